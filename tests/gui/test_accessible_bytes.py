@@ -12,7 +12,7 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span
 from inspector.gui.app.window import Window
-from inspector.gui.hex.accessible import spoken
+from inspector.gui.hex.accessible import accessible_text
 from inspector.operations.protocol.views import Explanation, FieldRow
 from tests.gui.conftest import Show, settle
 
@@ -39,11 +39,11 @@ def test_a_byte_is_said_with_its_place_in_its_field_over_all_its_stretches() -> 
     leaf = row("crc 32", (Span(10, 12), Span(20, 22)), "0x4D6C0647", "Fits.")
     known = Explanation(0, 20, (row("header", (Span(0, 30),)), leaf), None, ((Severity.ERROR, "It is wrong."),))
     said = "offset 20, byte 3 of 4, crc 32, value 0x4D6C0647, reads 06, in header. It is wrong. Fits"
-    assert spoken(known, 6) == said
+    assert accessible_text(known, 6) == said
 
 
 def test_a_byte_that_no_field_owns_is_said_by_its_offset() -> None:
-    assert spoken(Explanation(0, 1_234, (), None, ()), None) == "offset 1,234"
+    assert accessible_text(Explanation(0, 1_234, (), None, ()), None) == "offset 1,234"
 
 
 def test_a_reader_is_given_the_byte_at_the_caret(show: Show, window: Window, qtbot: QtBot) -> None:

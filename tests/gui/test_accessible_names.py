@@ -133,10 +133,10 @@ def test_names_of_parts_come_with_the_keyboard_where_somebody_listens(
 ) -> None:
     tab = show("plain.zip")
     (clear,) = tab.members.filter.findChildren(QAbstractButton)
-    accessible_names.name_where_the_keyboard_goes(None, tab.members.filter)
+    accessible_names.name_focused_window(None, tab.members.filter)
     assert not name_of(clear)
     monkeypatch.setattr(QAccessible, "isActive", lambda: True)
-    accessible_names.name_where_the_keyboard_goes(None, tab.members.filter)
+    accessible_names.name_focused_window(None, tab.members.filter)
     assert name_of(clear) == "Clear Filter members by name"
 
 

@@ -11,11 +11,11 @@ from pytestqt.qtbot import QtBot
 from inspector.core.span import Span
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.hex.gutter import Gutter, Stroke
+from inspector.gui.hex.gutter import DrawnArrow, Gutter
 from tests.gui.conftest import Show, press, settle
 
 
-def place_of(gutter: Gutter, stroke: Stroke) -> QPoint:
+def place_of(gutter: Gutter, stroke: DrawnArrow) -> QPoint:
     """The middle of the longest piece of a line."""
     corners = gutter.line_of(stroke)
     pieces = list(pairwise(corners))
@@ -23,7 +23,7 @@ def place_of(gutter: Gutter, stroke: Stroke) -> QPoint:
     return (start + stop) / 2
 
 
-def stroke_from(tab: Tab, offset: int) -> Stroke:
+def stroke_from(tab: Tab, offset: int) -> DrawnArrow:
     found = tab.hex_pane.hex.gutter.strokes
     return next(s for s in found if s.arrow.source is not None and s.arrow.source.start == offset)
 
@@ -33,7 +33,7 @@ def go(qtbot: QtBot, window: Window, tab: Tab, offset: int) -> None:
     settle(qtbot, window)
 
 
-def click(qtbot: QtBot, window: Window, tab: Tab, stroke: Stroke) -> None:
+def click(qtbot: QtBot, window: Window, tab: Tab, stroke: DrawnArrow) -> None:
     gutter = tab.hex_pane.hex.gutter
     QTest.mouseClick(gutter, Qt.MouseButton.LeftButton, pos=place_of(gutter, stroke))
     settle(qtbot, window)
@@ -44,7 +44,7 @@ def test_an_arrow_leaves_the_screen_and_says_where_it_goes(show: Show) -> None:
     gutter = tab.hex_pane.hex.gutter
     stroke = stroke_from(tab, 45)
     assert gutter.stroke_at(place_of(gutter, stroke)) is stroke
-    words = gutter.words_of(stroke)
+    words = gutter.tooltip_of(stroke)
     assert words.startswith("The Entry 0\n→ The data of METADATA/level0.parquet\nAt byte 5,109 (0x13F5), ")
     assert words.endswith(" rows further down.")
 

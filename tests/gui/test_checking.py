@@ -179,7 +179,7 @@ def test_the_map_tells_verified_from_unchecked(checked: Show) -> None:
     file_map = tab.hex_pane.map
     told = {line for y in range(file_map.height()) for line in file_map.describe(y).split("\n")}
     assert {VERDICT_TEXTS[Judged.VERIFIED], VERDICT_TEXTS[Judged.UNCHECKED]} < told
-    assert "verified" in tab.hex_pane.legend.words()
+    assert "verified" in tab.hex_pane.legend.labels()
 
 
 # ---- pausing and cancelling ------------------------------------------------------------------------------------

@@ -104,11 +104,11 @@ def test_what_is_typed_is_shown_and_underlined_but_not_on_disk(edited: tuple[Tab
     assert model is not None
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
     assert before[PADDING : PADDING + 2] == b"\0\0"
-    assert "changed, not written" in tab.hex_pane.legend.words()
+    assert "changed, not written" in tab.hex_pane.legend.labels()
     assert "With the pending changes (not written yet): Damaged" in tab.banner.sentence.text()
     press(window, "discard")
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\0\0")]
-    assert "changed, not written" not in tab.hex_pane.legend.words()
+    assert "changed, not written" not in tab.hex_pane.legend.labels()
     press(window, "undo")
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
 
@@ -163,7 +163,7 @@ def test_broken_checksums_are_counted_repaired_and_named(
 ) -> None:
     tab, path = edited
     before = path.read_bytes()
-    assert tab.changes.repair.text().replace("&", "") == "Repair 2 Checksums"
+    assert tab.changes.repair.text().replace("&", "") == "Fix 2 Checksums"
     assert "Breaks 2 checksums: CRC-32 of TACO_HEADER" in tab.changes.sentence.text()
     press(window, "repair_checksums")
     settle(qtbot, window)
@@ -331,11 +331,11 @@ def test_the_map_says_verified_no_longer_than_the_members(
     tab, _ = edited
     press(window, "undo")
     press(window, "check")
-    qtbot.waitUntil(lambda: "verified" in tab.hex_pane.legend.words())
+    qtbot.waitUntil(lambda: "verified" in tab.hex_pane.legend.labels())
     overwrite(window, tab, 0, "ff")
     previewed(qtbot, window, tab)
     press(window, "write")
     settle(qtbot, window)
     assert not tab.document.status.checked
-    assert "verified" not in tab.hex_pane.legend.words()
+    assert "verified" not in tab.hex_pane.legend.labels()
     assert "verified" not in tab.hex_pane.map.describe(tab.hex_pane.map.height() // 2)

@@ -68,7 +68,7 @@ def test_locations_arrive_as_absolute_paths_with_the_token(
 ) -> None:
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "token-1")
     taken: list[tuple[list[str], str]] = []
-    first.asked.connect(lambda locations, token: taken.append((locations, token)))
+    first.requested.connect(lambda locations, token: taken.append((locations, token)))
     assert hand_over(["a.caf", "/b/żółw.rca", "s3://bucket/key", os.fsdecode(b"/c/\xff.caf")], tmp_path)
     (sent,) = taken
     assert sent == ([str(tmp_path / "a.caf"), "/b/żółw.rca", "s3://bucket/key", "/c/\udcff.caf"], "token-1")
@@ -86,13 +86,13 @@ def test_there_is_one_first_and_the_next_is_it_when_it_has_gone(first: Instance,
 
 
 def test_where_nobody_listens_nothing_is_handed_over(folder: Path) -> None:
-    assert not Instance(folder, NAME).hand_over(["/a"], patience=60)
+    assert not Instance(folder, NAME).hand_over(["/a"], timeout_ms=60)
 
 
 def test_who_does_not_answer_is_not_waited_for(folder: Path) -> None:
     server = QLocalServer()
     assert server.listen(str(folder / NAME))
-    assert not Instance(folder, NAME).hand_over(["/a"], patience=60)
+    assert not Instance(folder, NAME).hand_over(["/a"], timeout_ms=60)
     server.close()
 
 
@@ -107,7 +107,7 @@ def test_what_a_crash_has_left_is_in_nobodys_way(folder: Path, qtbot: QtBot, han
     again = Instance(folder, NAME)
     assert again.is_first()
     again.listen()
-    with qtbot.waitSignal(again.asked):
+    with qtbot.waitSignal(again.requested):
         assert hand_over(["/a"])
     again.close()
 
@@ -129,7 +129,7 @@ def message(body: bytes, size: int | None = None) -> bytes:
 )
 def test_what_is_no_message_is_not_taken(first: Instance, folder: Path, qtbot: QtBot, sent: bytes) -> None:
     taken: list[object] = []
-    first.asked.connect(lambda *message: taken.append(message))
+    first.requested.connect(lambda *message: taken.append(message))
     socket = QLocalSocket()
     socket.connectToServer(str(folder / NAME))
     assert socket.waitForConnected(WAIT)
@@ -151,15 +151,15 @@ def test_a_message_in_pieces_is_one(first: Instance, folder: Path, qtbot: QtBot)
         socket.waitForBytesWritten(WAIT)
     qtbot.waitUntil(lambda: socket.bytesAvailable() > 0)
     assert bytes(socket.readAll().data()) == ACKNOWLEDGED
-    with qtbot.waitSignal(first.asked) as asked:
+    with qtbot.waitSignal(first.requested) as asked:
         socket.write(CONFIRMED)
     assert asked.args == [["/a"], ""]
 
 
 def test_what_a_later_start_has_given_up_is_not_opened_twice(first: Instance, folder: Path, qtbot: QtBot) -> None:
     taken: list[object] = []
-    first.asked.connect(lambda *message: taken.append(message))
-    assert not Instance(folder, NAME).hand_over(["/a"], patience=60), "nothing runs here that could answer meanwhile"
+    first.requested.connect(lambda *message: taken.append(message))
+    assert not Instance(folder, NAME).hand_over(["/a"], timeout_ms=60), "nothing runs here that could answer meanwhile"
     late = QLocalSocket()
     late.connectToServer(str(folder / NAME))
     with qtbot.waitSignal(late.readyRead):  # what came before has been heard by now
@@ -173,7 +173,7 @@ def test_only_the_user_may_use_the_socket(first: Instance, folder: Path) -> None
 
 
 def test_windows_that_nobody_sees_take_nothing_over() -> None:
-    assert instance.here() is None
+    assert instance.current_instance() is None
 
 
 def test_a_window_of_its_own_can_be_wanted() -> None:

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.gui.kit.text import BREAK, DIGEST_GAP, DIGEST_GROUP, MAX_WORD, breakable, whole
+from inspector.gui.kit.text import BREAK, DIGEST_GAP, DIGEST_GROUP, MAX_WORD, breakable, without_breaks
 
 TEXTS = st.text(st.characters(exclude_characters=BREAK), max_size=200)
 
 
 @given(TEXTS)
 def test_what_is_broken_is_whole_again(text: str) -> None:
-    assert whole(breakable(text)) == text
+    assert without_breaks(breakable(text)) == text
 
 
 @given(TEXTS)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTreeView
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.kit.item_views import FirstColumnFits
+from inspector.gui.kit.item_views import FirstColumnFitter
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels import members, structure
 from tests.gui.conftest import Show, press, settle
@@ -80,7 +80,7 @@ def test_sharing_a_width_looks_at_the_rows_in_view_only(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.resize(120, 200)
     view.show()
-    fits = FirstColumnFits(view, 1)
+    fits = FirstColumnFitter(view, 1)
     looked_at.clear()
     fits.fit()
     assert looked_at == set(range(max(looked_at) + 1))

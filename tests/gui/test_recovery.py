@@ -66,7 +66,7 @@ def torn(tmp_path: Path, sample: Sample, root: Path) -> Path:
 def asked(torn: Path, show: Show, window: Window) -> tuple[Tab, QMessageBox]:
     """The archive, opened, and the box that asks what is to be done."""
     tab = show(torn)
-    assert tab.banner.message.asks
+    assert tab.banner.message.has_button
     assert torn.name in tab.banner.message.text.text()
     assert tab.banner.message.button.text() == "Decide…"
     tab.banner.message.button.click()
@@ -124,11 +124,11 @@ def test_what_was_left_is_asked_again_when_it_is_opened_again(
     fresh = window.tab()
     assert fresh is not None
     assert fresh is not tab
-    assert fresh.banner.message.asks
+    assert fresh.banner.message.has_button
 
 
 def test_nothing_is_asked_of_other_archives(show: Show) -> None:
-    assert not show("two-entries.tacozip").banner.message.asks
+    assert not show("two-entries.tacozip").banner.message.has_button
 
 
 def test_changes_are_refused_until_it_is_decided(torn: Path, show: Show, window: Window, qtbot: QtBot) -> None:

@@ -98,7 +98,7 @@ def test_before_a_check_the_plan_says_what_answers_a_finding(copied: Copied, win
 def test_the_menu_of_a_finding_offers_it_too(found: Found) -> None:
     tab, _ = found("truncated.tacozip")
     menu = QMenu()
-    tab.findings.table.wanted(menu)
+    tab.findings.table.extend_menu(menu)
     with_repair = [action.text() for action in menu.actions()]
     assert with_repair[0] == "&Repair…"
 
@@ -108,7 +108,7 @@ def test_where_nothing_can_be_repaired_nothing_is_offered(found: Found) -> None:
     assert tab.findings.model.row(tab.findings.table.currentIndex()).code == "caf-gap"
     assert not tab.findings.repairing.isEnabled()
     menu = QMenu()
-    tab.findings.table.wanted(menu)
+    tab.findings.table.extend_menu(menu)
     assert not menu.actions()
     sound, _ = found("journey.caf")
     assert not sound.findings.repairing.isEnabled()

@@ -23,7 +23,7 @@ from inspector.gui.kit.theme import Theme
 from inspector.sources.s3.connection import DEFAULT, Connection
 from tests.gui.conftest import Show, dialog_of, press
 
-every_setting = pytest.mark.parametrize("setting", preferences.EVERY, ids=lambda setting: setting.key)
+every_setting = pytest.mark.parametrize("setting", preferences.ALL, ids=lambda setting: setting.key)
 
 
 @pytest.fixture(autouse=True)
@@ -45,9 +45,9 @@ def dialog(window: Window) -> SettingsDialog:
 
 
 def test_every_setting_has_a_name_of_its_own() -> None:
-    keys = [setting.key for setting in preferences.EVERY]
+    keys = [setting.key for setting in preferences.ALL]
     assert len(set(keys)) == len(keys)
-    assert {setting.page for setting in preferences.EVERY} == set(SettingsPage)
+    assert {setting.page for setting in preferences.ALL} == set(SettingsPage)
 
 
 @every_setting
@@ -204,7 +204,7 @@ def test_a_page_is_reset_and_so_is_all(dialog: SettingsDialog, settings: Setting
     assert settings.get(preferences.OFFSETS) == "16"
     assert settings.get(preferences.CACHE) == 300
     dialog.reset_all.click()
-    assert [settings.get(setting) for setting in preferences.EVERY] == [each.default for each in preferences.EVERY]
+    assert [settings.get(setting) for setting in preferences.ALL] == [each.default for each in preferences.ALL]
 
 
 def test_recent_files_are_cleared(window: Window, settings: Settings) -> None:

@@ -70,7 +70,7 @@ def test_what_is_chosen_holds_on_any_system(chosen: Theme) -> None:
 
 
 def test_every_theme_is_offered() -> None:
-    assert set(preferences.THEME.words) == {each.value for each in Theme}
+    assert set(preferences.THEME.labels) == {each.value for each in Theme}
 
 
 def pixel_names(image: QImage) -> list[str]:
@@ -172,7 +172,7 @@ def test_links_follow_a_theme_that_is_switched_behind_another_tab(
     show: Show, window: Window, settings: Settings, qtbot: QtBot
 ) -> None:
     tab = show("journey.caf")
-    leads = tab.byte.leads
+    leads = tab.byte.references
     leads.setText('<a href="0">somewhere</a>')
     leads.show()
     for chosen in (Theme.CONTRAST_DARK, Theme.LIGHT, Theme.CONTRAST_DARK):

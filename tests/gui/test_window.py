@@ -57,7 +57,7 @@ def test_selecting_a_member_moves_bytes_and_structure(show: Show, window: Window
     row = tab.structure.model.row(tab.structure.tree.currentIndex())
     assert row is not None
     assert (row.path, row.member) == (selection.field, 2)
-    assert name in tab.byte.facts["Member"].said()
+    assert name in tab.byte.facts["Member"].plain_text()
 
 
 def test_selecting_a_field_moves_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
@@ -151,7 +151,7 @@ def test_copying_bytes_in_every_form(show: Show, window: Window, qtbot: QtBot) -
 def test_what_is_copied_from_the_byte_panel_is_what_it_says(show: Show, window: Window) -> None:
     tab = show("two-entries.tacozip")
     value = tab.byte.facts["Value"]
-    assert value.said() == "0x04034B50"
+    assert value.plain_text() == "0x04034B50"
     value.setFocus()
     press(window, "copy")
     assert QGuiApplication.clipboard().text() == "0x04034B50"

@@ -63,7 +63,7 @@ class Application(QApplication):
 
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))
-        gc_main_thread.keep_to_this_thread()
+        gc_main_thread.collect_when_idle()
 
     def event(self, event: QEvent) -> bool:
         """Qt override: open files on macOS. Events of widgets do not come here, so they are not slowed down."""
@@ -79,20 +79,20 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     If a window is open already it opens the locations and this returns at once, unless ``new_window`` is set.
     """
     app = application()
-    this = instance.here()
+    this = instance.current_instance()
     if this is not None and not this.is_first() and not new_window and this.hand_over(locations):
         return 0
     settings = Settings()
     theme.apply(app, settings.theme)
     window = Window(settings)
-    theme.follow(app, window.appearance.show_theme)
+    theme.on_system_change(app, window.appearance.show_theme)
     window.crash_reports.install()
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would delay Python's own handler
     window.sessions.begin()
     window.show()
     if this is not None:
-        this.asked.connect(lambda locations, token: _open_handed_over(window, locations, token))
+        this.requested.connect(lambda locations, token: _open_handed_over(window, locations, token))
         QTimer.singleShot(0, this, this.listen)
     # Opening needs many modules; import them after the first paint.
     QTimer.singleShot(
@@ -119,7 +119,7 @@ def _after_first_paint(app: QApplication, window: Window, locations: Sequence[st
 
 def _open_handed_over(window: Window, locations: list[str], token: str) -> None:
     window.open_locations(locations)
-    instance.come_forward(window, token)
+    instance.bring_to_front(window, token)
 
 
 def import_one_by_one(modules: Iterator[str], window: Window, then: Callable[[], object]) -> None:

@@ -65,13 +65,13 @@ class CommandHelp:
         from inspector.gui.kit.preferences import Choice
 
         entries: dict[PaletteEntry, Callable[[], object]] = {}
-        for setting in preferences.EVERY:
+        for setting in preferences.ALL:
             label, tip, page = setting.label, setting.tip, f"Settings, {setting.page}"
             entry = PaletteEntry(f"setting {setting.key}", label, "", page, tip)
             entries[entry] = partial(self._show_setting, setting.key)
             if isinstance(setting, Choice):
-                for value in setting.words:
-                    text = f"{label}: {setting.called(value)}"
+                for value in setting.labels:
+                    text = f"{label}: {setting.label_of(value)}"
                     entry = PaletteEntry(f"setting {setting.key} {value}", text, "", page, tip)
                     entries[entry] = partial(self._settings.put, setting, value)
         return entries

@@ -54,7 +54,7 @@ class CrashReports(QObject):
         sys.excepthook = self._caught
         threading.excepthook = self._caught_in_thread
         sys.unraisablehook = self._caught_unraisable
-        REPORTS.came.connect(self.noted)
+        REPORTS.received.connect(self.noted)
 
     def _caught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):

@@ -12,7 +12,7 @@ from PySide6.QtCore import SLOT, QObject, Qt, Slot
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
 from inspector.gui.app.tabs import Tabs
-from inspector.gui.ipc.instance import come_forward
+from inspector.gui.ipc.instance import bring_to_front
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.gui.tabs.side_tab import SideTab
@@ -198,7 +198,7 @@ class DesktopNotifications(QObject):
             self._activate()
 
     def _activate(self) -> None:
-        come_forward(self._window, "")
+        bring_to_front(self._window, "")
         self._then()
 
     def _show_in_tray(self, title: str, sentence: str) -> None:

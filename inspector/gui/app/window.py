@@ -140,7 +140,7 @@ class Window(QMainWindow):
     def _add_tab(self, tab: Tab, at: int) -> None:
         self.appearance.attach(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
-        tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
+        tab.hex_pane.menuRequested.connect(self.menus.show_bytes_menu)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         tab.save_flow.chosen.connect(self.open_location)
         self.s3_actions.attach(tab)

@@ -75,7 +75,7 @@ class SettingsDialog(QDialog):
 
     def go_to(self, key: str) -> None:
         """Show the page of a setting and focus its field; an unknown key means the first setting."""
-        setting = next((one for one in preferences.EVERY if one.key == key), preferences.EVERY[0])
+        setting = next((one for one in preferences.ALL if one.key == key), preferences.ALL[0])
         self.pages.setCurrentIndex(list(SettingsPage).index(setting.page))
         self.fields[setting.key].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -85,7 +85,7 @@ class SettingsDialog(QDialog):
         form.setContentsMargins(16, 16, 16, 16)
         form.setVerticalSpacing(4)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        for setting in preferences.EVERY:
+        for setting in preferences.ALL:
             if setting.page is page:
                 field = self.fields[setting.key] = field_for(setting, self._settings)
                 label = QLabel("" if isinstance(setting, Flag) else setting.label)
@@ -113,7 +113,7 @@ class SettingsDialog(QDialog):
         form.addRow(QLabel("Recent files"), self.clear)
 
     def _reset(self, *pages: SettingsPage) -> None:
-        for setting in preferences.EVERY:
+        for setting in preferences.ALL:
             if setting.page in pages:
                 self._settings.put(setting, setting.default)
 
@@ -171,8 +171,8 @@ def _flag(setting: Flag, settings: Settings) -> QWidget:
 
 def _choice(setting: Choice, settings: Settings) -> QWidget:
     field = QComboBox()
-    for value in setting.words:
-        field.addItem(setting.called(value), value)
+    for value in setting.labels:
+        field.addItem(setting.label_of(value), value)
     _SettingBinding(setting, settings, field, lambda value: field.setCurrentIndex(field.findData(value)))
     field.currentIndexChanged.connect(lambda at: settings.put(setting, str(field.itemData(at))))
     return field

@@ -13,7 +13,7 @@ from inspector.core.progress import Progress
 from inspector.core.span import Span, Spans
 from inspector.gui.ipc.client import Answer, Arguments, Client, Job, Request, archive_client
 from inspector.gui.kit.locations import name_of
-from inspector.gui.kit.visited_places import History, Place
+from inspector.gui.kit.visited_places import History, VisitedPlace
 from inspector.operations.protocol.datapoint_key import datapoint_key
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import (
@@ -222,7 +222,7 @@ class Document(QObject):
         others = [info for info in self.layers if info.kind is not LayerKind.CONTENT]
         self.layers = (*others, content.layer)
         layer = content.layer.layer
-        self.history.visit(Place(self.layer, self.selection.caret), Place(layer, 0))
+        self.history.visit(VisitedPlace(self.layer, self.selection.caret), VisitedPlace(layer, 0))
         self._switch_layer(layer)
         self.layersChanged.emit()
         self._select(Selection(layer, 0, member=content.layer.member))
@@ -233,7 +233,7 @@ class Document(QObject):
         if layer == self.layer or self.layer_info(layer) is None:
             return
         caret = self._last_carets.get(layer, 0)
-        self.history.visit(Place(self.layer, self.selection.caret), Place(layer, caret))
+        self.history.visit(VisitedPlace(self.layer, self.selection.caret), VisitedPlace(layer, caret))
         self._switch_layer(layer)
         self._select(Selection(layer, caret, member=self.selection.member))
 
@@ -325,7 +325,9 @@ class Document(QObject):
     def _visit(self, selection: Selection) -> None:
         if self.layer_info(selection.layer) is None:
             return
-        self.history.visit(Place(self.layer, self.selection.caret), Place(selection.layer, selection.caret))
+        self.history.visit(
+            VisitedPlace(self.layer, self.selection.caret), VisitedPlace(selection.layer, selection.caret)
+        )
         self._switch_layer(selection.layer)
         self._select(selection)
 

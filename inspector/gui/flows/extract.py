@@ -205,7 +205,7 @@ class TempFiles(QObject):
 
     def _new_folder(self) -> str:
         try:
-            return self._temp_dir.room()
+            return self._temp_dir.new_path()
         except OSError as error:
             self._document.reported.emit(f"Temporary files for members cannot be created: {error.strerror}.")
             return ""

@@ -11,7 +11,7 @@ from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.navigation import Navigation
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.hex.overwriting import Overwriting, Typed
+from inspector.gui.hex.overwriting import ByteEdit, Overwriting
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.widgets import MessageBar
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -34,7 +34,7 @@ class Arrows(QObject):
         self._layer = 0
         view.scrolled.connect(self._request)
         view.gutter.shown.connect(self._request)
-        view.gutter.wanted.connect(self.go)
+        view.gutter.arrowClicked.connect(self.go)
         document.layersChanged.connect(self._request)
         document.rowsChanged.connect(self._request)
 
@@ -95,7 +95,7 @@ class HexEditing(QObject):
         self.overwriting = Overwriting(pane.hex)
         editing.modeChanged.connect(self.overwriting.set_on)
         editing.modeChanged.connect(pane.strip.setVisible)
-        pane.strip.stopWanted.connect(editing.edit_bytes)
+        pane.strip.stopRequested.connect(editing.edit_bytes)
         document.layersChanged.connect(self._show)
         document.rowsChanged.connect(self._show)
         self.overwriting.overwritten.connect(self._take)
@@ -110,10 +110,10 @@ class HexEditing(QObject):
         if model is None:
             return
         pending = self._editing.pending if self._in_file() else None
-        model.lay(self._editing.history.overlay() if self._in_file() else [])
+        model.set_overlay(self._editing.history.overlay() if self._in_file() else [])
         self._pane.set_edited(differing(pending) if pending is not None else ())
 
-    def _take(self, typed: Typed) -> None:
+    def _take(self, typed: ByteEdit) -> None:
         if self._in_file():
             self._editing.overwrite(typed.offset, typed.old, typed.new, again=typed.again)
         else:

@@ -15,7 +15,7 @@ from inspector.gui.dialogs.send import SendDialog
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
-from inspector.gui.kit.file_dialogs import begin_beside
+from inspector.gui.kit.file_dialogs import start_near
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.operations.protocol.digest_algorithms import ALGORITHMS
@@ -86,7 +86,7 @@ class SaveFlow(QObject):
         dialog = QFileDialog(self._parent, "Import Patch")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setNameFilters([PATCHES, ALL_FILES])
-        begin_beside(dialog, self._document.location)
+        start_near(dialog, self._document.location)
         dialog.fileSelected.connect(self.import_patch)
         dialog.open()
 
@@ -120,7 +120,7 @@ class SaveFlow(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(filters)
-        begin_beside(dialog, self._document.location)
+        start_near(dialog, self._document.location)
         dialog.selectFile(name)
         dialog.fileSelected.connect(then)
         dialog.open()
@@ -158,7 +158,7 @@ class ExportFlow(QObject):
         dialog.setNameFilters(list(FILTERS.values()))
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(_kind_of_filter(name)[1]))
         dialog.setDefaultSuffix("html")
-        begin_beside(dialog, self._document.location)
+        start_near(dialog, self._document.location)
         dialog.selectFile(f"{self._document.name}.report.html")
         dialog.fileSelected.connect(lambda path: self.write_report(path, _kind_of(path, dialog.selectedNameFilter())))
         dialog.open()

@@ -1,7 +1,7 @@
-"""What screen readers are told of the hex view: the byte at the caret, in words, each time that it is another one.
+"""The hex view for screen readers: the byte at the caret as text, announced whenever the caret moves.
 
-Reached through the factory that Qt asks for the accessible side of each widget. A text interface is not given: part of
-it (selections, attributes) cannot be written in Python, and a reader that asks for it would be given rubbish.
+Installed as the factory that Qt asks for accessible interfaces. There is no text interface: PySide6 cannot implement
+parts of it (selections, attributes), and a reader that asked for them would get garbage.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from inspector.gui.kit.text import short
 from inspector.operations.protocol.views import Explanation, FieldRow
 
 
-class Bytes(Protocol):
-    """What is asked of a view of bytes."""
+class ByteView(Protocol):
+    """The part of a hex view that screen readers need."""
 
     def caret(self) -> int:
-        """The byte that the caret is on."""
+        """The offset of the caret."""
 
     def selection(self) -> Span:
-        """The selected bytes, an empty span at the caret for none."""
+        """The selected bytes; an empty span at the caret if there are none."""
 
     def goTo(self, offset: int) -> None:
-        """Put the caret on a byte."""
+        """Move the caret to an offset."""
 
     def byteCount(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes."""
 
     def accessibleDescription(self) -> str:
-        """What is known of the byte at the caret."""
+        """The description of the byte at the caret."""
 
 
 class _Caret(QAccessibleValueInterface):
-    """The caret as a number, for readers and other programs that show or set where it is."""
+    """The caret offset as a value that assistive programs can read and set."""
 
-    def __init__(self, view: Bytes) -> None:
+    def __init__(self, view: ByteView) -> None:
         super().__init__()
         self._view = weakref.ref(view)
 
@@ -74,88 +74,88 @@ class _Caret(QAccessibleValueInterface):
 
 
 class _AccessibleBytes(QAccessibleWidget):
-    """The view: its value is the caret as a number, and the byte there in words."""
+    """The hex view: its value is the caret offset, described by the byte there."""
 
     def __init__(self, view: Any) -> None:
         super().__init__(view, QAccessible.Role.Canvas, view.accessibleName())
-        self._view: weakref.ref[Bytes] = weakref.ref(view)
+        self._view: weakref.ref[ByteView] = weakref.ref(view)
         self._caret = _Caret(view)
 
     def text(self, kind: QAccessible.Text) -> str:
         view = self._view()
         if kind is QAccessible.Text.Value and view is not None:
-            return value_of(view)
+            return accessible_value(view)
         return str(super().text(kind))
 
     def interface_cast(self, kind: QAccessible.InterfaceType) -> Any:
-        # A plain None or 0 is taken for an address, which a screen reader would then have the program follow.
-        wanted = kind is QAccessible.InterfaceType.ValueInterface
-        return shiboken6.VoidPtr(shiboken6.getCppPointer(self._caret)[0] if wanted else 0)
+        # PySide6 would take a plain None or 0 for an address, and a screen reader would dereference it.
+        is_value = kind is QAccessible.InterfaceType.ValueInterface
+        return shiboken6.VoidPtr(shiboken6.getCppPointer(self._caret)[0] if is_value else 0)
 
 
-def value_of(view: Bytes) -> str:
-    """What a view of bytes is at, in words."""
+def accessible_value(view: ByteView) -> str:
+    """The byte at the caret and the size of the selection, as text."""
     if not view.byteCount():
         return "no bytes"
     selected = view.selection().size
-    words = view.accessibleDescription() or f"offset {grouped(view.caret())}"
-    return f"{words}, {in_bytes(selected)} selected" if selected else words
+    text = view.accessibleDescription() or f"offset {grouped(view.caret())}"
+    return f"{text}, {in_bytes(selected)} selected" if selected else text
 
 
-_made: list[QAccessibleInterface] = []
-"""What was given to Qt, which does not keep the Python side of it."""
+_interfaces: list[QAccessibleInterface] = []
+"""References to the interfaces given to Qt, which does not keep their Python objects alive."""
 
 
 @cache
 def install(views: type) -> None:
-    """Have Qt know the accessible side of widgets of a class, which are ``Bytes``."""
+    """Register the accessible interface for widgets of a class that implements ``ByteView``."""
 
     def factory(_: str, widget: QObject) -> QAccessibleInterface | None:
         if not isinstance(widget, views):
             return None
-        _made[:] = [each for each in _made if shiboken6.isValid(each)]
-        _made.append(_AccessibleBytes(widget))
-        return _made[-1]
+        _interfaces[:] = [each for each in _interfaces if shiboken6.isValid(each)]
+        _interfaces.append(_AccessibleBytes(widget))
+        return _interfaces[-1]
 
     QAccessible.installFactory(factory)
 
 
-def tell_caret(view: QWidget, caret: int) -> None:
-    """The caret is on another byte."""
+def notify_caret_moved(view: QWidget, caret: int) -> None:
+    """Tell screen readers that the caret moved."""
     if QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleValueChangeEvent(view, caret))
 
 
 def announce(view: QWidget, sentence: str) -> None:
-    """Have something spoken now, instead of what was to be spoken of a byte before."""
+    """Announce a text now, interrupting the announcement of an earlier byte."""
     if QAccessible.isActive() and view.hasFocus():
         event = QAccessibleAnnouncementEvent(view, sentence)
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
         QAccessible.updateAccessibility(event)
 
 
-MOST_FINDINGS = 3
-"""Findings that are read out of one byte."""
+MAX_FINDINGS = 3
+"""Findings announced for one byte."""
 
 
-def spoken(explanation: Explanation, byte: int | None) -> str:
-    """``offset 14, byte 3 of 4, CRC-32, value 0x4D6C0647, reads 06``, what is around it, and what is wrong.
+def accessible_text(explanation: Explanation, byte: int | None) -> str:
+    """``offset 14, byte 3 of 4, CRC-32, value 0x4D6C0647, reads 06``, then enclosing fields and findings.
 
-    ``byte`` is the value of the byte, None where it has not been read.
+    ``byte`` is the value of the byte, None while it has not been read.
     """
     parts = [f"offset {grouped(explanation.offset)}"]
     if explanation.fields:
         leaf = explanation.fields[-1]
         parts += [_position(leaf, explanation.offset), short(leaf.name)]
         parts += [f"value {short(leaf.value)}"] if leaf.value else []
-    parts += ["reads {byte}".format(byte=f"{byte:02X}")] if byte is not None else []
+    parts += [f"reads {byte:02X}"] if byte is not None else []
     parts += [f"in {short(row.name)}" for row in reversed(explanation.fields[:-1])]
-    sentences = [", ".join(part for part in parts if part), *_remarks(explanation)]
+    sentences = [", ".join(part for part in parts if part), *_findings_and_note(explanation)]
     return ". ".join(sentence.rstrip(".") for sentence in sentences)
 
 
 def _position(leaf: FieldRow, offset: int) -> str:
-    """Which of a field's bytes this is, counted from one over all its stretches."""
+    """The position of a byte in a field, counted from one across all its spans."""
     before = 0
     for start, stop in leaf.spans:
         if start <= offset < stop:
@@ -165,9 +165,9 @@ def _position(leaf: FieldRow, offset: int) -> str:
     return ""
 
 
-def _remarks(explanation: Explanation) -> list[str]:
-    wrong = [sentence for _, sentence in explanation.findings]
-    more = len(wrong) - MOST_FINDINGS
+def _findings_and_note(explanation: Explanation) -> list[str]:
+    findings = [sentence for _, sentence in explanation.findings]
+    more = len(findings) - MAX_FINDINGS
     rest = [count(more, "more finding")] if more > 0 else []
     note = [short(explanation.fields[-1].note)] if explanation.fields and explanation.fields[-1].note else []
-    return [*wrong[:MOST_FINDINGS], *rest, *note]
+    return [*findings[:MAX_FINDINGS], *rest, *note]

@@ -10,18 +10,18 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
-TEXT_LIMIT = 1 << 20
+MAX_TEXT_BYTES = 1 << 20
 """The most bytes shown as text."""
-LINE_LIMIT = 4_000
-"""The most characters of a line shown as text: the layout of a longer one would hold everything up."""
-IMAGE_LIMIT = 64 << 20
-"""The most bytes of a file shown as an image."""
-IMAGE_MEMORY = 256
-"""The most MiB that a decoded image may take."""
+MAX_LINE_CHARACTERS = 4_000
+"""The most characters shown of a line: Qt takes seconds to lay out a longer one."""
+MAX_IMAGE_BYTES = 64 << 20
+"""The size of the largest file shown as an image."""
+MAX_DECODED_MIB = 256
+"""The most memory for a decoded image, in MiB."""
 
 
-def _sentence_above(view: QWidget, parent: QWidget) -> QLabel:
-    """Fill ``parent`` with ``view`` and, above it, the label that is returned."""
+def _add_label_above(view: QWidget, parent: QWidget) -> QLabel:
+    """Lay out ``view`` in ``parent`` below a label, which is returned."""
     sentence = sentence_label()
     sentence.setContentsMargins(8, 4, 8, 4)
     layout = QVBoxLayout(parent)
@@ -33,7 +33,7 @@ def _sentence_above(view: QWidget, parent: QWidget) -> QLabel:
 
 
 class TextView(QWidget):
-    """Text, monospaced."""
+    """Content as text in the fixed font."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,32 +42,32 @@ class TextView(QWidget):
         self.text.setAccessibleName("Content as text")
         self.restyle()
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.sentence = _sentence_above(self.text, self)
+        self.sentence = _add_label_above(self.text, self)
 
     def restyle(self) -> None:
-        """Take over another font for bytes."""
+        """Apply the current fixed font."""
         self.text.setFont(fixed_font())
 
     def show_text(self, data: bytes, encoding: str, size: int) -> None:
-        """Show ``data``, the beginning of ``size`` bytes, in an encoding."""
+        """Decode and show ``data``, the first of ``size`` bytes."""
         try:
             text = data.decode(encoding, "replace")
         except LookupError:
             text = data.decode("latin-1")
         lines = text.replace("\0", "␀").splitlines()
-        cut = any(len(line) > LINE_LIMIT for line in lines)
-        self.text.setPlainText("\n".join(line[:LINE_LIMIT] for line in lines))
-        said = f"Text in {encoding}, {grouped(len(lines))} lines."
+        cut = any(len(line) > MAX_LINE_CHARACTERS for line in lines)
+        self.text.setPlainText("\n".join(line[:MAX_LINE_CHARACTERS] for line in lines))
+        message = f"Text in {encoding}, {grouped(len(lines))} lines."
         if size > len(data):
             text = "Only the first {part} of {size} are shown as text; the hex view has all."
-            said += " " + text.format(part=in_bytes(len(data)), size=in_bytes(size))
+            message += " " + text.format(part=in_bytes(len(data)), size=in_bytes(size))
         if cut:
-            said += " " + f"Lines longer than {grouped(LINE_LIMIT)} characters are cut."
-        self.sentence.setText(said)
+            message += " " + f"Lines longer than {grouped(MAX_LINE_CHARACTERS)} characters are cut."
+        self.sentence.setText(message)
 
 
 class ImageView(QWidget):
-    """An image, as large as there is room for, never larger than it is."""
+    """An image, scaled down to fit and never scaled up."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,38 +80,38 @@ class ImageView(QWidget):
         self._area.setWidget(self.image)
         self._area.setWidgetResizable(True)
         self._area.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.sentence = _sentence_above(self._area, self)
+        self.sentence = _add_label_above(self._area, self)
 
     def show_image(self, data: bytes, kind: str, size: int) -> None:
-        """Show the image whose file is ``data``, or say why it cannot be shown."""
+        """Show the image file ``data``, or the reason reason it cannot be shown."""
         self._picture = QPixmap()
         if size > len(data):
             text = "The image is {size}; images larger than {limit} are not shown."
-            self.sentence.setText(text.format(size=in_bytes(size), limit=in_bytes(IMAGE_LIMIT)))
+            self.sentence.setText(text.format(size=in_bytes(size), limit=in_bytes(MAX_IMAGE_BYTES)))
         else:
-            image, said = read_image(data, kind)
+            image, message = read_image(data, kind)
             self._picture = QPixmap.fromImage(image)
-            self.sentence.setText(said)
-        self._fit()
+            self.sentence.setText(message)
+        self._scale()
 
-    def _fit(self) -> None:
-        room = self._area.viewport().size()
+    def _scale(self) -> None:
+        available = self._area.viewport().size()
         picture = self._picture
-        if picture.width() > room.width() or picture.height() > room.height():
+        if picture.width() > available.width() or picture.height() > available.height():
             picture = picture.scaled(
-                room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+                available, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
             )
         self.image.setPixmap(picture)
         self.image.setMinimumSize(QSize(1, 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._scale()
 
 
 def read_image(data: bytes, kind: str) -> tuple[QImage, str]:
-    """The image and a sentence about it; an empty image where it cannot be read or is too large."""
-    QImageReader.setAllocationLimit(IMAGE_MEMORY)
+    """The image and a sentence about it; the image is empty if it cannot be read or is too large."""
+    QImageReader.setAllocationLimit(MAX_DECODED_MIB)
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -120,7 +120,7 @@ def read_image(data: bytes, kind: str) -> tuple[QImage, str]:
     size = reader.size()
     image = reader.read()
     if image.isNull():
-        why = reader.errorString().rstrip(".")
-        return image, f"This {kind.upper()} image cannot be shown: {why}."
+        reason = reader.errorString().rstrip(".")
+        return image, f"This {kind.upper()} image cannot be shown: {reason}."
     text = "{format} image, {width} × {height} pixels."
     return image, text.format(format=kind.upper(), width=grouped(size.width()), height=grouped(size.height()))

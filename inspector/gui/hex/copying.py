@@ -1,4 +1,4 @@
-"""Bytes as text for the clipboard. Pure."""
+"""Bytes as text for the clipboard, in four formats."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable
 from enum import StrEnum
 
 MAX_COPY_BYTES = 4 << 20
-"""The most bytes copied at once: as a C array that is 25 MB of text already."""
+"""The most bytes copied at once: as a C array they are 25 MB of text."""
 _PER_LINE = 16
 
 
 class CopyFormat(StrEnum):
-    """How bytes are copied: the words of the menu, in English."""
+    """The format of copied bytes; values are the labels of the menu."""
 
     HEX = "Hex"
     TEXT = "Text"
@@ -19,9 +19,9 @@ class CopyFormat(StrEnum):
     PYTHON = "Python Bytes"
 
 
-def copied(data: bytes, how: CopyFormat) -> str:
-    """``data`` in a form that can be pasted."""
-    return _FORMS[how](data)
+def formatted(data: bytes, copy_format: CopyFormat) -> str:
+    """``data`` as text in one of the formats."""
+    return _FORMATTERS[copy_format](data)
 
 
 def _hex(data: bytes) -> str:
@@ -29,7 +29,7 @@ def _hex(data: bytes) -> str:
 
 
 def _text(data: bytes) -> str:
-    """UTF-8 where it is, what is not becomes U+FFFD; NUL too, because the clipboard of many systems ends there."""
+    """Decoded as UTF-8; invalid bytes become U+FFFD, and so does NUL, which truncates the clipboard of many systems."""
     return data.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
@@ -48,7 +48,7 @@ def _python(data: bytes) -> str:
     return "(\n" + "".join(f"    {line!r}\n" for line in _lines(data)) + ")"
 
 
-_FORMS: dict[CopyFormat, Callable[[bytes], str]] = {
+_FORMATTERS: dict[CopyFormat, Callable[[bytes], str]] = {
     CopyFormat.HEX: _hex,
     CopyFormat.TEXT: _text,
     CopyFormat.C: _c,

@@ -1,4 +1,4 @@
-"""The caret of the hex view and what is selected. Pure: it knows bytes and rows, no pixels."""
+"""The caret and the selection of the hex view, in bytes and rows; nothing here knows pixels."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from inspector.core.span import Span
 
 
 class Pane(StrEnum):
-    """The column that the keyboard works in."""
+    """The column with the keyboard focus."""
 
     HEX = "hex"
     TEXT = "text"
 
 
 class Move(StrEnum):
-    """The ways to move the caret."""
+    """A movement of the caret."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -32,8 +32,8 @@ class Move(StrEnum):
 class Cursor:
     """A caret on one of ``size`` bytes, and an anchor while bytes are selected.
 
-    The selection is the bytes from the anchor to the caret, both included: the byte under the caret is always part
-    of it, so that what is explained and what is selected agree.
+    The selection runs from the anchor to the caret, both included: the byte at the caret, which the panels explain, is
+    always part of it.
     """
 
     def __init__(self, size: int) -> None:
@@ -44,30 +44,30 @@ class Cursor:
 
     @property
     def selected(self) -> Span | None:
-        """The selected bytes, None while nothing is selected."""
+        """The selected bytes, or None."""
         if self._anchor is None:
             return None
         return Span(min(self._anchor, self.caret), max(self._anchor, self.caret) + 1)
 
     @property
     def selection(self) -> Span:
-        """The selected bytes, an empty span at the caret for none."""
+        """The selected bytes; an empty span at the caret if there are none."""
         return self.selected or Span(self.caret, self.caret)
 
     @property
-    def chosen(self) -> Span:
-        """The selected bytes, or else the byte at the caret; empty only where there are no bytes."""
+    def selected_or_caret(self) -> Span:
+        """The selected bytes, or else the byte at the caret; empty only for an empty layer."""
         return self.selected or Span(self.caret, min(self.caret + 1, self.size))
 
     def resize(self, size: int) -> None:
-        """Have another number of bytes; the caret stays where it can."""
+        """Change the number of bytes and clamp the caret and the selection to it."""
         self.size = size
         self.caret = self._clamped(self.caret)
         if self._anchor is not None:
             self._anchor = self._clamped(self._anchor) if size else None
 
     def place(self, offset: int, extend: bool = False) -> None:
-        """Put the caret on the byte at ``offset``, or the nearest one; ``extend`` selects from where it was."""
+        """Put the caret on the byte nearest to ``offset``; ``extend`` selects from the old caret or anchor."""
         if not extend or not self.size:
             self._anchor = None
         elif self._anchor is None:
@@ -106,7 +106,7 @@ class Cursor:
         }[move]
 
     def _by_rows(self, rows: int, columns: int) -> int:
-        """The byte in the same column so many rows away, or as far as there are rows."""
+        """The byte in the same column ``rows`` rows away, clamped to the first and last row."""
         row, column = divmod(self.caret, columns)
         last_row = max(0, self.size - 1) // columns
         return min(max(0, row + rows), last_row) * columns + column

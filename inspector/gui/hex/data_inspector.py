@@ -1,4 +1,4 @@
-"""The data inspector: the bytes at the caret as numbers of every width and order, times and text."""
+"""The data inspector: the bytes at the caret as integers, floats, times and text in both byte orders."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from inspector.core.numbers import in_bytes
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.theme import fixed_font
 
-_HEADINGS = ("Read as", "Value")
+_TITLES = ("Read as", "Value")
 _Role = Qt.ItemDataRole
 
 
 class ReadingsModel(TitledTable):
-    """The readings of some bytes, one a row."""
+    """One reading of the bytes per row."""
 
     def __init__(self) -> None:
-        super().__init__(_HEADINGS)
-        self._rows: list[Value] = readings(b"")
+        super().__init__(_TITLES)
+        self._rows: list[Reading] = readings(b"")
 
     def setBytes(self, data: bytes) -> None:
         """Read these bytes."""
@@ -33,25 +33,24 @@ class ReadingsModel(TitledTable):
         self.dataChanged.emit(self.index(0, 1), self.index(len(self._rows) - 1, 1))
 
     def text(self, row: int, column: int) -> str:
-        """What a cell says."""
+        """The text of a cell."""
         return self._rows[row][column]
 
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
-        """Qt override."""
         if not index.isValid():
             return None
         text = self.text(index.row(), index.column())
-        answers = {
+        by_role = {
             _Role.DisplayRole: text or "–",
             _Role.ToolTipRole: text,
             _Role.AccessibleTextRole: text or "not a valid value",
             _Role.FontRole: fixed_font() if index.column() else None,
         }
-        return answers.get(_Role(role))
+        return by_role.get(_Role(role))
 
 
 class DataInspector(QTableView):
-    """Shows the readings of the bytes at the caret, all at once; a value can be copied with the usual key."""
+    """Shows all readings of the bytes at the caret without scrolling; Copy copies the current cell."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,11 +78,11 @@ class DataInspector(QTableView):
         self.setAccessibleName("Bytes at the caret as values")
 
     def setBytes(self, data: bytes) -> None:
-        """Show what these bytes are; ``inspector_values.LOOKED_AT`` of them are enough."""
+        """Show the readings of ``data``, of which at most ``READ_BYTES`` are used."""
         self._readings.setBytes(data)
 
     def restyle(self) -> None:
-        """Take over another font for bytes."""
+        """Apply the current fixed font."""
         self.verticalHeader().setDefaultSectionSize(
             max(self.fontMetrics().height(), QFontMetrics(fixed_font()).height()) + 5
         )
@@ -91,14 +90,14 @@ class DataInspector(QTableView):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """Qt override: high enough for all rows, so that it needs no scrolling of its own."""
+        """High enough for all rows, so that the view never scrolls."""
         rows = self._readings.rowCount() * self.verticalHeader().defaultSectionSize()
         return QSize(
             super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth()
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt override: copies the chosen value."""
+        """Copy the current cell."""
         index = self.currentIndex()
         if event.matches(QKeySequence.StandardKey.Copy) and index.isValid():
             QGuiApplication.clipboard().setText(self._readings.text(index.row(), index.column()))
@@ -106,44 +105,44 @@ class DataInspector(QTableView):
             super().keyPressEvent(event)
 
 
-LOOKED_AT = 16
-"""Bytes from the caret on that are looked at."""
-_VARINT = 10
-"""The most bytes of a varint of 64 bits."""
+READ_BYTES = 16
+"""Bytes from the caret on that are read."""
+_MAX_VARINT_BYTES = 10
+"""The longest varint of 64 bits."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _Order = Literal["little", "big"]
 _ORDERS: tuple[tuple[str, _Order], ...] = (("LE", "little"), ("BE", "big"))
 
 
-class Value(NamedTuple):
-    """One reading: its name and the value; an empty text for too few bytes or for bytes that are no such value."""
+class Reading(NamedTuple):
+    """A name and a value; the value is empty for too few bytes and for bytes that encode no such value."""
 
     name: str
     text: str
 
 
-def readings(data: bytes) -> list[Value]:
-    """All readings of the bytes that begin ``data``, in a fixed order; of no bytes they are empty."""
+def readings(data: bytes) -> list[Reading]:
+    """All readings of the bytes at the start of ``data``, in a fixed order; all are empty without bytes."""
     return [
-        Value("binary", f"{data[0]:08b}" if data else ""),
-        Value("u8", _integer(data, 1, "little", signed=False)),
-        Value("i8", _integer(data, 1, "little", signed=True)),
+        Reading("binary", f"{data[0]:08b}" if data else ""),
+        Reading("u8", _integer(data, 1, "little", signed=False)),
+        Reading("i8", _integer(data, 1, "little", signed=True)),
         *(each for size in (2, 3, 4, 8) for each in _integers(data, size)),
-        *(each for size in (2, 4, 8) for each in _both(f"f{8 * size}", _float_reader(size), data)),
-        *(each for size in (4, 8) for each in _both(f"Unix time {8 * size}", _unix_reader(size), data)),
-        Value("DOS time, date", _dos(data)),
-        Value("varint (LEB128)", varint(data)),
-        Value("UTF-8", _character(data)),
+        *(each for size in (2, 4, 8) for each in _both_orders(f"f{8 * size}", _float_reader(size), data)),
+        *(each for size in (4, 8) for each in _both_orders(f"Unix time {8 * size}", _unix_reader(size), data)),
+        Reading("DOS time, date", _dos(data)),
+        Reading("varint (LEB128)", varint(data)),
+        Reading("UTF-8", _character(data)),
     ]
 
 
-def _both(name: str, read: Callable[[bytes, _Order], str], data: bytes) -> tuple[Value, Value]:
-    return Value(f"{name} LE", read(data, "little")), Value(f"{name} BE", read(data, "big"))
+def _both_orders(name: str, read: Callable[[bytes, _Order], str], data: bytes) -> tuple[Reading, Reading]:
+    return Reading(f"{name} LE", read(data, "little")), Reading(f"{name} BE", read(data, "big"))
 
 
-def _integers(data: bytes, size: int) -> list[Value]:
+def _integers(data: bytes, size: int) -> list[Reading]:
     return [
-        Value(f"{sign}{8 * size} {name}", _integer(data, size, order, signed=sign == "i"))
+        Reading(f"{sign}{8 * size} {name}", _integer(data, size, order, signed=sign == "i"))
         for sign in "ui"
         for name, order in _ORDERS
     ]
@@ -163,16 +162,16 @@ def _float_reader(size: int) -> Callable[[bytes, _Order], str]:
         if len(data) < size:
             return ""
         (value,) = struct.unpack(("<" if order == "little" else ">") + letter, data[:size])
-        # Python's own form is the shortest for 64 bits only; fewer bits have fewer digits.
+        # repr() gives the shortest exact text for 64 bits only; smaller floats have fewer significant digits.
         return repr(value) if size == 8 else f"{value:.{digits}g}"
 
     return read
 
 
 def varint(data: bytes) -> str:
-    """A varint: seven bits a byte, the lowest first, the highest bit says that more follow; and how long it is."""
+    """An unsigned LEB128 number (seven bits per byte, lowest first, the high bit set if more follow) and its length."""
     value = 0
-    for index, byte in enumerate(data[:_VARINT]):
+    for index, byte in enumerate(data[:_MAX_VARINT_BYTES]):
         value |= (byte & 0x7F) << (7 * index)
         if byte < 0x80:
             return f"{value:,} ({in_bytes(index + 1)})" if value < 1 << 64 else ""
@@ -196,12 +195,12 @@ def _unix_reader(size: int) -> Callable[[bytes, _Order], str]:
 
 
 def _dos(data: bytes) -> str:
-    """A DOS time and date as in ZIP: two little-endian numbers of 16 bits, the time first."""
+    """A DOS time and date as in ZIP: two little-endian 16-bit numbers, the time first."""
     if len(data) < 4:
         return ""
     time, date = struct.unpack("<HH", data[:4])
     try:
-        moment = datetime(  # noqa: DTZ001 - DOS knows no time zones
+        moment = datetime(  # noqa: DTZ001 - DOS times have no time zone
             1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, (time & 31) * 2
         )
     except ValueError:

@@ -1,4 +1,4 @@
-"""A map of a whole layer beside the hex view: what is where, and where the hex view is."""
+"""The map beside the hex view: the roles of all bytes of a layer, verdicts, damage, and the bytes in view."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from inspector.core.kinds import ROLES, Role, role_bit
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
-from inspector.gui.hex.highlights import joined, meets
+from inspector.gui.hex.highlights import merged, overlaps
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.palette import COLOURS, Colours, Scheme
 from inspector.operations.protocol.views import Judged
 
 _WIDTH = 60
-_EDGE = 4
-"""Pixels left free on both sides; the frame of what is shown reaches into them."""
+_SIDE_MARGIN = 4
+"""Free pixels on both sides; the frame around the bytes in view extends into them."""
 _DAMAGE_WIDTH = 7
-"""Pixels at the right for damage."""
-_TICK = 3
-"""The least height of a mark of damage."""
-_FRAME = 7
-"""The least height of the frame."""
-_STEPS = 20
-"""Steps of the arrow keys from one end to the other, where a page of the hex view is less."""
+"""Width of the damage marks at the right, in pixels."""
+_MIN_MARK_HEIGHT = 3
+"""The minimum height of a damage mark, in pixels."""
+_MIN_FRAME_HEIGHT = 7
+"""The minimum height of the frame, in pixels."""
+_KEY_STEPS = 20
+"""Page Up and Page Down move by at least one ``_KEY_STEPS``-th of the layer."""
 
 
 def roles_in(role_set: int) -> list[Role]:
-    """The roles of a set of roles."""
+    """The roles in a role set (a bit mask, see ``core.kinds.role_bit``)."""
     return [role for role in ROLES if role_set & role_bit(role)]
 
 
 class FileMap(QWidget):
-    """Draws a set of roles a row of pixels; several roles share the width, so that one byte of gap is seen.
+    """Draws one role set per row of pixels; its roles share the width, so that a gap of one byte stays visible.
 
     Signals:
-        wanted(int rows): role sets for so many rows are wanted: see ``setRows``.
-        jumped(object offset): a place was chosen.
+        rowsRequested(int rows): the map needs role sets for this many rows, see ``setRows``.
+        jumped(object offset): the user went to an offset.
     """
 
-    wanted = Signal(int)
+    rowsRequested = Signal(int)
     jumped = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -64,7 +64,7 @@ class FileMap(QWidget):
         self._shown = Span(0, 0)
         self._damage: list[Span] = []
         self._verdicts: Sequence[int] = ()
-        self._kept: list[Span] = []
+        self._cached: list[Span] = []
         self._picture: QPixmap | None = None
         self._scheme = scheme_for(self.palette())
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
@@ -75,25 +75,25 @@ class FileMap(QWidget):
     # ---- what is shown -----------------------------------------------------------------------------------------
 
     def setSize(self, size: int) -> None:
-        """The map is of so many bytes; nothing is known of them yet, and what is framed stays as far as it is there."""
+        """Start a map of ``size`` bytes without roles or marks; the frame stays, clamped to the size."""
         self._shown = Span(min(self._shown.start, size), min(self._shown.stop, size))
         self._size, self._sets, self._damage = size, (), []
-        self._verdicts, self._kept = (), []
+        self._verdicts, self._cached = (), []
         self._picture = None
         self.update()
 
     def rows(self) -> int:
-        """For how many rows role sets are wanted."""
+        """The number of rows that need role sets."""
         return self.height()
 
     def setRows(self, sets: Sequence[int]) -> None:
-        """Show the role set (see ``core.kinds.role_bit``) of each of equal stretches of the layer."""
+        """Show role sets (see ``core.kinds.role_bit``), one for each of ``len(sets)`` equal parts of the layer."""
         self._sets = sets
         self._picture = None
         self.update()
 
     def setVerdicts(self, sets: Sequence[int]) -> None:
-        """Show, in a lane of its own, what checking has said (see ``Judged``) of each of equal stretches."""
+        """Show verdict sets (bits of ``Judged``), one for each of ``len(sets)`` equal parts, in a lane of their own."""
         self._verdicts = sets if any(sets) else ()
         self._picture = None
         self.update()
@@ -110,45 +110,45 @@ class FileMap(QWidget):
         return self._shown
 
     def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Mark the places of damage."""
-        self._damage = joined(spans, self._size)
+        """Mark damaged bytes."""
+        self._damage = merged(spans, self._size)
         self.update()
 
-    def setKept(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Shade, at the left edge, the bytes of an object far away that can be read without a request."""
-        self._kept = joined(spans, self._size)
+    def setCached(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Shade, at the left edge, the bytes of a remote object that are cached."""
+        self._cached = merged(spans, self._size)
         self.update()
 
     def describe(self, y: int) -> str:
-        """What is at a height, in words; empty where nothing is."""
+        """The tooltip for a row of pixels; empty outside the map."""
         if not self._size or not 0 <= y < self.height():
             return ""
-        start, stop = self._stretch(y)
-        words = [f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}"]
+        start, stop = self._bytes_at(y)
+        lines = [f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}"]
         if self._sets:
             roles = roles_in(self._sets[y * len(self._sets) // self.height()])
-            words.append(", ".join(roles))
+            lines.append(", ".join(roles))
         if self._verdicts:
-            words.append(verdict_text(self._verdicts[y * len(self._verdicts) // self.height()]))
-        if self._kept:
-            words.append("cached" if meets(self._kept, start, stop) else "not read yet")
-        if meets(self._damage, start, stop):
-            words.append("damaged: see the findings")
-        return "\n".join(filter(None, words))
+            lines.append(verdict_text(self._verdicts[y * len(self._verdicts) // self.height()]))
+        if self._cached:
+            lines.append("cached" if overlaps(self._cached, start, stop) else "not read yet")
+        if overlaps(self._damage, start, stop):
+            lines.append("damaged: see the findings")
+        return "\n".join(filter(None, lines))
 
     # ---- places ------------------------------------------------------------------------------------------------
 
-    def _stretch(self, y: int) -> Span:
-        """The bytes that a row of pixels stands for; one at least."""
+    def _bytes_at(self, y: int) -> Span:
+        """The bytes that a row of pixels represents; at least one."""
         start = y * self._size // self.height()
         return Span(start, max(start + 1, (y + 1) * self._size // self.height()))
 
-    def _pixels(self, span: Span, least: int) -> tuple[int, int]:
-        """Top and height of a span, ``least`` pixels high at least and inside the map."""
+    def _pixels(self, span: Span, minimum: int) -> tuple[int, int]:
+        """Top and height of a span inside the map, at least ``minimum`` pixels high."""
         if not self._size:
             return 0, 0
         top = span.start * self.height() // self._size
-        height = max(least, -(-span.stop * self.height() // self._size) - top)
+        height = max(minimum, -(-span.stop * self.height() // self._size) - top)
         return max(0, min(top, self.height() - height)), height
 
     def _jump(self, offset: int) -> None:
@@ -158,10 +158,10 @@ class FileMap(QWidget):
     # ---- painting ----------------------------------------------------------------------------------------------
 
     def _roles_width(self) -> int:
-        return self.width() - 2 * _EDGE - _DAMAGE_WIDTH - (VERDICT_WIDTH + 2 if self._verdicts else 0)
+        return self.width() - 2 * _SIDE_MARGIN - _DAMAGE_WIDTH - (VERDICT_WIDTH + 2 if self._verdicts else 0)
 
-    def _drawn(self) -> QPixmap:
-        """The rows as a picture, drawn once."""
+    def _picture_of_rows(self) -> QPixmap:
+        """The rows as a pixmap, drawn once and cached."""
         if self._picture is None:
             ratio = self.devicePixelRatioF()
             width = self._roles_width()
@@ -175,7 +175,6 @@ class FileMap(QWidget):
         return self._picture
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Qt override."""
         colours = COLOURS[self._scheme]
         painter = QPainter(self)
         try:
@@ -184,26 +183,26 @@ class FileMap(QWidget):
             if not self._size:
                 return
             if self._sets:
-                painter.drawPixmap(QRect(_EDGE, 0, self._roles_width(), self.height()), self._drawn())
+                painter.drawPixmap(QRect(_SIDE_MARGIN, 0, self._roles_width(), self.height()), self._picture_of_rows())
             if self._verdicts:
-                lane = QRect(_EDGE + self._roles_width() + 2, 0, VERDICT_WIDTH, self.height())
+                lane = QRect(_SIDE_MARGIN + self._roles_width() + 2, 0, VERDICT_WIDTH, self.height())
                 draw_verdicts(painter, self._verdicts, lane, colours)
-            for span in self._kept:
+            for span in self._cached:
                 top, height = self._pixels(span, 2)
-                painter.fillRect(QRect(1, top, _EDGE - 1, height), QColor(colours.selection))
+                painter.fillRect(QRect(1, top, _SIDE_MARGIN - 1, height), QColor(colours.selection))
             damage = QColor(colours.damage)
             for span in self._damage:
-                top, height = self._pixels(span, _TICK)
+                top, height = self._pixels(span, _MIN_MARK_HEIGHT)
                 painter.fillRect(
-                    QRect(self.width() - _EDGE - _DAMAGE_WIDTH + 2, top, _DAMAGE_WIDTH - 2, height), damage
+                    QRect(self.width() - _SIDE_MARGIN - _DAMAGE_WIDTH + 2, top, _DAMAGE_WIDTH - 2, height), damage
                 )
-            self._frame(painter)
+            self._paint_frame(painter)
         finally:
             painter.end()
 
-    def _frame(self, painter: QPainter) -> None:
+    def _paint_frame(self, painter: QPainter) -> None:
         colours = COLOURS[self._scheme]
-        top, height = self._pixels(self._shown, _FRAME)
+        top, height = self._pixels(self._shown, _MIN_FRAME_HEIGHT)
         colour = QColor(colours.selection if self.hasFocus() else colours.outline)
         inside = QColor(colour)
         inside.setAlphaF(0.12)
@@ -214,17 +213,15 @@ class FileMap(QWidget):
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """Qt override."""
         return QSize(_WIDTH, 200)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt override."""
         super().resizeEvent(event)
         if self.height() != event.oldSize().height():
-            self.wanted.emit(self.height())
+            self.rowsRequested.emit(self.height())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Qt override: colours follow the palette."""
+        """Follow the colours of the palette."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
             self._scheme = scheme_for(self.palette())
@@ -232,25 +229,24 @@ class FileMap(QWidget):
             self.update()
 
     def event(self, event: QEvent) -> bool:
-        """Qt override: tooltips."""
+        """Show tooltips."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             QToolTip.showText(event.globalPos(), self.describe(event.pos().y()), self)
             return True
         return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt override."""
         self.mouseMoveEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt override: the place under the pointer."""
+        """Go to the bytes under the pointer."""
         if event.buttons() & Qt.MouseButton.LeftButton and self.height():
             self._jump(round(event.position().y()) * self._size // self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt override: arrows and pages go on from what is shown."""
+        """Move by the bytes in view (arrows) or in larger steps (pages)."""
         page = max(1, self._shown.size)
-        step = max(page, self._size // _STEPS)
+        step = max(page, self._size // _KEY_STEPS)
         targets = {
             Qt.Key.Key_Up: self._shown.start - page,
             Qt.Key.Key_Down: self._shown.start + page,
@@ -269,64 +265,64 @@ class FileMap(QWidget):
 def _draw_rows(painter: QPainter, sets: Sequence[int], width: int, scheme: Scheme) -> None:
     colours = COLOURS[scheme]
     top = 0
-    for role_set, alike in groupby(sets):
-        height = sum(1 for _ in alike)
+    for role_set, same in groupby(sets):
+        height = sum(1 for _ in same)
         roles = roles_in(role_set)
         for index, role in enumerate(roles):
             left, right = index * width // len(roles), (index + 1) * width // len(roles)
-            place = QRect(left, top, right - left, height)
-            painter.fillRect(place, QColor(colours.fill(role)))
+            rect = QRect(left, top, right - left, height)
+            painter.fillRect(rect, QColor(colours.fill(role)))
             strokes = hatching(role, colours)
             if strokes is not None:
-                painter.fillRect(place, strokes)
+                painter.fillRect(rect, strokes)
         if not roles:
             painter.fillRect(QRect(0, top, width, height), QColor(colours.base))
         top += height
 
 
 VERDICT_WIDTH = 9
-"""Pixels across; what is judged in several ways shares them."""
+"""Width of the verdict lane in pixels; several verdicts in one row share it."""
 VERDICT_TEXTS = {
     Judged.VERIFIED: "verified",
     Judged.DAMAGED: "damaged: does not match the recorded checksum",
     Judged.UNCHECKED: "not verified: no checksum is recorded, or it was not checked",
 }
 VERDICT_LEGEND = {Judged.VERIFIED: "verified", Judged.UNCHECKED: "not verified"}
-"""How the legend calls them; damage has an entry of its own."""
+"""Labels in the legend; damage has its own entry."""
 _VERDICTS = (Judged.VERIFIED, Judged.DAMAGED, Judged.UNCHECKED)
 _VERIFIED_COLOUR = "#009E73"
 
 
-def judged_in(judged: int) -> list[Judged]:
-    """The single verdicts of a set."""
+def verdicts_in(judged: int) -> list[Judged]:
+    """The verdicts in a set (a bit mask)."""
     return [each for each in _VERDICTS if judged & each]
 
 
 def verdict_text(judged: int) -> str:
-    """What checking has said, in words."""
-    return "; ".join(VERDICT_TEXTS[each] for each in judged_in(judged))
+    """The verdicts in a set as text."""
+    return "; ".join(VERDICT_TEXTS[each] for each in verdicts_in(judged))
 
 
-def fill_judged(painter: QPainter, place: QRect, judged: Judged, colours: Colours) -> None:
-    """Fill a place: verified is solid, damaged is crossed, what is not verified is dotted. Never colour alone."""
+def fill_verdict(painter: QPainter, rect: QRect, judged: Judged, colours: Colours) -> None:
+    """Fill a rectangle with a pattern as well as a colour: verified solid, damaged crossed, not verified dotted."""
     if judged is Judged.VERIFIED:
-        painter.fillRect(place, QColor(_VERIFIED_COLOUR))
+        painter.fillRect(rect, QColor(_VERIFIED_COLOUR))
     elif judged is Judged.DAMAGED:
-        painter.fillRect(place, QColor(colours.damage))
-        painter.fillRect(place, QBrush(QColor(colours.base), Qt.BrushStyle.HorPattern))
+        painter.fillRect(rect, QColor(colours.damage))
+        painter.fillRect(rect, QBrush(QColor(colours.base), Qt.BrushStyle.HorPattern))
     else:
-        painter.fillRect(place, QBrush(QColor(colours.quiet), Qt.BrushStyle.Dense6Pattern))
+        painter.fillRect(rect, QBrush(QColor(colours.quiet), Qt.BrushStyle.Dense6Pattern))
 
 
-def draw_verdicts(painter: QPainter, sets: Sequence[int], place: QRect, colours: Colours) -> None:
-    """Draw the sets (see ``Judged``) of equal stretches of a layer from the top of a place to its foot."""
+def draw_verdicts(painter: QPainter, sets: Sequence[int], rect: QRect, colours: Colours) -> None:
+    """Draw verdict sets (bits of ``Judged``), each for an equal part of a layer, from top to bottom of ``rect``."""
     count, top = len(sets), 0
-    for judged, alike in groupby(sets):
-        stop = top + sum(1 for _ in alike)
-        first, last = place.top() + top * place.height() // count, place.top() + stop * place.height() // count
-        parts = judged_in(judged)
+    for judged, same in groupby(sets):
+        stop = top + sum(1 for _ in same)
+        first, last = rect.top() + top * rect.height() // count, rect.top() + stop * rect.height() // count
+        parts = verdicts_in(judged)
         for index, each in enumerate(parts):
-            left, right = index * place.width() // len(parts), (index + 1) * place.width() // len(parts)
-            box = QRect(place.left() + left, first, right - left, max(1, last - first))
-            fill_judged(painter, box, each, colours)
+            left, right = index * rect.width() // len(parts), (index + 1) * rect.width() // len(parts)
+            box = QRect(rect.left() + left, first, right - left, max(1, last - first))
+            fill_verdict(painter, box, each, colours)
         top = stop

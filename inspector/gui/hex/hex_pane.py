@@ -1,4 +1,4 @@
-"""The bytes: the switch between layers, the hex view with its map and legend, and content as text or image."""
+"""The central pane: layer bar, hex view with map and legend, and content as text or image."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from inspector.core.field import Run
 from inspector.core.kinds import Role
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.hex.accessible import spoken
-from inspector.gui.hex.content_views import IMAGE_LIMIT, TEXT_LIMIT, ImageView, TextView
+from inspector.gui.hex.accessible import accessible_text
+from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.hex.data_inspector import LOOKED_AT, DataInspector
+from inspector.gui.hex.data_inspector import READ_BYTES, DataInspector
 from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.legend import Legend
@@ -30,18 +30,18 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ContentInfo, Explanation, LayerInfo
 
 ORIGIN = "hex"
-MOST_DAMAGE = 1_000
-"""The most findings whose bytes are marked."""
+MAX_DAMAGE_SPANS = 1_000
+"""The most damaged spans that are marked."""
 
 
-def explained(explanation: Explanation) -> str:
-    """What a byte is, in a few lines."""
+def hover_text(explanation: Explanation) -> str:
+    """The tooltip for a byte: its field, value, note and first findings."""
     if not explanation.fields:
         return ""
     leaf = explanation.fields[-1]
     value = f" = {short(leaf.value)}" if leaf.value else ""
-    wrong = [sentence for _, sentence in explanation.findings[:3]]
-    lines = [path_text(explanation.fields) + value, short(leaf.note), *wrong]
+    findings = [sentence for _, sentence in explanation.findings[:3]]
+    lines = [path_text(explanation.fields) + value, short(leaf.note), *findings]
     return "\n".join(line for line in lines if line)
 
 
@@ -49,32 +49,32 @@ class HexPane(QWidget):
     """Shows a document's layer and follows its selection.
 
     Signals:
-        selectionChanged(object, object): the bytes selected in the hex view, half-open.
-        menuWanted(QPoint): a menu is wanted at a place of the screen.
+        selectionChanged(object start, object stop): the selected bytes ``[start, stop)``.
+        menuRequested(QPoint): show the context menu at a position on the screen.
     """
 
     selectionChanged = Signal(object, object)
-    menuWanted = Signal(QPoint)
+    menuRequested = Signal(QPoint)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
         self._info: LayerInfo | None = None
         self._model: HexModel | None = None
-        self._navigation = False
-        self._mapping: Job[list[int]] | None = None
+        self._following = False
+        self._map_job: Job[list[int]] | None = None
         self._damage: list[Span] = []
         self._roles = 0
-        self._judged = 0
-        self._judging: Job[list[int]] | None = None
+        self._verdicts = 0
+        self._verdict_job: Job[list[int]] | None = None
         self._edited: Spans = ()
-        self.text_limit = TEXT_LIMIT
+        self.text_limit = MAX_TEXT_BYTES
         self.strip = EditStrip()
         self.bar = LayerBar(document)
         self.hex = HexView()
         self.map = FileMap()
         self.legend = Legend()
-        self.legend.hide()  # until there are bytes with colours
+        self.legend.hide()  # until there are colours to explain
         self.inspector = DataInspector()
         self.text = TextView()
         self.image = ImageView()
@@ -102,7 +102,7 @@ class HexPane(QWidget):
         document = self._document
         document.layersChanged.connect(self._refresh)
         document.rowsChanged.connect(self._changed)
-        document.explained.connect(self._explained)
+        document.explained.connect(self._describe_byte)
         document.hovered.connect(self._hovered)
         document.selected.connect(self._follow)
         document.contentReady.connect(self._show_content)
@@ -110,24 +110,24 @@ class HexPane(QWidget):
         self.hex.caretMoved.connect(self._caret_moved)
         self.hex.selectionChanged.connect(self.selectionChanged)
         self.hex.hovered.connect(document.hover)
-        self.hex.said.connect(document.reported)
+        self.hex.message.connect(document.reported)
         self.hex.scrolled.connect(self.map.setShown)
         self.hex.menuRequested.connect(self._show_menu)
-        self.map.wanted.connect(self._draw_map)
+        self.map.rowsRequested.connect(self._draw_map)
         self.map.jumped.connect(self._jump)
 
     def swatch(self, role: Role) -> QColor:
         """The colour of a role in the hex view."""
         return QColor(self.hex.look.colours.fill(role))
 
-    # ---- what the window asks for ------------------------------------------------------------------------------
+    # ---- settings and commands ---------------------------------------------------------------------------------
 
     def set_bytes_per_row(self, count: int) -> None:
-        """Show so many bytes a row, 0 for as many as fit."""
+        """Show ``count`` bytes per row, 0 for as many as fit."""
         self.hex.setBytesPerRow(count)
 
     def set_zoom(self, steps: int) -> None:
-        """Letters larger (or smaller) than usual by so many points."""
+        """Enlarge the font by ``steps`` points."""
         self.hex.setZoom(steps)
 
     def set_offset_base(self, base: int) -> None:
@@ -135,14 +135,14 @@ class HexPane(QWidget):
         self.hex.setOffsetBase(base)
 
     def restyle(self) -> None:
-        """Take over another font for bytes."""
+        """Apply the current fixed font."""
         self.hex.restyle()
         self.inspector.restyle()
         self.text.restyle()
 
-    def copy(self, how: CopyFormat | None = None) -> None:
+    def copy(self, copy_format: CopyFormat | None = None) -> None:
         """Copy the selected bytes."""
-        self.hex.copy(how)
+        self.hex.copy(copy_format)
 
     def select_all(self) -> None:
         """Select all bytes of the layer."""
@@ -152,15 +152,15 @@ class HexPane(QWidget):
         """Underline the bytes of the layer that are not on disk yet."""
         self._edited = spans
         self.hex.setEdited(spans)
-        self._explain_colours()
+        self._update_legend()
 
     def _show_menu(self, _: int, place: QPoint) -> None:
-        self.menuWanted.emit(place)
+        self.menuRequested.emit(place)
 
     # ---- bytes -------------------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
-        """Show the document's layer, where it is another one now or has another size."""
+        """Show the current layer of the document if it or its size has changed."""
         document = self._document
         info = document.layer_info(document.layer)
         if info is None or info == self._info:
@@ -172,12 +172,12 @@ class HexPane(QWidget):
         if is_new:
             self._show_mode(Mode.HEX)
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
-            self.hex.setModel(self._model)  # which tells the map what it shows
+            self.hex.setModel(self._model)  # which also updates the frame of the map
             self.hex.setEmptyText("There are no bytes.")
         self._changed()
 
     def _changed(self) -> None:
-        """All bytes and colours may be others."""
+        """Refetch bytes and colours, which may have changed."""
         if self._info is not None and self._model is not None:
             self._model.invalidate(self._info.size)
             self.map.setShown(*self.hex.shown())
@@ -202,42 +202,44 @@ class HexPane(QWidget):
             self._damage = list(spans)
             self.map.setDamage(self._damage)
             self._show_damage()
-            self._explain_colours()
+            self._update_legend()
 
-        self._document.client.ask(ArchiveRequests.damage, layer, MOST_DAMAGE).then(take)
+        self._document.client.ask(ArchiveRequests.damage, layer, MAX_DAMAGE_SPANS).then(take)
 
     def _show_damage(self) -> None:
-        """The bytes of the selected finding are marked even where it is one of very many."""
+        """Mark the damage; the selected finding is always included, however many there are."""
         selection = self._document.selection
         chosen = selection.spans if selection.wrong else ()
         self.hex.setDamage([*self._damage, *chosen])
 
     def _draw_map(self, rows: int) -> None:
-        for job in (self._mapping, self._judging):
+        for job in (self._map_job, self._verdict_job):
             if job is not None:
                 job.supersede()
         if self._info is not None and rows > 0:
             client, layer = self._document.client, self._info.layer
-            self._mapping = client.start(ArchiveRequests.overview, layer, rows).then(self._show_map)
+            self._map_job = client.start(ArchiveRequests.overview, layer, rows).then(self._show_map)
             status = self._document.status
             if status.checked or status.judged:
-                self._judging = client.start(ArchiveRequests.verdict_overview, layer, rows).then(self._show_verdicts)
+                self._verdict_job = client.start(ArchiveRequests.verdict_overview, layer, rows).then(
+                    self._show_verdicts
+                )
             else:
-                self._show_verdicts([])  # what was said of bytes that have changed since holds no more
+                self._show_verdicts([])  # verdicts of an earlier version of the bytes
 
     def _show_verdicts(self, sets: list[int]) -> None:
         self.map.setVerdicts(sets)
-        self._judged = reduce(or_, sets, 0)
-        self._explain_colours()
+        self._verdicts = reduce(or_, sets, 0)
+        self._update_legend()
 
     def _show_map(self, sets: list[int]) -> None:
         self.map.setRows(sets)
         self._roles = reduce(or_, sets, 0)
-        self._explain_colours()
+        self._update_legend()
 
-    def _explain_colours(self) -> None:
-        """The legend speaks of the colours that there are."""
-        self.legend.setRoles(self._roles, bool(self._damage), self._judged, bool(self._edited))
+    def _update_legend(self) -> None:
+        """Limit the legend to the colours in use."""
+        self.legend.setRoles(self._roles, bool(self._damage), self._verdicts, bool(self._edited))
 
     def _jump(self, offset: int) -> None:
         self._document.go_to(self._document.layer, offset, offset, "map")
@@ -245,35 +247,35 @@ class HexPane(QWidget):
     # ---- the selection -----------------------------------------------------------------------------------------
 
     def _caret_moved(self, offset: int) -> None:
-        if not self._navigation:
+        if not self._following:
             self._document.select_byte(self._document.layer, offset, ORIGIN)
 
     def _follow(self, selection: Selection) -> None:
         if self._info is None or selection.layer != self._info.layer:
             return
-        self._navigation = True
-        is_there = (selection.caret, selection.length) == (self.hex.caret(), self.hex.selection().size)
-        if selection.origin != ORIGIN and not is_there:
+        self._following = True
+        is_current = (selection.caret, selection.length) == (self.hex.caret(), self.hex.selection().size)
+        if selection.origin != ORIGIN and not is_current:
             self.hex.goTo(selection.caret, selection.length)
         self.hex.setOutline(selection.spans)
         self.hex.setChecksum(selection.stored, selection.omitted)
         self._show_damage()
-        self._navigation = False
+        self._following = False
 
-    def _explained(self, explanation: Explanation) -> None:
-        self.hex.setCaretDescription(spoken(explanation, self.hex.byteAtCaret()))
+    def _describe_byte(self, explanation: Explanation) -> None:
+        self.hex.setCaretDescription(accessible_text(explanation, self.hex.byteAtCaret()))
         place = (explanation.layer, explanation.offset)
         show = self.inspector.setBytes
-        self._document.client.ask(ArchiveRequests.read, *place, LOOKED_AT).then(show, lambda _: show(b""))
+        self._document.client.ask(ArchiveRequests.read, *place, READ_BYTES).then(show, lambda _: show(b""))
 
     def _hovered(self, explanation: Explanation | None) -> None:
         if explanation is not None and explanation.layer == self._document.layer:
-            self.hex.setHoverText(explanation.offset, explained(explanation))
+            self.hex.setHoverText(explanation.offset, hover_text(explanation))
 
     # ---- content -----------------------------------------------------------------------------------------------
 
     def _show_content(self, content: ContentInfo) -> None:
-        """Show content in the way that suits it best."""
+        """Show content as an image, text or hex, whichever fits first."""
         mode = Mode.IMAGE if content.image else Mode.TEXT if content.encoding else Mode.HEX
         if content.sentence:
             self._document.reported.emit(content.sentence)
@@ -287,7 +289,7 @@ class HexPane(QWidget):
         content = self._document.content
         if mode is Mode.HEX or content is None:
             return
-        limit = min(content.layer.size, self.text_limit if mode is Mode.TEXT else IMAGE_LIMIT)
+        limit = min(content.layer.size, self.text_limit if mode is Mode.TEXT else MAX_IMAGE_BYTES)
         self._document.read_start(content.layer.layer, limit, lambda data: self._take_content(mode, content, data))
 
     def _take_content(self, mode: Mode, content: ContentInfo, data: bytes) -> None:
@@ -300,13 +302,13 @@ class HexPane(QWidget):
 
 
 class EditStrip(QFrame):
-    """Is there while bytes are overwritten, and ends that.
+    """The strip above the bytes while they can be overwritten.
 
     Signals:
-        stopWanted(): no byte is to be overwritten any more.
+        stopRequested(): the user wants to stop editing.
     """
 
-    stopWanted = Signal()
+    stopRequested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -316,22 +318,22 @@ class EditStrip(QFrame):
         font = self.mark.font()
         font.setBold(True)
         self.mark.setFont(font)
-        self.story = ElidedLabel(
+        self.sentence = ElidedLabel(
             "Typing overwrites bytes. Nothing is written until you press Ctrl+S.", Qt.TextElideMode.ElideRight
         )
-        for label in (self.mark, self.story):
+        for label in (self.mark, self.sentence):
             label.setForegroundRole(QPalette.ColorRole.HighlightedText)
         self.stop = QPushButton("Stop Editing")
         self.stop.setToolTip("Stop overwriting bytes; pending changes stay (Ctrl+Shift+B)")
         self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(self.stopWanted)
+        self.stop.clicked.connect(self.stopRequested)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 2, 6, 2)
         layout.addWidget(self.mark)
-        layout.addWidget(self.story, 1)
+        layout.addWidget(self.sentence, 1)
         layout.addWidget(self.stop)
         self.hide()
 
     def minimumSizeHint(self) -> QSize:
-        """See QWidget: the sentence gives way."""
+        """The sentence may be cut off entirely."""
         return QSize(0, super().minimumSizeHint().height())

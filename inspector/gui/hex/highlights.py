@@ -1,4 +1,4 @@
-"""What is behind and around the bytes of a row: tints by role, contours of spans. Pure."""
+"""Backgrounds and outlines of the bytes of a row: tints by role, contours around spans. No Qt here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.core.kinds import Role
 from inspector.core.span import Span, intersect, subtract
 
 HATCHED = frozenset({Role.GAP, Role.GARBAGE})
-"""Roles that are drawn with strokes as well: bytes that nothing claims."""
+"""Roles that are also hatched: bytes that no field claims."""
 
 
 class Tint(NamedTuple):
@@ -24,9 +24,9 @@ class Tint(NamedTuple):
 
 
 def tints(runs: Iterable[Run]) -> list[Tint]:
-    """Runs in file order as tints, neighbours that look the same made one.
+    """Tints for runs in file order; neighbours of the same colour are merged.
 
-    Only member data has shades: everything else of two members looks alike.
+    Only member data has shades, to tell neighbouring members apart.
     """
     found: list[Tint] = []
     for run in runs:
@@ -40,23 +40,23 @@ def tints(runs: Iterable[Run]) -> list[Tint]:
     return found
 
 
-def within(some: Sequence[Tint], start: int, stop: int) -> list[Tint]:
-    """The parts of tints (in file order, disjoint) inside ``[start, stop)``."""
-    index = max(0, bisect_right(some, start, key=lambda tint: tint.start) - 1)
+def clip_tints(sorted_tints: Sequence[Tint], start: int, stop: int) -> list[Tint]:
+    """The parts of tints (in file order, disjoint) in ``[start, stop)``."""
+    index = max(0, bisect_right(sorted_tints, start, key=lambda tint: tint.start) - 1)
     found: list[Tint] = []
-    while index < len(some) and some[index].start < stop:
-        first, end, role, shade = some[index]
+    while index < len(sorted_tints) and sorted_tints[index].start < stop:
+        first, end, role, shade = sorted_tints[index]
         if end > start:
             found.append(Tint(max(first, start), min(end, stop), role, shade))
         index += 1
     return found
 
 
-def joined(spans: Iterable[tuple[int, int]], size: int) -> list[Span]:
-    """Spans inside ``size`` bytes, sorted, those that overlap or touch made one.
+def merged(spans: Iterable[tuple[int, int]], size: int) -> list[Span]:
+    """Spans clipped to ``size`` bytes and sorted; spans that overlap or touch are merged.
 
-    An empty span stands for the byte at it, at the end of the file for the last byte: also the place where
-    something is missing can be seen.
+    An empty span, where something is missing, becomes the byte at it (the last byte at the end of the file), so that it
+    can be seen.
     """
     found: list[Span] = []
     for start, stop in sorted(spans):
@@ -70,7 +70,7 @@ def joined(spans: Iterable[tuple[int, int]], size: int) -> list[Span]:
 
 
 class Contour(NamedTuple):
-    """The lines around spans in one row: ``pieces`` have sides, ``top`` and ``bottom`` are where lines run."""
+    """The outline of spans in one row: ``pieces`` have side lines, ``top`` and ``bottom`` have horizontal lines."""
 
     pieces: list[Span]
     top: list[Span]
@@ -78,29 +78,29 @@ class Contour(NamedTuple):
 
 
 def contour(spans: Sequence[Span], row: Span, columns: int) -> Contour | None:
-    """The contour of ``spans`` (joined) in a row, or None where they do not meet it.
+    """The contour of merged ``spans`` in a row, None if no span overlaps the row.
 
-    Between two rows runs a line only where one is inside and the other is not: a field of many rows has one outline.
+    A horizontal line runs only between a byte inside and a byte outside: a field of many rows has one outline.
     """
     low = bisect_right(spans, row.start - columns, key=lambda span: span.stop)
     high = bisect_left(spans, row.stop + columns, lo=low, key=lambda span: span.start)
-    near = spans[low:high]
-    pieces = intersect([row], near)
+    close = spans[low:high]
+    pieces = intersect([row], close)
     if not pieces:
         return None
     above = [Span(start - columns, stop - columns) for start, stop in pieces]
     below = [Span(start + columns, stop + columns) for start, stop in pieces]
-    top = [Span(start + columns, stop + columns) for start, stop in subtract(above, near)]
-    bottom = [Span(start - columns, stop - columns) for start, stop in subtract(below, near)]
+    top = [Span(start + columns, stop + columns) for start, stop in subtract(above, close)]
+    bottom = [Span(start - columns, stop - columns) for start, stop in subtract(below, close)]
     return Contour(pieces, top, bottom)
 
 
-def meets(spans: Sequence[Span], start: int, stop: int) -> bool:
-    """Whether any of ``spans`` (joined) meets ``[start, stop)``."""
-    return bool(near(spans, start, stop))
+def overlaps(spans: Sequence[Span], start: int, stop: int) -> bool:
+    """Whether any of merged ``spans`` overlaps ``[start, stop)``."""
+    return bool(overlapping(spans, start, stop))
 
 
-def near(spans: Sequence[Span], start: int, stop: int) -> Sequence[Span]:
-    """Those of ``spans`` (joined) that meet ``[start, stop)``."""
+def overlapping(spans: Sequence[Span], start: int, stop: int) -> Sequence[Span]:
+    """The merged ``spans`` that overlap ``[start, stop)``."""
     low = bisect_right(spans, start, key=lambda span: span.stop)
     return spans[low : bisect_left(spans, stop, lo=low, key=lambda span: span.start)]

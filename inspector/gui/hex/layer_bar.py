@@ -1,4 +1,4 @@
-"""Which bytes the hex view shows: File ▸ Inner stream ▸ Content, and a member's content as hex, text or image."""
+"""The bar that chooses the layer (File ▸ Inner stream ▸ Content) and how content is shown (hex, text or image)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from inspector.gui.kit.text import escaped, plain
 from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
 from inspector.operations.protocol.views import LayerInfo, LayerKind
 
-LONGEST_TITLE = 40
-WIDEST = 420
-"""Pixels that the choice of files may take."""
+MAX_TITLE_CHARACTERS = 40
+MAX_FILES_WIDTH = 420
+"""The greatest width of the file box, in pixels."""
 
 
 class Mode(StrEnum):
-    """How content is shown."""
+    """A way to show content."""
 
     HEX = "Hex"
     TEXT = "Text"
@@ -27,10 +27,10 @@ class Mode(StrEnum):
 
 
 class LayerBar(QWidget):
-    """The switch.
+    """Buttons for the layers of a document and the modes of its content.
 
     Signals:
-        modeChosen(object): the user wants to see content in another Mode.
+        modeChosen(object): the user chose another Mode for content.
     """
 
     modeChosen = Signal(object)
@@ -43,7 +43,7 @@ class LayerBar(QWidget):
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.files.setMinimumContentsLength(12)
         self.files.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.files.setMaximumWidth(WIDEST)
+        self.files.setMaximumWidth(MAX_FILES_WIDTH)
         self.files.activated.connect(self._choose_file)
         self._buttons = QButtonGroup(self)
         self.kinds = {
@@ -66,17 +66,17 @@ class LayerBar(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(300, super().sizeHint().height())
 
-    def _button(self, group: QButtonGroup, text: str, tip: str) -> QToolButton:
+    def _button(self, group: QButtonGroup, text: str, tooltip: str) -> QToolButton:
         button = QToolButton()
         button.setText(text)
-        button.setToolTip(tip)
+        button.setToolTip(tooltip)
         button.setCheckable(True)
         button.setAutoRaise(True)
         group.addButton(button)
         return button
 
-    def _mode_button(self, word: str) -> QToolButton:
-        return self._button(self._modes, word, f"Content as {word.lower()}")
+    def _mode_button(self, label: str) -> QToolButton:
+        return self._button(self._modes, label, f"Content as {label.lower()}")
 
     def _lay_out(self) -> None:
         layout = QHBoxLayout(self)
@@ -92,7 +92,7 @@ class LayerBar(QWidget):
             layout.addWidget(button)
 
     def refresh(self, *_: object) -> None:
-        """Show which layers there are and which one is shown."""
+        """Update the buttons from the document."""
         document = self._document
         shown = document.layer_info(document.layer)
         files = [info for info in document.layers if info.kind is LayerKind.FILE]
@@ -106,15 +106,17 @@ class LayerBar(QWidget):
         self.kinds[LayerKind.CONTENT].setText(self._content_text(shown))
         if shown is not None:
             self.kinds[shown.kind].setChecked(True)
-            rough = f" ({rounded(shown.size)})" if shown.size >= 1024 else ""
-            self.size_label.setText(in_bytes(shown.size) + rough)
+            rounded_size = f" ({rounded(shown.size)})" if shown.size >= 1024 else ""
+            self.size_label.setText(in_bytes(shown.size) + rounded_size)
             self.files.setToolTip(plain(shown.title))
         self._show_modes(is_content)
 
     def _content_text(self, shown: LayerInfo | None) -> str:
         if shown is None or shown.kind is not LayerKind.CONTENT:
             return "Content"
-        title = shown.title if len(shown.title) <= LONGEST_TITLE else "…" + shown.title[1 - LONGEST_TITLE :]
+        title = (
+            shown.title if len(shown.title) <= MAX_TITLE_CHARACTERS else "…" + shown.title[1 - MAX_TITLE_CHARACTERS :]
+        )
         return escaped(f"Content of {title}")
 
     def _fill_files(self, files: list[LayerInfo], shown: LayerInfo | None) -> None:
@@ -122,31 +124,31 @@ class LayerBar(QWidget):
             self.files.clear()
             for info in files:
                 self.files.addItem(info.title, info.layer)
-        if shown is not None and (at := self.files.findData(shown.layer)) >= 0:
-            self.files.setCurrentIndex(at)
+        if shown is not None and (index := self.files.findData(shown.layer)) >= 0:
+            self.files.setCurrentIndex(index)
 
     def _show_modes(self, is_content: bool) -> None:
         content = self._document.content
-        possible = {
+        available = {
             Mode.HEX: is_content,
             Mode.TEXT: is_content and content is not None and content.encoding is not None,
             Mode.IMAGE: is_content and content is not None and content.image is not None,
         }
-        several = sum(possible.values()) > 1
+        several = sum(available.values()) > 1
         for mode, button in self.modes.items():
-            button.setVisible(possible[mode] and several)
+            button.setVisible(available[mode] and several)
 
     def set_mode(self, mode: Mode) -> None:
-        """Mark the mode that is shown."""
+        """Check the button of a mode."""
         self.modes[mode].setChecked(True)
 
     def _inner(self) -> LayerInfo | None:
-        """The inner stream of the file that is shown, or else of any."""
+        """The first inner stream, None if no file has one."""
         inner = [info for info in self._document.layers if info.kind is LayerKind.INNER]
         return inner[0] if inner else None
 
-    def _choose_file(self, at: int) -> None:
-        self._document.show_layer(self.files.itemData(at))
+    def _choose_file(self, index: int) -> None:
+        self._document.show_layer(self.files.itemData(index))
 
     def _choose_kind(self) -> None:
         document = self._document

@@ -1,4 +1,4 @@
-"""Where bytes stand in the hex view, counted in character cells. Pure arithmetic."""
+"""Layout of the hex view: columns in character cells, the text of a row, and the scroll position in rows."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from math import floor
 from inspector.core.span import Span
 
 GROUP = 8
-"""Bytes after which a wider gap helps the eye to count."""
-_DIGITS = 8
+"""Bytes between wider gaps, which help the eye to count."""
+_MIN_DIGITS = 8
 """The fewest digits of an offset."""
-_TWO_DECIMALS = 100
+_MAX_TWO_DIGITS = 100
 _GAP = 2
-"""Cells between the columns."""
+"""Cells between the offset, hex and text columns."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """``size`` bytes in rows of ``columns`` bytes: an offset column in base 16 or 10, a hex column and a text column.
 
-    Cells are counted from the left edge of the row, byte positions within a row are called columns.
+    Cells are counted from the left edge of a row; a column is the position of a byte in its row.
     """
 
     size: int
@@ -31,13 +31,13 @@ class Layout:
 
     @cached_property
     def digits(self) -> int:
-        """The digits of an offset: an even number, enough for the last byte."""
+        """The number of digits in an offset: even, and enough for the last byte."""
         needed = len(_number(max(0, self.size - 1), self.base))
-        return max(_DIGITS, needed + (needed & 1))
+        return max(_MIN_DIGITS, needed + (needed & 1))
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are; none without bytes."""
+        """The number of rows; none for an empty layer."""
         return -(-self.size // self.columns)
 
     @cached_property
@@ -61,7 +61,7 @@ class Layout:
         return self.text_start + self.columns
 
     def hex_cell(self, column: int) -> int:
-        """The cell of the first digit of a byte; the second one follows it."""
+        """The cell of the first of the two digits of a byte."""
         return self.hex_start + 3 * column + column // GROUP
 
     def text_cell(self, column: int) -> int:
@@ -69,7 +69,7 @@ class Layout:
         return self.text_start + column
 
     def row_of(self, offset: int) -> int:
-        """The row that holds the byte at ``offset``."""
+        """The row of the byte at ``offset``."""
         return offset // self.columns
 
     def span_of(self, row: int) -> Span:
@@ -78,11 +78,11 @@ class Layout:
         return Span(start, min(start + self.columns, self.size))
 
     def in_text(self, cell: float) -> bool:
-        """Whether a place in a row belongs to the text column rather than to the hex column."""
+        """Whether a position in a row belongs to the text column rather than to the hex column."""
         return cell >= self.text_start - _GAP / 2
 
     def byte_at(self, row: int, cell: float, in_text: bool) -> int:
-        """The byte of the hex or the text column nearest to a place: always one that exists, 0 where there is none."""
+        """The byte of the hex or text column nearest to a position; 0 for an empty layer."""
         row = min(max(0, row), max(0, self.rows - 1))
         column = floor(cell - self.text_start) if in_text else self._hex_column(cell)
         return max(0, min(row * self.columns + min(max(0, column), self.columns - 1), self.size - 1))
@@ -93,7 +93,7 @@ class Layout:
         return int(group) * GROUP + min(int(rest // 3), GROUP - 1)
 
     def over(self, row: int, cell: float) -> int | None:
-        """The byte exactly at a place, None between and beside the columns and rows."""
+        """The byte at a position, None outside the columns and rows."""
         if not 0 <= row < self.rows:
             return None
         in_text = self.in_text(cell)
@@ -103,14 +103,14 @@ class Layout:
         return offset if inside else None
 
     def offset_text(self, row: int) -> str:
-        """The offset of a row as it is shown."""
+        """The offset column of a row."""
         return _number(row * self.columns, self.base).zfill(self.digits)
 
     @property
-    def head_texts(self) -> list[str]:
-        """What stands above each column: its place in the row, in two digits."""
-        # Columns beyond 255 do not exist: a row that wide has no place on a screen.
-        base = self.base if self.columns <= _TWO_DECIMALS else 16
+    def column_labels(self) -> list[str]:
+        """The label above each column: its position in the row, in two digits."""
+        # Rows of more than 256 bytes fit on no screen.
+        base = self.base if self.columns <= _MAX_TWO_DIGITS else 16
         return [_number(column & 0xFF, base).zfill(2) for column in range(self.columns)]
 
 
@@ -123,9 +123,9 @@ def _hex_cells(columns: int) -> int:
 
 
 def fitting(size: int, cells: int, base: int = 16) -> Layout:
-    """The layout with the most groups of bytes whose rows are at most ``cells`` wide; one group at least.
+    """The layout with the most groups per row that fits into ``cells``; at least one group.
 
-    Groups are 1, 2, 4, 8, ...: then rows begin at round offsets, as people count them.
+    The number of groups is a power of two, so that rows start at round offsets.
     """
     groups = 1
     while Layout(size, 2 * groups * GROUP, base).cells <= cells:
@@ -134,22 +134,22 @@ def fitting(size: int, cells: int, base: int = 16) -> Layout:
 
 
 _PRINTABLE = bytes(byte if 0x20 <= byte < 0x7F else ord(".") for byte in range(256))
-_UNKNOWN = "--"
+_UNKNOWN_HEX = "--"
 _UNKNOWN_TEXT = " "
 
 
 def hex_text(data: bytes) -> str:
-    """The bytes as hex with a space between two and a wider gap between groups."""
+    """Bytes as hex, with a wider gap between groups."""
     return "  ".join(data[i : i + GROUP].hex(" ") for i in range(0, len(data), GROUP)).upper()
 
 
 def plain_text(data: bytes) -> str:
-    """The bytes as ASCII, a full stop for what cannot be printed."""
+    """Bytes as ASCII, with a full stop for bytes that are not printable."""
     return data.translate(_PRINTABLE).decode("ascii")
 
 
 def row_text(known: Sequence[tuple[int, bytes]], row: Span, columns: int) -> str:
-    """The hex and text columns of the bytes of a row; ``known`` are those that are here, in pieces with offsets."""
+    """The hex and text columns of a row; ``known`` are the fetched bytes, as pieces with their offsets."""
     for offset, piece in known:
         if offset <= row.start and row.stop <= offset + len(piece):
             data = piece[row.start - offset : row.stop - offset]
@@ -161,7 +161,7 @@ def row_text(known: Sequence[tuple[int, bytes]], row: Span, columns: int) -> str
 
 
 def _with_unknown(known: Sequence[tuple[int, bytes]], row: Span) -> tuple[str, str]:
-    digits, text = [_UNKNOWN] * row.size, [_UNKNOWN_TEXT] * row.size
+    digits, text = [_UNKNOWN_HEX] * row.size, [_UNKNOWN_TEXT] * row.size
     for offset, piece in known:
         for at in range(max(row.start, offset), min(row.stop, offset + len(piece))):
             byte = piece[at - offset : at - offset + 1]
@@ -171,9 +171,9 @@ def _with_unknown(known: Sequence[tuple[int, bytes]], row: Span) -> tuple[str, s
 
 
 def pieces_of(layout: Layout, selected: Span, base: int) -> list[tuple[int, int, bool]]:
-    """The cells of the hex and text columns as pieces (start, stop, selected) that have one text colour each.
+    """The cells of the hex and text columns as pieces (start, stop, selected) of one text colour each.
 
-    ``selected`` are bytes of the row that begins at ``base``, one at least.
+    ``selected`` is a span of at least one byte in the row that starts at ``base``.
     """
     first, stop = selected.start - base, selected.stop - base
     marks = (
@@ -193,11 +193,14 @@ def pieces_of(layout: Layout, selected: Span, base: int) -> list[tuple[int, int,
 
 
 MAX_BAR_VALUE = 1 << 30
-"""The largest value of the scrollbar: Qt adds to it and must stay inside 31 bits."""
+"""The largest value of the scroll bar: Qt adds to it and must stay within 31 bits."""
 
 
 class RowScroll:
-    """``top`` is the first of ``page`` rows that are wholly shown, out of ``rows``."""
+    """Scroll position in rows of any number, which a 32-bit scroll bar only mirrors.
+
+    ``top`` is the first of ``page`` fully visible rows, out of ``rows``.
+    """
 
     def __init__(self) -> None:
         self.top = 0
@@ -206,24 +209,24 @@ class RowScroll:
 
     @property
     def last(self) -> int:
-        """The largest ``top``: the last row is then the lowest."""
+        """The largest ``top``, which shows the last row at the bottom."""
         return max(0, self.rows - self.page)
 
     def resize(self, rows: int, page: int) -> None:
-        """Have other numbers of rows."""
+        """Change the numbers of rows; ``top`` is clamped."""
         self.rows, self.page = rows, max(1, page)
         self.to(self.top)
 
     def to(self, top: int) -> int:
-        """Scroll to ``top`` or as near as there are rows; gives by how many rows the position changed."""
+        """Scroll to ``top``, clamped to the rows; returns by how many rows the position changed."""
         before = self.top
         self.top = max(0, min(top, self.last))
         return self.top - before
 
     def revealing(self, row: int, stop: int | None = None) -> int:
-        """The ``top`` that shows ``row``, and the rows before ``stop`` too if they fit.
+        """The ``top`` that shows ``row``, and the rows up to ``stop`` too if they fit.
 
-        It is the nearest one for a row beside the page; a row further away is shown with a quarter of a page before it.
+        Rows up to one page away are scrolled to by the shortest way; others appear a quarter of a page below the top.
         """
         low, high = row, max(row, (stop or row + 1) - 1)
         if high - low >= self.page:
@@ -238,14 +241,14 @@ class RowScroll:
 
     @property
     def bar_maximum(self) -> int:
-        """The scrollbar's largest value."""
+        """The largest value of the scroll bar."""
         return min(self.last, MAX_BAR_VALUE)
 
     @property
     def bar_value(self) -> int:
-        """The scrollbar's value for the present position."""
+        """The value of the scroll bar for the current position."""
         return self.top if self.last <= MAX_BAR_VALUE else self.top * MAX_BAR_VALUE // self.last
 
     def from_bar(self, value: int) -> int:
-        """The position for a value of the scrollbar."""
+        """The position for a value of the scroll bar."""
         return value if self.last <= MAX_BAR_VALUE else value * self.last // MAX_BAR_VALUE

@@ -1,4 +1,4 @@
-"""The bytes of one layer and what is behind them, fetched in pages while they are looked at."""
+"""The bytes of one layer and their tints, fetched in pages on demand."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector.core.field import Run
 from inspector.core.span import Span
-from inspector.gui.hex.highlights import Tint, tints, within
+from inspector.gui.hex.highlights import Tint, clip_tints, tints
 
 PAGE = 4096
-"""Bytes in a page: a screen or so. Where every byte is a field of its own, more would take too long to fetch."""
-KEPT = 512
-"""Pages kept."""
-_MOST_PAGES = 16
-"""Pages asked for at once."""
-_GATHERED = 64 * 1024
-"""Bytes asked for at once for the clipboard."""
+"""Bytes in a page, about one screen. Larger pages take too long where every byte is a field of its own."""
+MAX_CACHED_PAGES = 512
+"""Pages cached."""
+_MAX_PAGES_PER_REQUEST = 16
+"""The most pages in one request."""
+_READ_BYTES = 64 * 1024
+"""Bytes in one request for the clipboard."""
 
 Deliver = Callable[[bytes, list[Run]], None]
 Fetch = Callable[[int, int, Deliver], None]
@@ -33,14 +33,14 @@ class _Page:
 
 
 class HexModel(QObject):
-    """``size`` bytes of one layer, of which only those lately looked at are held.
+    """``size`` bytes of one layer; the pages used last are cached.
 
-    ``fetch(start, stop, deliver)`` is to have ``deliver(bytes, runs)`` called with the bytes ``[start, stop)`` and
-    their runs, now or later, fewer bytes where there are no more.
+    ``fetch(start, stop, deliver)`` calls ``deliver(bytes, runs)``, now or later, with the bytes ``[start, stop)`` and
+    their runs; with fewer bytes if the rest cannot be read.
 
     Signals:
         changed(object start, object stop): the bytes ``[start, stop)`` have arrived.
-        resized(): the size is another one.
+        resized(): the size has changed.
     """
 
     changed = Signal(object, object)
@@ -51,17 +51,17 @@ class HexModel(QObject):
         self.size = size
         self._fetch = fetch
         self._pages: OrderedDict[int, _Page] = OrderedDict()
-        self._laid: list[tuple[int, bytes]] = []
+        self._overlay: list[tuple[int, bytes]] = []
         self._generation = 0
         self._request = 0
         self._fetching = False
-        self._wanted = range(0)
-        self._ahead = 1
+        self._requested = range(0)
+        self._direction = 1
 
-    # ---- what is held ------------------------------------------------------------------------------------------
+    # ---- cached bytes ------------------------------------------------------------------------------------------
 
     def bytes_at(self, start: int, stop: int) -> list[tuple[int, bytes]]:
-        """The bytes of ``[start, stop)`` that are here, as pieces with their offsets."""
+        """The cached bytes of ``[start, stop)``, as pieces with their offsets."""
         found: list[tuple[int, bytes]] = []
         for number in _pages_of(start, stop):
             page = self._pages.get(number)
@@ -76,49 +76,51 @@ class HexModel(QObject):
                 at, before = found.pop()
                 piece = before + piece
             found.append((at, piece))
-        return [(at, self._overlaid(at, piece)) for at, piece in found] if self._laid else found
+        return [(at, self._overlaid(at, piece)) for at, piece in found] if self._overlay else found
 
-    def lay(self, runs: list[tuple[int, bytes]]) -> None:
-        """Show these runs of bytes, one after another, in the place of what was fetched."""
-        self._laid = runs
+    def set_overlay(self, runs: list[tuple[int, bytes]]) -> None:
+        """Show these bytes (offset, data) in place of the fetched ones; later runs win."""
+        self._overlay = runs
         self.changed.emit(0, self.size)
 
     def _overlaid(self, at: int, piece: bytes) -> bytes:
         data, stop = bytearray(piece), at + len(piece)
-        for offset, run in self._laid:
+        for offset, run in self._overlay:
             low, high = max(at, offset), min(stop, offset + len(run))
             if low < high:
                 data[low - at : high - at] = run[low - offset : high - offset]
         return bytes(data)
 
     def tints_at(self, start: int, stop: int) -> list[Tint]:
-        """What is behind the bytes of ``[start, stop)``, as far as it is here."""
+        """The cached tints of ``[start, stop)``."""
         found: list[Tint] = []
         for number in _pages_of(start, stop):
             page = self._pages.get(number)
             if page is not None:
-                found += within(page.tints, start, stop)
+                found += clip_tints(page.tints, start, stop)
         return found
 
     # ---- fetching ----------------------------------------------------------------------------------------------
 
-    def want(self, start: int, stop: int) -> None:
-        """Have the bytes ``[start, stop)`` fetched where they are not here; what was wanted before no longer is.
+    def request(self, start: int, stop: int) -> None:
+        """Fetch the missing bytes of ``[start, stop)``, instead of those requested before.
 
-        The page that comes next in the direction of wanting is fetched too.
+        The next page in the direction of scrolling is fetched too.
         """
         pages = _pages_of(max(0, start), min(stop, self.size))
-        if pages != self._wanted and pages:
-            if self._wanted:
-                self._ahead = 1 if pages.stop >= self._wanted.stop and pages.start >= self._wanted.start else -1
-            self._wanted = pages
+        if pages != self._requested and pages:
+            if self._requested:
+                self._direction = (
+                    1 if pages.stop >= self._requested.stop and pages.start >= self._requested.start else -1
+                )
+            self._requested = pages
         for number in pages:
             if number in self._pages:
                 self._pages.move_to_end(number)
-        self._ask()
+        self._fetch_next()
 
     def invalidate(self, size: int | None = None) -> None:
-        """What is held may be out of date: it is shown until it is fetched again. The size may be another one."""
+        """Mark all pages as stale: they are shown until they are fetched again. ``size`` is the new size, if any."""
         self._generation += 1
         self._fetching = False
         if size is not None and size != self.size:
@@ -126,32 +128,32 @@ class HexModel(QObject):
             last = -(-size // PAGE)
             for number in [number for number in self._pages if number >= last]:
                 del self._pages[number]
-            self._wanted = range(self._wanted.start, min(self._wanted.stop, last))
+            self._requested = range(self._requested.start, min(self._requested.stop, last))
             self.resized.emit()
-        self._ask()
+        self._fetch_next()
 
-    def gather(self, start: int, stop: int, done: Callable[[bytes], None]) -> None:
-        """Have ``done`` called with the bytes ``[start, stop)``, at once where they are here; fewer if there are."""
+    def read(self, start: int, stop: int, done: Callable[[bytes], None]) -> None:
+        """Call ``done`` with the bytes ``[start, stop)``, at once if they are cached; with fewer if reading fails."""
         pieces = self.bytes_at(start, stop)
         if pieces and len(pieces[0][1]) == stop - start:
             done(pieces[0][1])
             return
-        gathered = bytearray()
+        collected = bytearray()
 
         def take(data: bytes, _: list[Run]) -> None:
-            gathered.extend(self._overlaid(start + len(gathered), data))
-            at = start + len(gathered)
+            collected.extend(self._overlaid(start + len(collected), data))
+            at = start + len(collected)
             if data and at < stop:
-                self._fetch(at, min(at + _GATHERED, stop), take)
+                self._fetch(at, min(at + _READ_BYTES, stop), take)
             else:
-                done(bytes(gathered))
+                done(bytes(collected))
 
-        self._fetch(start, min(start + _GATHERED, stop), take)
+        self._fetch(start, min(start + _READ_BYTES, stop), take)
 
-    def _ask(self) -> None:
+    def _fetch_next(self) -> None:
         if self._fetching:
             return
-        span = self._missing(self._wanted) or self._missing(self._next())
+        span = self._missing(self._requested) or self._missing(self._page_ahead())
         if span is None:
             return
         self._fetching = True
@@ -164,37 +166,37 @@ class HexModel(QObject):
 
         self._fetch(span.start, span.stop, deliver)
 
-    def _next(self) -> range:
-        """The page after those wanted, in the direction in which they move."""
-        number = self._wanted.stop if self._ahead > 0 else self._wanted.start - 1
-        return range(number, number + 1) if self._wanted and 0 <= number * PAGE < self.size else range(0)
+    def _page_ahead(self) -> range:
+        """The page after the requested ones, in the direction of scrolling."""
+        number = self._requested.stop if self._direction > 0 else self._requested.start - 1
+        return range(number, number + 1) if self._requested and 0 <= number * PAGE < self.size else range(0)
 
     def _missing(self, pages: range) -> Span | None:
-        """The first stretch of pages that are not here or out of date."""
-        missing = [number for number in pages if not self._fresh(number)]
+        """The first run of missing or stale pages, as bytes."""
+        missing = [number for number in pages if not self._is_fresh(number)]
         if not missing:
             return None
         count = 1
-        while count < min(len(missing), _MOST_PAGES) and missing[count] == missing[0] + count:
+        while count < min(len(missing), _MAX_PAGES_PER_REQUEST) and missing[count] == missing[0] + count:
             count += 1
         return Span(missing[0] * PAGE, min((missing[0] + count) * PAGE, self.size))
 
-    def _fresh(self, number: int) -> bool:
+    def _is_fresh(self, number: int) -> bool:
         page = self._pages.get(number)
         return page is not None and page.generation == self._generation
 
     def _take(self, span: Span, data: bytes, runs: list[Run]) -> None:
         self._fetching = False
-        behind = tints(runs)
+        all_tints = tints(runs)
         for number in _pages_of(span.start, span.stop):
             start, stop = number * PAGE, min((number + 1) * PAGE, span.stop)
             piece = data[start - span.start : stop - span.start]
-            self._pages[number] = _Page(piece, within(behind, start, stop), self._generation)
+            self._pages[number] = _Page(piece, clip_tints(all_tints, start, stop), self._generation)
             self._pages.move_to_end(number)
-        while len(self._pages) > KEPT:
+        while len(self._pages) > MAX_CACHED_PAGES:
             self._pages.popitem(last=False)
         self.changed.emit(*span)
-        self._ask()
+        self._fetch_next()
 
 
 def _pages_of(start: int, stop: int) -> range:

@@ -1,4 +1,4 @@
-"""How rows of the hex view are painted: fonts, cells in pixels, and the strokes themselves."""
+"""Painting of the rows of the hex view: fonts and colours, cells in pixels, and the row painter."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalet
 from inspector.core.kinds import Role
 from inspector.core.span import Span, intersect
 from inspector.gui.hex.cursor import Cursor, Pane
-from inspector.gui.hex.highlights import Contour, contour, meets, near
+from inspector.gui.hex.highlights import Contour, contour, overlapping, overlaps
 from inspector.gui.hex.layout import Layout, pieces_of, row_text
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.kit.palette import COLOURS, Colours, Scheme, scheme_of
 from inspector.gui.kit.theme import fixed_font
 
 MARGIN = 8
-"""Pixels left of the offsets; a mark of damage fits into it."""
-_OUTLINE = 2
-"""Pixels at the upper and at the lower edge of a row that belong to outlines, which are that wide at most."""
-UNDER = 2
-"""Pixels: the height of the line beneath a byte that says it was changed."""
-_APART = 1
-"""Pixels between the letters and that line, and between that line and an outline, at least."""
-HATCH = 8
-"""Pixels after which Qt's hatching repeats."""
+"""Pixels left of the offsets, room for a damage mark."""
+_OUTLINE_WIDTH = 2
+"""The widest outline; so many pixels are reserved for it at the upper and the lower edge of a row."""
+UNDERLINE_HEIGHT = 2
+"""Height of the underline of edited bytes, in pixels."""
+_MIN_GAP = 1
+"""The least distance of an underline from letters and outlines, in pixels."""
+HATCH_PERIOD = 8
+"""The period of Qt's hatching patterns, in pixels."""
 _HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
 
 
 def scheme_for(palette: QPalette) -> Scheme:
-    """The scheme that suits a widget's palette."""
+    """The colour scheme for a widget's palette."""
     return scheme_of(palette.color(QPalette.ColorRole.Base).name(), palette.color(QPalette.ColorRole.Text).name())
 
 
 def hatching(role: Role, colours: Colours) -> QBrush | None:
-    """The brush for the strokes of a role that is hatched."""
+    """The hatching brush of a role, None if it is not hatched."""
     pattern = _HATCHING.get(role)
     return QBrush(QColor(colours.strokes[role]), pattern) if pattern is not None else None
 
 
-class Rows(NamedTuple):
-    """Where things are in every row, in whole pixels from its upper edge: so fonts cannot make lines touch.
+class RowMetrics(NamedTuple):
+    """The vertical layout of a row in span_painted pixels from its top, so that no font makes two lines touch.
 
-    ``line`` is the height of a row, letters stand on ``baseline``, what is edited is underlined in
-    ``[underline, underline + UNDER)``.
+    ``line`` is the row height and ``baseline`` that of the text; edited bytes are underlined in
+    ``[underline, underline + UNDERLINE_HEIGHT)``.
     """
 
     line: int
@@ -56,15 +56,15 @@ class Rows(NamedTuple):
     underline: int
 
 
-def rows_for(ascent: float, descent: float) -> Rows:
-    """The rows for letters that reach so many pixels above and below the line that they stand on."""
-    baseline = _OUTLINE + round(ascent)
-    line = baseline + max(ceil(descent), _APART + UNDER + _APART) + _OUTLINE
-    return Rows(line, baseline, line - _OUTLINE - _APART - UNDER)
+def row_metrics(ascent: float, descent: float) -> RowMetrics:
+    """The row layout for a font with this ascent and descent in pixels."""
+    baseline = _OUTLINE_WIDTH + round(ascent)
+    line = baseline + max(ceil(descent), _MIN_GAP + UNDERLINE_HEIGHT + _MIN_GAP) + _OUTLINE_WIDTH
+    return RowMetrics(line, baseline, line - _OUTLINE_WIDTH - _MIN_GAP - UNDERLINE_HEIGHT)
 
 
 class Look:
-    """A font and a scheme, and all that follows from them; nothing of it changes."""
+    """A font and a colour scheme with the metrics, pens and brushes derived from them; immutable."""
 
     def __init__(self, font: QFont, scheme: Scheme) -> None:
         metrics = QFontMetricsF(font)
@@ -72,34 +72,34 @@ class Look:
         self.scheme = scheme
         self.colours = COLOURS[scheme]
         self.cell = metrics.horizontalAdvance("0" * 64) / 64
-        self.line, self.baseline, self.underline = rows_for(metrics.ascent(), metrics.descent())
+        self.line, self.baseline, self.underline = row_metrics(metrics.ascent(), metrics.descent())
         self.brushes = {role: tuple(self._brushes(role, shade) for shade in (0, 1)) for role in Role}
-        width = _OUTLINE if scheme in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK) else 1
+        width = _OUTLINE_WIDTH if scheme in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK) else 1
         self.outline = QPen(QColor(self.colours.outline), width)
-        self.damage = QPen(QColor(self.colours.damage), _OUTLINE)
-        self.stored = QPen(QColor(self.colours.selection), _OUTLINE)
-        self.omitted = QPen(QColor(self.colours.text), _OUTLINE, Qt.PenStyle.DotLine)
+        self.damage = QPen(QColor(self.colours.damage), _OUTLINE_WIDTH)
+        self.stored = QPen(QColor(self.colours.selection), _OUTLINE_WIDTH)
+        self.omitted = QPen(QColor(self.colours.text), _OUTLINE_WIDTH, Qt.PenStyle.DotLine)
         self.text, self.quiet, self.selection_text = (
             QPen(QColor(colour)) for colour in (self.colours.text, self.colours.quiet, self.colours.selection_text)
         )
         self.base, self.selection = (QBrush(QColor(colour)) for colour in (self.colours.base, self.colours.selection))
 
     def _brushes(self, role: Role, shade: int) -> list[QBrush]:
-        """What is behind the bytes of a role: a fill, and strokes on it where it is hatched."""
+        """The background brushes of a role: a fill and, for a hatched role, its hatching."""
         strokes = hatching(role, self.colours)
         return [QBrush(QColor(self.colours.fill(role, shade))), *([strokes] if strokes is not None else [])]
 
     def x(self, cell: float) -> int:
-        """The left edge of a cell in pixels from the left edge of the row."""
+        """The left edge of a cell in pixels."""
         return MARGIN + round(cell * self.cell)
 
     def cell_at(self, x: int) -> float:
-        """The place in cells of a pixel."""
+        """The horizontal position of a pixel in cells."""
         return (x - MARGIN) / self.cell
 
 
 def look_for(steps: int, palette: QPalette) -> Look:
-    """The look of letters ``steps`` points larger in a widget's palette: one for all that look the same."""
+    """The look for a zoom of ``steps`` points and a palette; equal looks are shared."""
     return _look(fixed_font(steps), scheme_for(palette))
 
 
@@ -109,17 +109,17 @@ def _look(font: QFont, scheme: Scheme) -> Look:
 
 
 class Grid:
-    """Where the bytes of a layout are in pixels, for one look."""
+    """The horizontal edges of the bytes of a row in pixels."""
 
     def __init__(self, look: Look, layout: Layout) -> None:
         columns = range(layout.columns)
-        # Half a cell more on both sides of hex digits: neighbouring bytes of one field have no seam.
+        # Half a cell more on both sides of hex digits, so that neighbouring bytes of a field have no seam.
         self.panes = {
             Pane.HEX: (
                 [look.x(layout.hex_cell(column) - 0.5) for column in columns],
                 [look.x(layout.hex_cell(column) + 2.5) for column in columns],
             ),
-            # A pixel to the left: letters fill their cells, and a line beside one must not touch it.
+            # One pixel to the left: letters fill their cells and must not touch a vertical line.
             Pane.TEXT: (
                 [look.x(layout.text_cell(column)) - 1 for column in columns],
                 [look.x(layout.text_cell(column + 1)) - 1 for column in columns],
@@ -128,17 +128,18 @@ class Grid:
         self.width = look.x(layout.cells) + MARGIN
 
     def edges(self, pane: Pane, first: int, stop: int) -> tuple[int, int]:
-        """The left and right edge of the columns ``[first, stop)`` of a row, at least one of them."""
+        """The left and right edge of the columns ``[first, stop)``, at least one column."""
         left, right = self.panes[pane]
         return left[first], right[stop - 1]
 
 
 @dataclass(slots=True)
 class Scene:
-    """What is painted: bytes, caret, contours (joined spans). ``focused`` is whether the keyboard works here.
+    """What to paint: bytes, caret, contours (merged spans). ``focused``: the view has the keyboard focus.
 
-    ``stored`` is where a checksum stands whose bytes are outlined, ``omitted`` what it leaves out, ``edited`` what is
-    not on disk yet. ``overwriting`` is whether what is typed goes over the byte at the caret, from its digit ``digit``.
+    ``outline`` is the selected field or the bytes a checksum covers, ``stored`` the checksum itself, ``omitted`` the
+    bytes it leaves out, ``edited`` the bytes not on disk yet. With ``overwriting``, typing replaces the byte at the
+    caret from its digit ``digit`` (0 or 1) on.
     """
 
     model: HexModel
@@ -156,7 +157,7 @@ class Scene:
 
     @property
     def has_contours(self) -> bool:
-        """Whether any contour has to be painted."""
+        """Whether there is any contour to paint."""
         return bool(self.outline or self.damage or self.stored or self.omitted)
 
 
@@ -164,9 +165,9 @@ PANES = (Pane.HEX, Pane.TEXT)
 
 
 class RowPainter:
-    """Paints rows of a scene with a painter that has been begun; the caller ends it.
+    """Paints rows of a scene with an active painter, which the caller ends.
 
-    It goes over all rows for the backgrounds, then for the lines, then for the text: that changes pens least.
+    Backgrounds, lines and text are painted in passes over all rows, which changes pens least.
     """
 
     def __init__(self, painter: QPainter, look: Look, scene: Scene) -> None:
@@ -176,35 +177,35 @@ class RowPainter:
         painter.setFont(look.font)
 
     def paint(self, rows: range, top: int) -> None:
-        """Paint some rows, the upper edge of the first at ``top`` pixels."""
+        """Paint rows, the first with its upper edge at ``top`` pixels."""
         layout, line = self._scene.layout, self._look.line
         spans = [span for row in rows if (span := layout.span_of(row)).size]
         if not spans:
             return
-        whole = Span(spans[0].start, spans[-1].stop)
-        self._backgrounds(whole, top)
+        span_painted = Span(spans[0].start, spans[-1].stop)
+        self._backgrounds(span_painted, top)
         if self._scene.has_contours:
             for index, span in enumerate(spans):
                 self._contours(span, top + index * line)
         self._offsets(spans, top)
-        self._text(spans, whole, top)
-        self._underlines(whole, top)
+        self._text(spans, span_painted, top)
+        self._underlines(span_painted, top)
         caret = self._scene.cursor.caret
-        if whole.start <= caret < whole.stop:
-            row, column = divmod(caret - whole.start, layout.columns)
+        if span_painted.start <= caret < span_painted.stop:
+            row, column = divmod(caret - span_painted.start, layout.columns)
             self._caret(column, top + row * line)
 
-    def _backgrounds(self, whole: Span, top: int) -> None:
+    def _backgrounds(self, span_painted: Span, top: int) -> None:
         brushes = self._look.brushes
-        for start, stop, role, shade in self._scene.model.tints_at(*whole):
-            self._fill(start - whole.start, stop - whole.start, top, brushes[role][shade])
+        for start, stop, role, shade in self._scene.model.tints_at(*span_painted):
+            self._fill(start - span_painted.start, stop - span_painted.start, top, brushes[role][shade])
         start, stop = self._scene.cursor.selection
-        low, high = max(start, whole.start), min(stop, whole.stop)
+        low, high = max(start, span_painted.start), min(stop, span_painted.stop)
         if low < high:
-            self._fill(low - whole.start, high - whole.start, top, (self._look.selection,))
+            self._fill(low - span_painted.start, high - span_painted.start, top, (self._look.selection,))
 
     def _fill(self, start: int, stop: int, top: int, brushes: Sequence[QBrush]) -> None:
-        """Fill what is behind bytes in both panes; they are counted from the first byte painted."""
+        """Fill the background of bytes ``[start, stop)``, counted from the first byte painted, in both panes."""
         fill, height, columns = self._painter.fillRect, self._look.line, self._scene.layout.columns
         panes = self._scene.grid.panes.values()
         while start < stop:
@@ -226,15 +227,15 @@ class RowPainter:
             draw(QPointF(MARGIN, y), layout.offset_text(start // layout.columns))
             y += look.line
 
-    def _text(self, spans: Sequence[Span], whole: Span, top: int) -> None:
+    def _text(self, spans: Sequence[Span], span_painted: Span, top: int) -> None:
         look, layout, painter = self._look, self._scene.layout, self._painter
         selection = self._scene.cursor.selection
-        known = self._scene.model.bytes_at(*whole)
+        cached = self._scene.model.bytes_at(*span_painted)
         first, left = layout.hex_start, MARGIN + layout.hex_start * look.cell
         painter.setPen(look.text)
         y = top + look.baseline
         for span in spans:
-            text = row_text(known, span, layout.columns)
+            text = row_text(cached, span, layout.columns)
             if selection.start < span.stop and span.start < selection.stop:
                 for start, stop, lit in pieces_of(layout, selection.clipped(*span), span.start):
                     painter.setPen(look.selection_text if lit else look.text)
@@ -261,23 +262,23 @@ class RowPainter:
                 self._painter.setPen(pen)
                 for pane in PANES:
                     self._lines(lines, pane, span.start, top, inset)
-        if scene.damage and meets(scene.damage, *span):
-            self._mark(top)
+        if scene.damage and overlaps(scene.damage, *span):
+            self._damage_mark(top)
 
-    def _underlines(self, whole: Span, top: int) -> None:
-        """A strong line close beneath each byte that is not on disk yet: outlines run further down."""
+    def _underlines(self, span_painted: Span, top: int) -> None:
+        """Underline each byte that is not on disk yet, above any outline."""
         look, columns, selection = self._look, self._scene.layout.columns, self._scene.cursor.selection
-        for span in intersect([whole], near(self._scene.edited, *whole)):
+        for span in intersect([span_painted], overlapping(self._scene.edited, *span_painted)):
             for offset in range(*span):
                 lit = selection.start <= offset < selection.stop
                 colour = look.colours.selection_text if lit else look.colours.text
-                row, column = divmod(offset - whole.start, columns)
+                row, column = divmod(offset - span_painted.start, columns)
                 y = top + row * look.line + look.underline
-                for left, right in self._letters(column):
-                    self._painter.fillRect(left, y, right - left, UNDER, QColor(colour))
+                for left, right in self._text_edges(column):
+                    self._painter.fillRect(left, y, right - left, UNDERLINE_HEIGHT, QColor(colour))
 
-    def _letters(self, column: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The left and right edges of what is written of a byte: its two digits, and its character."""
+    def _text_edges(self, column: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The left and right edges of the digits and of the character of a byte."""
         look, layout = self._look, self._scene.layout
         hex_cell, text_cell = layout.hex_cell(column), layout.text_cell(column)
         return (look.x(hex_cell), look.x(hex_cell + 2)), (look.x(text_cell), look.x(text_cell + 1) - 1)
@@ -296,8 +297,8 @@ class RowPainter:
                 drawn.append(QLineF(left + inset, y, right - 1, y))
         self._painter.drawLines(drawn)
 
-    def _mark(self, top: int) -> None:
-        """A wedge in the margin, so that damage is seen also from afar."""
+    def _damage_mark(self, top: int) -> None:
+        """A wedge in the margin, which makes damage visible at a glance."""
         middle = top + self._look.line // 2
         self._painter.setPen(Qt.PenStyle.NoPen)
         self._painter.setBrush(self._look.damage.color())
@@ -305,9 +306,9 @@ class RowPainter:
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _caret(self, column: int, top: int) -> None:
-        """A strong frame in the pane where the keyboard works, a thin one in the other.
+        """Draw a thick frame in the pane with the focus, a thin one in the other.
 
-        Where bytes are overwritten, the digit or character that comes next is in a block instead.
+        While bytes are overwritten, the next digit or character is also inverted.
         """
         scene, look = self._scene, self._look
         selected = scene.cursor.selection.size > 0
@@ -323,7 +324,7 @@ class RowPainter:
             self._painter.drawRect(frame.adjusted(1, 1, -1, -1) if active else frame.adjusted(0, 0, -1, -1))
 
     def _block(self, column: int, top: int) -> None:
-        """What is overwritten next, in the colours of the base on the text."""
+        """Draw the digit or character that is overwritten next in inverted colours."""
         scene, look, layout, caret = self._scene, self._look, self._scene.layout, self._scene.cursor.caret
         is_hex = scene.cursor.pane is Pane.HEX
         cell = layout.hex_cell(column) + scene.digit if is_hex else layout.text_cell(column)

@@ -1,4 +1,4 @@
-"""Rows of bytes in a scroll area: which are shown and where, without what is in them."""
+"""The scroll area of the hex view: geometry, scrolling and zoom of rows, but not their content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.gui.hex.painting import MARGIN, Grid, Look, look_for
 
 
 class ColumnHeader(QWidget):
-    """Numbers the columns and marks that of the caret; a bar at its foot tells that the keyboard works below."""
+    """Labels above the columns, that of the caret highlighted; a thick line below shows the keyboard focus."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -25,14 +25,13 @@ class ColumnHeader(QWidget):
         self._focused = False
 
     def show_state(self, look: Look, layout: Layout | None, column: int | None, left: int, focused: bool) -> None:
-        """Show the columns of ``layout`` scrolled by ``left`` pixels, that of the caret marked."""
+        """Label the columns of ``layout``, scrolled by ``left`` pixels, and highlight ``column``."""
         state = (look, layout, column, left, focused)
         if state != (self._look, self._layout, self._column, self._left, self._focused):
             self._look, self._layout, self._column, self._left, self._focused = state
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Qt override."""
         painter = QPainter(self)
         try:
             if self._look is not None:
@@ -52,31 +51,31 @@ class ColumnHeader(QWidget):
         painter.setPen(look.quiet)
         layout = self._layout
         painter.drawText(QPointF(MARGIN, look.baseline), "offset")
-        heads = layout.head_texts
-        columns = "  ".join(" ".join(heads[i : i + GROUP]) for i in range(0, len(heads), GROUP))
+        labels = layout.column_labels
+        columns = "  ".join(" ".join(labels[i : i + GROUP]) for i in range(0, len(labels), GROUP))
         painter.drawText(QPointF(MARGIN + layout.hex_start * look.cell, look.baseline), columns)
         painter.drawText(QPointF(MARGIN + layout.text_start * look.cell, look.baseline), "text")
         if self._column is not None:
             painter.setPen(look.text)
             place = QPointF(MARGIN + layout.hex_cell(self._column) * look.cell, look.baseline)
-            painter.drawText(place, heads[self._column])
+            painter.drawText(place, labels[self._column])
 
 
 _WHEEL_ROWS = 3
-"""Rows that a notch of the wheel scrolls by."""
+"""Rows that one wheel notch scrolls by."""
 _NOTCH = 120
-"""What Qt calls a notch."""
-_RULE = 3
-"""Pixels beneath the heads of the columns."""
+"""The angle delta of one wheel notch in Qt."""
+_HEADER_GAP = 3
+"""Pixels below the column labels."""
 _Action = QAbstractSlider.SliderAction
 
 
 class RowArea(QAbstractScrollArea):
-    """Scrolls over any number of rows. The position is an integer of its own, the scrollbar only mirrors it.
+    """Scrolls over any number of rows. The position is an integer of its own; the scroll bar only mirrors it.
 
     Signals:
-        scrolled(object start, object stop): other bytes are shown.
-        zoomRequested(int steps): Ctrl and the wheel ask for larger or smaller letters.
+        scrolled(object start, object stop): the bytes in view have changed.
+        zoomRequested(int steps): the user turned the wheel with Ctrl held.
     """
 
     scrolled = Signal(object, object)
@@ -85,43 +84,43 @@ class RowArea(QAbstractScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._size = 0
-        self._wanted_columns = 16
+        self._requested_columns = 16
         self._zoom = 0
         self._base = 16
-        self._wheel = 0
+        self._wheel_delta = 0
         self._shown: Span | None = None
-        self._laying = False
+        self._in_relayout = False
         self._layout = Layout(0, 16)
         self._scroll = RowScroll()
         self._look = look_for(0, self.palette())
         self._grid = Grid(self._look, self._layout)
-        self._heads = ColumnHeader(self)
+        self._column_header = ColumnHeader(self)
         self.gutter = Gutter(self)
-        self._beside = 0
+        self._gutter_width = 0
         self._arrows_shown = True
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        # The bar is always there, so that the width does not depend on the number of rows, which depends on the width.
+        # Always on: the width must not depend on the number of rows, which depends on the width.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.verticalScrollBar().actionTriggered.connect(self._bar_action)
-        # Every pixel is painted, which lets the viewport be scrolled by moving what it shows.
+        # Every pixel is painted, so Qt can scroll the viewport by moving its pixels.
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._set_margins()
 
-    # ---- how it looks ------------------------------------------------------------------------------------------
+    # ---- appearance --------------------------------------------------------------------------------------------
 
     @property
     def look(self) -> Look:
-        """The font and the colours in use."""
+        """The current font and colours."""
         return self._look
 
     def setBytesPerRow(self, count: int) -> None:
-        """Show ``count`` bytes a row, or 0 for as many as fit."""
-        self._wanted_columns = count
+        """Show ``count`` bytes per row, 0 for as many as fit."""
+        self._requested_columns = count
         self._relayout()
 
     def bytesPerRow(self) -> int:
-        """How many bytes a row has at present."""
+        """The current number of bytes per row."""
         return self._layout.columns
 
     def setOffsetBase(self, base: int) -> None:
@@ -130,19 +129,19 @@ class RowArea(QAbstractScrollArea):
         self._relayout()
 
     def setArrowsShown(self, shown: bool) -> None:
-        """Have room for arrows beside the rows, or not."""
+        """Show or hide the gutter with arrows."""
         self._arrows_shown = shown
         self.gutter.setVisible(shown)
         self._relayout()
 
     def setZoom(self, steps: int) -> None:
-        """Show letters ``steps`` points larger than usual."""
+        """Enlarge the font by ``steps`` points."""
         if steps != self._zoom:
             self._zoom = steps
             self.restyle()
 
     def restyle(self) -> None:
-        """Take over another font or another palette."""
+        """Apply the current font and palette."""
         look = look_for(self._zoom, self.palette())
         if look is self._look:
             return
@@ -151,75 +150,75 @@ class RowArea(QAbstractScrollArea):
         self._relayout()
 
     def _relayout(self) -> None:
-        """Have rows of the right length for the width; the first byte shown stays in the first row."""
+        """Recompute the layout for the width; the first visible byte stays in the first row."""
         first = self._scroll.top * self._layout.columns
-        look, total = self._look, self.viewport().width() + self._beside
-        least = MIN_WIDTH if self._arrows_shown else 0
-        if self._wanted_columns:
-            self._layout = Layout(self._size, self._wanted_columns, self._base)
+        look, total = self._look, self.viewport().width() + self._gutter_width
+        minimum = MIN_WIDTH if self._arrows_shown else 0
+        if self._requested_columns:
+            self._layout = Layout(self._size, self._requested_columns, self._base)
         else:
-            self._layout = fitting(self._size, int((total - least - 2 * MARGIN) / look.cell), self._base)
+            self._layout = fitting(self._size, int((total - minimum - 2 * MARGIN) / look.cell), self._base)
         self._grid = Grid(look, self._layout)
-        # Arrows take what the bytes leave, but never so little that none could be seen.
-        self._set_margins(max(least, min(MAX_WIDTH, total - self._grid.width)) if least else 0)
+        # Arrows take the space that the bytes leave, but at minimum one lane.
+        self._set_margins(max(minimum, min(MAX_WIDTH, total - self._grid.width)) if minimum else 0)
         width = self.viewport().width()
         self._scroll.top = first // self._layout.columns
         self._scroll.resize(self._layout.rows, self.viewport().height() // look.line)
-        sideways = self.horizontalScrollBar()
-        sideways.setRange(0, max(0, self._grid.width - width) if self._size else 0)
-        sideways.setPageStep(width)
-        sideways.setSingleStep(round(look.cell))
+        horizontal = self.horizontalScrollBar()
+        horizontal.setRange(0, max(0, self._grid.width - width) if self._size else 0)
+        horizontal.setPageStep(width)
+        horizontal.setSingleStep(round(look.cell))
         bar = self.verticalScrollBar()
-        # A smaller range moves the bar's old value, which says nothing about where to be.
-        self._laying = True
+        # A smaller range changes the value of the bar, which must not scroll.
+        self._in_relayout = True
         bar.setRange(0, self._scroll.bar_maximum)
         bar.setPageStep(self._scroll.page)
-        self._mirror()
-        self._laying = False
+        self._update_bar()
+        self._in_relayout = False
         self.viewport().update()
-        self._update_heads()
-        self._tell_shown()
+        self._update_header()
+        self._emit_scrolled()
 
-    def _set_margins(self, beside: int | None = None) -> None:
-        """Leave room for the heads of the columns, and so many pixels beside the rows."""
-        self._beside = self._beside if beside is None else beside
-        margins = QMargins(self._beside, self._look.line + _RULE, 0, 0)
+    def _set_margins(self, gutter_width: int | None = None) -> None:
+        """Reserve space for the column labels and ``gutter_width`` pixels for the gutter."""
+        self._gutter_width = self._gutter_width if gutter_width is None else gutter_width
+        margins = QMargins(self._gutter_width, self._look.line + _HEADER_GAP, 0, 0)
         if margins != self.viewportMargins():
             self.setViewportMargins(margins)
         area = self.viewport().geometry()
-        self._heads.setGeometry(
-            area.x() - self._beside, area.y() - margins.top(), area.width() + self._beside, margins.top()
+        self._column_header.setGeometry(
+            area.x() - self._gutter_width, area.y() - margins.top(), area.width() + self._gutter_width, margins.top()
         )
-        self.gutter.setGeometry(area.x() - self._beside, area.y(), self._beside, area.height())
+        self.gutter.setGeometry(area.x() - self._gutter_width, area.y(), self._gutter_width, area.height())
 
     def _caret_at(self) -> int | None:
-        """The byte to mark above and beside the rows."""
+        """The byte to mark in the column header and the gutter."""
         return None
 
-    def _update_heads(self) -> None:
+    def _update_header(self) -> None:
         layout, caret = self._layout if self._size else None, self._caret_at()
-        left = self.horizontalScrollBar().value() - self._beside
+        left = self.horizontalScrollBar().value() - self._gutter_width
         column = None if caret is None else caret % self._layout.columns
-        self._heads.show_state(self._look, layout, column, left, self.hasFocus())
+        self._column_header.show_state(self._look, layout, column, left, self.hasFocus())
         self._update_gutter()
 
     def _update_gutter(self) -> None:
         caret, rows = self._caret_at(), -(-self.viewport().height() // self._look.line)
         self.gutter.show_rows(self._look, self._layout.columns, self._scroll.top, rows, -1 if caret is None else caret)
 
-    # ---- where bytes are ---------------------------------------------------------------------------------------
+    # ---- positions of bytes-------------------------------------------------------------------------------------
 
     def shown(self) -> Span:
-        """The bytes in the rows that are shown, wholly or in part."""
+        """The bytes in the rows that are fully or partly visible."""
         rows = -(-self.viewport().height() // self._look.line)
         first = self._layout.span_of(self._scroll.top)
         return Span(first.start, max(first.start, self._layout.span_of(self._scroll.top + rows - 1).stop))
 
     def place_of(self, offset: int, pane: Pane) -> QRect:
-        """Where a byte is in the viewport, in pixels; it may be outside."""
+        """The rectangle of a byte in viewport pixels; it may be outside the viewport."""
         row, column = divmod(offset, self._layout.columns)
         left, right = self._grid.edges(pane, column, column + 1)
-        # Rows far away have no place that fits into 32 bits; just outside is as good.
+        # The position of a distant row may not fit into 32 bits; just outside the viewport is as good.
         rows = max(-1, min(row - self._scroll.top, self._scroll.page + 1))
         return QRect(left - self.horizontalScrollBar().value(), rows * self._look.line, right - left, self._look.line)
 
@@ -228,7 +227,7 @@ class RowArea(QAbstractScrollArea):
         return self._layout.over(*self._row_and_cell(place))
 
     def nearest(self, place: QPoint, pane: Pane | None = None) -> tuple[int, Pane]:
-        """The byte nearest to a pixel of the viewport, of a pane or of the one that the pixel is in."""
+        """The byte nearest to a pixel of the viewport and its pane, which is ``pane`` if given."""
         row, cell = self._row_and_cell(place)
         if pane is None:
             pane = Pane.TEXT if self._layout.in_text(cell) else Pane.HEX
@@ -241,19 +240,19 @@ class RowArea(QAbstractScrollArea):
     # ---- scrolling ---------------------------------------------------------------------------------------------
 
     def scroll_rows(self, rows: int) -> None:
-        """Scroll down by so many rows, up for a negative number."""
+        """Scroll down by ``rows``; up if negative."""
         self._scroll_to(self._scroll.top + rows)
 
     def reveal(self, offset: int, pane: Pane, stop: int | None = None) -> None:
-        """Scroll until the byte at ``offset``, and those before ``stop`` too if they fit, are shown."""
+        """Scroll to the byte at ``offset``, showing the bytes up to ``stop`` too if they fit."""
         layout = self._layout
         last = layout.row_of(stop - 1) + 1 if stop is not None and stop > offset else None
         self._scroll_to(self._scroll.revealing(layout.row_of(offset), last))
-        place, sideways = self.place_of(offset, pane), self.horizontalScrollBar()
+        place, horizontal = self.place_of(offset, pane), self.horizontalScrollBar()
         if place.left() < 0:
-            sideways.setValue(sideways.value() + place.left() - MARGIN)
+            horizontal.setValue(horizontal.value() + place.left() - MARGIN)
         elif place.right() > self.viewport().width():
-            sideways.setValue(sideways.value() + place.right() - self.viewport().width() + MARGIN)
+            horizontal.setValue(horizontal.value() + place.right() - self.viewport().width() + MARGIN)
 
     def _scroll_to(self, top: int) -> None:
         moved = self._scroll.to(top)
@@ -263,14 +262,14 @@ class RowArea(QAbstractScrollArea):
             self.viewport().scroll(0, -moved * self._look.line)
         else:
             self.viewport().update()
-        self._mirror()
+        self._update_bar()
         self._update_gutter()
-        self._tell_shown()
+        self._emit_scrolled()
 
-    def _mirror(self) -> None:
+    def _update_bar(self) -> None:
         self.verticalScrollBar().setValue(self._scroll.bar_value)
 
-    def _tell_shown(self) -> None:
+    def _emit_scrolled(self) -> None:
         shown = self.shown()
         if shown != self._shown:
             self._shown = shown
@@ -286,70 +285,66 @@ class RowArea(QAbstractScrollArea):
         }
         step = steps.get(_Action(action))
         if step is not None:
-            # One step of the bar may be many rows: what counts is our own position, which the bar then takes over.
+            # One step of the bar may be many rows, so scroll by our own position and let the bar follow.
             self.scroll_rows(step)
             self.verticalScrollBar().setSliderPosition(self._scroll.bar_value)
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """Qt override: a scrollbar has another value."""
+        """Follow a scroll bar."""
         if dx:
             self.viewport().update()
-            self._update_heads()
+            self._update_header()
         value = self.verticalScrollBar().value()
-        if dy and not self._laying and value != self._scroll.bar_value:
+        if dy and not self._in_relayout and value != self._scroll.bar_value:
             self._scroll_to(self._scroll.from_bar(value))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt override: scrolls by rows, sideways with Alt or Shift, changes the size of letters with Ctrl."""
+        """Scroll by rows, horizontal with Alt or Shift; zoom with Ctrl."""
         angle = event.angleDelta()
         modifiers = event.modifiers()
         if modifiers & Qt.KeyboardModifier.ControlModifier:
-            self._wheel += angle.y()
-            notches = int(self._wheel / _NOTCH)
+            self._wheel_delta += angle.y()
+            notches = int(self._wheel_delta / _NOTCH)
             if notches:
-                self._wheel -= notches * _NOTCH
+                self._wheel_delta -= notches * _NOTCH
                 self.zoomRequested.emit(notches)
         elif angle.x() or modifiers & Qt.KeyboardModifier.ShiftModifier:
-            sideways = self.horizontalScrollBar()
-            sideways.setValue(sideways.value() - round((angle.x() or angle.y()) / _NOTCH * 4 * self._look.cell))
+            horizontal = self.horizontalScrollBar()
+            horizontal.setValue(horizontal.value() - round((angle.x() or angle.y()) / _NOTCH * 4 * self._look.cell))
         else:
-            self._wheel += angle.y() * _WHEEL_ROWS
-            rows = int(self._wheel / _NOTCH)
-            self._wheel -= rows * _NOTCH
+            self._wheel_delta += angle.y() * _WHEEL_ROWS
+            rows = int(self._wheel_delta / _NOTCH)
+            self._wheel_delta -= rows * _NOTCH
             self.scroll_rows(-rows)
         event.accept()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt override."""
         super().resizeEvent(event)
         self._relayout()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Qt override: colours follow the palette."""
+        """Follow the colours of the palette."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.ApplicationFontChange):
             self.restyle()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Qt override."""
         super().focusInEvent(event)
         self.viewport().update()
-        self._update_heads()
+        self._update_header()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Qt override."""
         super().focusOutEvent(event)
         self.viewport().update()
-        self._update_heads()
+        self._update_header()
 
     def sizeHint(self) -> QSize:
-        """Qt override: sixteen bytes a row and some rows."""
+        """Sixteen bytes per row and 24 rows."""
         return QSize(
             Grid(self._look, Layout(0, 16)).width + self.verticalScrollBar().sizeHint().width(), 24 * self._look.line
         )
 
     def minimumSizeHint(self) -> QSize:
-        """Qt override."""
         return QSize(24 * round(self._look.cell), 6 * self._look.line)

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
-from inspector.gui.hex.accessible import announce, install, tell_caret
-from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, copied
+from inspector.gui.hex.accessible import announce, install, notify_caret_moved
+from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
 from inspector.gui.hex.cursor import Cursor, Move, Pane
-from inspector.gui.hex.highlights import joined
+from inspector.gui.hex.highlights import merged
 from inspector.gui.hex.pages import HexModel
-from inspector.gui.hex.painting import HATCH, RowPainter, Scene
+from inspector.gui.hex.painting import HATCH_PERIOD, RowPainter, Scene
 from inspector.gui.hex.row_area import RowArea
 
 _Key = QKeySequence.StandardKey
@@ -33,21 +33,21 @@ _LEFT = Qt.MouseButton.LeftButton
 
 
 class HexView(RowArea):
-    """Shows a HexModel. It reads nothing itself: bytes that have not arrived are shown as ``--``.
+    """Shows a HexModel and reads nothing itself: bytes that have not arrived are shown as ``--``.
 
     Signals:
-        caretMoved(object offset): the caret is on another byte, by whatever way.
-        selectionChanged(object start, object stop): other bytes are selected; an empty range at the caret for none.
-        hovered(object offset): the pointer is over another byte, None when it is over none.
-        menuRequested(object offset, QPoint place): a context menu is wanted, at a place on the screen.
-        said(str sentence): something for the user.
+        caretMoved(object offset): the caret moved, for whatever reason.
+        selectionChanged(object start, object stop): the selected bytes; an empty range at the caret for none.
+        hovered(object offset): the pointer is over another byte, None over no byte.
+        menuRequested(object offset, QPoint position): show the context menu at a position on the screen.
+        message(str sentence): a message for the user.
     """
 
     caretMoved = Signal(object)
     selectionChanged = Signal(object, object)
     hovered = Signal(object)
     menuRequested = Signal(object, QPoint)
-    said = Signal(str)
+    message = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +72,7 @@ class HexView(RowArea):
     # ---- what is shown -----------------------------------------------------------------------------------------
 
     def setModel(self, model: HexModel | None) -> None:
-        """Show another layer from its start, or nothing. The model stays its owner's."""
+        """Show another layer from its start, or nothing. The caller keeps ownership of the model."""
         if self._model is not None:
             self._model.changed.disconnect(self._arrived)
             self._model.resized.disconnect(self._resized)
@@ -88,47 +88,47 @@ class HexView(RowArea):
         self._relayout()
 
     def model(self) -> HexModel | None:
-        """What is shown."""
+        """The model, if any."""
         return self._model
 
     def setEmptyText(self, text: str) -> None:
-        """Say this where there are no bytes."""
+        """Set the text that an empty view shows."""
         self._empty_text = text
         self.viewport().update()
 
     def setOutline(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Draw a line around these bytes: the selected field."""
-        self._outline = joined(spans, self._size)
+        """Outline the bytes of the selected field."""
+        self._outline = merged(spans, self._size)
         self.viewport().update()
 
     def setChecksum(self, stored: Iterable[tuple[int, int]], omitted: Iterable[tuple[int, int]]) -> None:
-        """Mark where a checksum stands and what it leaves out; what it covers is outlined."""
-        self._stored, self._omitted = joined(stored, self._size), joined(omitted, self._size)
+        """Mark the stored checksum and the bytes it leaves out; the bytes it covers are the outline."""
+        self._stored, self._omitted = merged(stored, self._size), merged(omitted, self._size)
         self.viewport().update()
 
     def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Mark these bytes as damaged; an empty span is a place where something is missing."""
-        self._damage = joined(spans, self._size)
+        """Mark damaged bytes; an empty span is where something is missing."""
+        self._damage = merged(spans, self._size)
         self.viewport().update()
 
     def setEdited(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Underline these bytes: they are not on disk yet."""
-        self._edited = joined(spans, self._size)
+        """Underline bytes that are not on disk yet."""
+        self._edited = merged(spans, self._size)
         self.viewport().update()
 
     def setOverwriting(self, on: bool, digit: int = 0) -> None:
-        """Show that what is typed goes over the byte at the caret, from the first (0) or second (1) of its digits."""
+        """Show whether typing overwrites the byte at the caret, from its first (0) or second (1) digit on."""
         self._overwriting, self._digit = on, digit
         self.viewport().update()
 
     def setCaretDescription(self, text: str) -> None:
-        """Have this spoken of the byte at the caret."""
+        """Set and announce the description of the byte at the caret for screen readers."""
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
             announce(self, text)
 
     def setHoverText(self, offset: int, text: str) -> None:
-        """Explain the byte at ``offset`` beside the pointer, if it is still over it."""
+        """Show a tooltip for the byte at ``offset`` if the pointer is still over it."""
         self._pointer.explain(offset, text)
 
     def _resized(self) -> None:
@@ -145,36 +145,36 @@ class HexView(RowArea):
     # ---- caret and selection -----------------------------------------------------------------------------------
 
     def caret(self) -> int:
-        """The byte that the caret is on."""
+        """The offset of the caret."""
         return self._cursor.caret
 
     def byteCount(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes."""
         return self._size
 
     def byteAtCaret(self) -> int | None:
-        """The value of the byte that the caret is on, None while it has not arrived."""
-        here = self._model.bytes_at(self.caret(), self.caret() + 1) if self._model is not None else []
-        return here[0][1][0] if here else None
+        """The value of the byte at the caret, None until it has arrived."""
+        data = self._model.bytes_at(self.caret(), self.caret() + 1) if self._model is not None else []
+        return data[0][1][0] if data else None
 
     def pane(self) -> Pane:
-        """The column that the keyboard works in."""
+        """The column with the keyboard focus."""
         return self._cursor.pane
 
     def selection(self) -> Span:
-        """The selected bytes, an empty span at the caret for none."""
+        """The selected bytes; an empty span at the caret if there are none."""
         return self._cursor.selection
 
     def goTo(self, offset: int, select_length: int = 0, reveal: bool = True) -> None:
-        """Put the caret on the byte at ``offset``, select so many bytes from it, and scroll to it if asked to."""
+        """Move the caret to ``offset``, select ``select_length`` bytes from there, and with ``reveal`` scroll to it."""
         self._change(lambda: self._cursor.select(offset, offset + select_length), reveal)
 
     def selectAll(self) -> None:
-        """Select every byte; what is shown stays."""
+        """Select all bytes without scrolling."""
         self._change(lambda: self._cursor.select(0, self._size), reveal=False)
 
     def clearSelection(self) -> None:
-        """Select nothing; the caret stays."""
+        """Clear the selection; the caret stays."""
         self._change(self._cursor.clear, reveal=False)
 
     def _place_caret(self, offset: int, pane: Pane, extend: bool) -> None:
@@ -184,29 +184,29 @@ class HexView(RowArea):
 
         self._change(place)
 
-    def copy(self, how: CopyFormat | None = None) -> None:
-        """Put the selected bytes, or the one at the caret, on the clipboard: by default as the pane shows them."""
-        span = self._cursor.chosen
+    def copy(self, copy_format: CopyFormat | None = None) -> None:
+        """Copy the selected bytes, or the byte at the caret; by default in the format of the pane with the focus."""
+        span = self._cursor.selected_or_caret
         if self._model is None or not span.size:
             return
         if span.size > MAX_COPY_BYTES:
-            size, most = in_bytes(span.size), in_bytes(MAX_COPY_BYTES)
-            too_many = f"{size} are too much for the clipboard: at most {most} can be copied."
-            self.said.emit(too_many)
+            size, limit = in_bytes(span.size), in_bytes(MAX_COPY_BYTES)
+            too_large = f"{size} are too much for the clipboard: at most {limit} can be copied."
+            self.message.emit(too_large)
             return
-        form = how or (CopyFormat.HEX if self._cursor.pane is Pane.HEX else CopyFormat.TEXT)
-        self._model.gather(*span, lambda data: self._copied(data, span.size, form))
+        form = copy_format or (CopyFormat.HEX if self._cursor.pane is Pane.HEX else CopyFormat.TEXT)
+        self._model.read(*span, lambda data: self._copied(data, span.size, form))
 
-    def _copied(self, data: bytes, wanted: int, form: CopyFormat) -> None:
-        size, read = in_bytes(wanted), in_bytes(len(data))
-        if len(data) < wanted:
-            self.said.emit(f"Nothing was copied: only {read} of {size} could be read.")
+    def _copied(self, data: bytes, requested: int, form: CopyFormat) -> None:
+        size, read = in_bytes(requested), in_bytes(len(data))
+        if len(data) < requested:
+            self.message.emit(f"Nothing was copied: only {read} of {size} could be read.")
             return
-        QGuiApplication.clipboard().setText(copied(data, form))
-        self.said.emit(f"{size} copied as {form.value}.")
+        QGuiApplication.clipboard().setText(formatted(data, form))
+        self.message.emit(f"{size} copied as {form.value}.")
 
     def _change(self, change: Callable[[], None], reveal: bool = True) -> None:
-        """Change the cursor, paint what looks different now, and tell."""
+        """Run ``change`` on the cursor, repaint what differs, and emit signals."""
         cursor = self._cursor
         caret, selected, pane = cursor.caret, cursor.selected, cursor.pane
         change()
@@ -221,9 +221,9 @@ class HexView(RowArea):
             for offset in (caret, cursor.caret):
                 self.viewport().update(self.place_of(offset, Pane.HEX))
                 self.viewport().update(self.place_of(offset, Pane.TEXT))
-        self._update_heads()
+        self._update_header()
         if caret != cursor.caret:
-            tell_caret(self, cursor.caret)
+            notify_caret_moved(self, cursor.caret)
             self.caretMoved.emit(cursor.caret)
         if selected != cursor.selected:
             self.selectionChanged.emit(*cursor.selection)
@@ -234,7 +234,6 @@ class HexView(RowArea):
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Qt override."""
         painter = QPainter(self.viewport())
         try:
             painter.fillRect(event.rect(), self._look.base)
@@ -243,10 +242,10 @@ class HexView(RowArea):
                 flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
                 painter.drawText(self.viewport().rect().adjusted(16, 16, -16, -16), flags, self._empty_text)
                 return
-            self._model.want(*self.shown())
+            self._model.request(*self.shown())
             painter.translate(-self.horizontalScrollBar().value(), 0)
-            # Hatching belongs to the bytes: scrolled rows fit together with those that are painted anew.
-            painter.setBrushOrigin(0, -(self._scroll.top * self._look.line) % HATCH)
+            # Anchor hatching to the bytes, so that scrolled rows match rows painted now.
+            painter.setBrushOrigin(0, -(self._scroll.top * self._look.line) % HATCH_PERIOD)
             scene = Scene(
                 self._model,
                 self._layout,
@@ -269,7 +268,6 @@ class HexView(RowArea):
             painter.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt override."""
         move = move_of(event)
         if move is not None:
             self._change(lambda: self._cursor.move(move[0], self._layout.columns, self._scroll.page, move[1]))
@@ -291,51 +289,47 @@ class HexView(RowArea):
         return True
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt override."""
         if event.button() is _LEFT and self._size:
             extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             self._pointer.press(event.position().toPoint(), extend)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt override."""
         self._pointer.move(event.position().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt override."""
         if event.button() is _LEFT:
             self._pointer.release()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Qt override: selects the outlined bytes that the pointer is over."""
+        """Select the outlined bytes under the pointer."""
         offset = self.over(event.position().toPoint())
         span = span_at(self._outline, offset) if offset is not None else None
         if event.button() is _LEFT and span is not None:
             self.goTo(span.start, span.size, reveal=False)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Qt override."""
         super().leaveEvent(event)
         self._pointer.leave()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Qt override: tooltips."""
+        """Show tooltips."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self._pointer.tip(event.globalPos())
+            self._pointer.show_tooltip(event.globalPos())
             return True
         return super().viewportEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt override: the menu is about the selection, or else about the byte under the pointer."""
+        """Request the menu for the selection, or else for the byte under the pointer."""
         if not self._size:
             return
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
-            place = self.viewport().mapToGlobal(self.place_of(self._cursor.caret, self._cursor.pane).bottomLeft())
+            position = self.viewport().mapToGlobal(self.place_of(self._cursor.caret, self._cursor.pane).bottomLeft())
         else:
-            place = event.globalPos()
+            position = event.globalPos()
             offset, pane = self.nearest(event.pos())
             if not self._cursor.selection.start <= offset < self._cursor.selection.stop:
                 self._place_caret(offset, pane, extend=False)
-        self.menuRequested.emit(self._cursor.caret, place)
+        self.menuRequested.emit(self._cursor.caret, position)
 
 
 _MOVES: tuple[tuple[_Key, _Key, Move], ...] = (
@@ -353,7 +347,7 @@ _MOVES: tuple[tuple[_Key, _Key, Move], ...] = (
 
 
 def move_of(event: QKeyEvent) -> tuple[Move, bool] | None:
-    """The move a key asks for and whether it selects; None for other keys."""
+    """The movement for a key and whether it selects; None for other keys."""
     for plain, selecting, move in _MOVES:
         if event.matches(plain):
             return move, False
@@ -362,23 +356,23 @@ def move_of(event: QKeyEvent) -> tuple[Move, bool] | None:
     return None
 
 
-_TICK = 40
-"""Milliseconds between two steps while the pointer is held beyond the edge."""
+_AUTOSCROLL_MS = 40
+"""Interval of autoscrolling while the pointer is dragged beyond the edge."""
 _PIXELS_PER_ROW = 12
-"""Pixels beyond the edge that make a step one row longer."""
+"""Pixels beyond the edge that add one row to a step."""
 
 
 def span_at(spans: Sequence[Span], offset: int) -> Span | None:
-    """The span that holds the byte at ``offset``."""
+    """The span that contains the byte at ``offset``, if any."""
     return next((span for span in spans if span.start <= offset < span.stop), None)
 
 
 class Pointer(QObject):
-    """Follows the mouse over the rows of a view.
+    """Mouse handling of the hex view: placing the caret, selecting and hovering.
 
     Signals:
-        placed(object offset, object pane, bool extend): the caret is to go to a byte.
-        hovered(object offset): the pointer is over another byte, None when it is over none.
+        placed(object offset, object pane, bool extend): move the caret.
+        hovered(object offset): the pointer is over another byte, None over no byte.
     """
 
     placed = Signal(object, object, bool)
@@ -389,56 +383,56 @@ class Pointer(QObject):
         self._view = view
         self._timer = QBasicTimer()
         self._dragging: Pane | None = None
-        self._place = QPoint()
+        self._position = QPoint()
         self._hovered: int | None = None
         self._text: tuple[int, str] | None = None
-        self._tip_wanted = False
+        self._tooltip_requested = False
 
     # ---- selecting ---------------------------------------------------------------------------------------------
 
-    def press(self, place: QPoint, extend: bool) -> None:
-        """The left button goes down."""
-        offset, pane = self._view.nearest(place)
+    def press(self, position: QPoint, extend: bool) -> None:
+        """Handle a press of the left button."""
+        offset, pane = self._view.nearest(position)
         self._dragging = pane
         self.placed.emit(offset, pane, extend)
 
-    def move(self, place: QPoint) -> None:
-        """The pointer goes somewhere, with the button down or not."""
+    def move(self, position: QPoint) -> None:
+        """Handle a move of the pointer, with or without the button pressed."""
         if self._dragging is None:
-            self._hover(self._view.over(place))
+            self._hover(self._view.over(position))
             return
-        self._place = place
+        self._position = position
         if self._beyond():
             if not self._timer.isActive():
-                self._timer.start(_TICK, self)
+                self._timer.start(_AUTOSCROLL_MS, self)
         else:
             self._timer.stop()
         self._extend()
 
     def release(self) -> None:
-        """The left button goes up."""
+        """Handle the release of the left button."""
         self._dragging = None
         self._timer.stop()
 
     def leave(self) -> None:
-        """The pointer leaves the viewport."""
+        """Handle the pointer leaving the viewport."""
         self._hover(None)
 
     def timerEvent(self, event: QTimerEvent) -> None:  # noqa: ARG002 - Qt's signature
-        """Qt override: the pointer is still held beyond the edge."""
+        """Autoscroll while the pointer is beyond the edge."""
         beyond = self._beyond()
         steps = 1 + abs(beyond) // _PIXELS_PER_ROW
         self._view.scroll_rows(steps if beyond > 0 else -steps)
         self._extend()
 
     def _beyond(self) -> int:
-        """How many pixels the pointer is below the viewport, above it for a negative number."""
+        """How many pixels the pointer is below the viewport, negative above it, 0 inside."""
         height = self._view.viewport().height()
-        return self._place.y() - height + 1 if self._place.y() >= height else min(0, self._place.y())
+        return self._position.y() - height + 1 if self._position.y() >= height else min(0, self._position.y())
 
     def _extend(self) -> None:
         height = self._view.viewport().height()
-        inside = QPoint(self._place.x(), max(0, min(self._place.y(), height - 1)))
+        inside = QPoint(self._position.x(), max(0, min(self._position.y(), height - 1)))
         offset, pane = self._view.nearest(inside, self._dragging)
         self.placed.emit(offset, pane, True)
 
@@ -447,18 +441,18 @@ class Pointer(QObject):
     def _hover(self, offset: int | None) -> None:
         if offset != self._hovered:
             self._hovered = offset
-            self._tip_wanted = False
+            self._tooltip_requested = False
             QToolTip.hideText()
             self.hovered.emit(offset)
 
     def explain(self, offset: int, text: str) -> None:
-        """The owner says what the byte at ``offset`` is."""
+        """Set the tooltip for the byte at ``offset``."""
         self._text = (offset, text)
-        if self._tip_wanted and offset == self._hovered:
-            self.tip(QCursor.pos())
+        if self._tooltip_requested and offset == self._hovered:
+            self.show_tooltip(QCursor.pos())
 
-    def tip(self, place: QPoint) -> None:
-        """Show the explanation of the byte under the pointer at a place on the screen, now or when it is there."""
-        self._tip_wanted = self._hovered is not None
-        if self._tip_wanted and self._text is not None and self._text[0] == self._hovered:
-            QToolTip.showText(place, self._text[1], self._view.viewport())
+    def show_tooltip(self, position: QPoint) -> None:
+        """Show the tooltip of the byte under the pointer at a screen position, now or when its text arrives."""
+        self._tooltip_requested = self._hovered is not None
+        if self._tooltip_requested and self._text is not None and self._text[0] == self._hovered:
+            QToolTip.showText(position, self._text[1], self._view.viewport())

@@ -1,4 +1,4 @@
-"""The window's end of a worker: requests with answers by callback, and jobs with progress and cancelling."""
+"""Client of a worker process: requests answered by callback, and jobs with progress, pause and cancel."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from inspector.operations.protocol.requests import (
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import Connection
 
-POLL = 100
-"""Milliseconds between two looks at the progress of running jobs."""
-PATIENCE = 1_000
-"""Milliseconds a worker has to stop a job in that is cancelled, before it is ended."""
-GRACE = 10.0
-"""The same in seconds for a job that writes files: it removes those that are half made, where nobody waits for it."""
+POLL_MS = 100
+"""Interval at which the progress of running jobs is polled."""
+CANCEL_TIMEOUT_MS = 1_000
+"""How long a cancelled job may take to stop before its worker is killed."""
+WRITE_CANCEL_TIMEOUT_S = 10.0
+"""The same for a job that writes files, which first removes incomplete ones."""
 
 Requests = TypeVar("Requests", covariant=True)
-"""The class of requests that a worker serves."""
+"""The protocol class of the requests that a worker serves."""
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 Request = Callable[..., Any]
-"""A method of a class of requests: what is asked is named by it."""
+"""A method of a protocol class, which names the request."""
 
 
 def _ignore(_: object) -> None:
@@ -41,37 +41,37 @@ def _ignore(_: object) -> None:
 
 
 class Pending(Generic[Answer]):
-    """The answer to a request, which will come unless the worker goes first."""
+    """The answer to a request, which arrives later unless the worker ends first."""
 
     def __init__(self) -> None:
         self._done: Callable[[Answer], object] = _ignore
         self._failed: Callable[[str], object] = _ignore
 
     def then(self, done: Callable[[Answer], object], failed: Callable[[str], object] | None = None) -> Self:
-        """Call ``done`` with the answer or ``failed`` with a sentence, later, from the event loop."""
+        """Call ``done`` with the answer or ``failed`` with an error sentence, later, from the event loop."""
         self._done = done
         return self if failed is None else self.otherwise(failed)
 
     def otherwise(self, failed: Callable[[str], object]) -> Self:
-        """Call ``failed`` with a sentence where there is no answer."""
+        """Call ``failed`` with an error sentence if the request fails."""
         self._failed = failed
         return self
 
     def forget(self) -> None:
-        """Drop the answer."""
+        """Ignore the answer."""
         self._done = self._failed = _ignore
 
     def arrive(self, ok: bool, value: Any) -> None:
-        """Give what has come: the answer or a sentence."""
+        """Deliver the answer (``ok``) or an error sentence."""
         (self._done if ok else self._failed)(value)
 
 
 class Job(Pending[Answer], QObject):
-    """Long work in the worker. Where it is ``binding``, its answer counts even if it was cancelled.
+    """Long work in the worker. The answer of a ``binding`` job is delivered even after cancelling.
 
     Signals:
-        progressed(object): how far it has come, a JobState.
-        finished(): it is over, however it ended.
+        progressed(object): the progress, a JobState.
+        finished(): the job has ended, successfully or not.
     """
 
     progressed = Signal(object)
@@ -84,60 +84,60 @@ class Job(Pending[Answer], QObject):
         self.number = number
         self.request = request
         self.state: JobState | None = None
-        self.asked = False
+        self.polled = False
         self.running = True
         self.cancelled = False
-        self._urgent = False
+        self._kill_scheduled = False
         self.paused = False
         self.binding = False
 
     @property
     def writes_files(self) -> bool:
-        """Whether it has files half made while it runs."""
+        """Whether it leaves incomplete files if its worker is killed."""
         return traits_of(self.request).writes_files
 
     @property
     def changes_archive(self) -> bool:
-        """Whether it writes into the archive that is open."""
+        """Whether it writes into the open archive."""
         return traits_of(self.request).changes_archive
 
     @property
     def only_shows(self) -> bool:
-        """Whether it only fills what is shown, so that nothing is lost when it is ended."""
+        """Whether it only fills a view, so that nothing is lost when it is stopped."""
         return traits_of(self.request).only_shows
 
     def pause(self, paused: bool = True) -> None:
-        """Let it wait, or (False) go on."""
+        """Pause the job, or (False) resume it."""
         if self.running and paused is not self.paused:
             self.paused = paused
-            self._client.order("pause" if paused else "resume", self)
+            self._client.send_order("pause" if paused else "resume", self)
 
     def cancel(self) -> None:
-        """Stop it. The answer is dropped unless it is binding, and a worker that does not stop is ended."""
+        """Cancel the job. The answer is ignored unless it is binding; a worker that does not stop is killed."""
         self.supersede()
-        if self.running and not self._urgent:
-            self._urgent = True
-            self._client.wait_for(self)
+        if self.running and not self._kill_scheduled:
+            self._kill_scheduled = True
+            self._client.kill_if_stuck(self)
 
     def supersede(self) -> None:
-        """Stop it as soon as that can be, since its answer is of no use any more; it may wait for a server yet."""
+        """Cancel the job because its answer is no longer needed; its worker is not killed, however long that takes."""
         if self.running and not self.cancelled:
             self.cancelled = True
             if not self.binding:
                 self.forget()
-            self._client.order("cancel", self)
+            self._client.send_order("cancel", self)
 
 
 class Client(QObject, Generic[Requests]):
-    """One worker and what was asked of it. No method waits.
+    """One worker and its outstanding requests. No method blocks.
 
-    ``target`` is what the worker runs with the arguments, ``purpose`` what it is for, in words.
+    The worker runs ``target`` with the arguments; ``purpose`` completes "The process started to …" in messages.
 
     Signals:
-        lost(str): the worker has gone; a sentence that says why. Nothing is answered after it.
-        died(object, object): it has gone by itself; its exit status, and the names of the jobs that were running.
+        lost(str): the worker has ended, with the reason as a sentence. Nothing is answered afterwards.
+        died(object, object): the worker crashed: its exit status and the names of the jobs that were running.
         settled(): the last outstanding request has been answered.
-        jobsChanged(): a job was started or is over.
+        jobsChanged(): a job has started or ended.
     """
 
     lost = Signal(str)
@@ -154,37 +154,37 @@ class Client(QObject, Generic[Requests]):
         self._link = Link(target, *arguments)
         self._link.arrived.connect(self._arrived)
         self._link.ended.connect(self._ended)
-        self._link.buried.connect(self._buried)
+        self._link.reaped.connect(self._reaped)
         self._link.failed.connect(self._not_started)
         self._link.start()
-        self._doing: tuple[str, ...] = ()
+        self._crashed_jobs: tuple[str, ...] = ()
         self._timer = QTimer(self)
-        self._timer.setInterval(POLL)
+        self._timer.setInterval(POLL_MS)
         self._timer.timeout.connect(self._poll)
 
     @property
     def link(self) -> Link:
-        """What carries the messages."""
+        """The connection to the worker."""
         return self._link
 
     @property
     def is_open(self) -> bool:
-        """Whether what is asked may be answered."""
+        """Whether requests can still be answered."""
         return self._open
 
     @property
     def outstanding(self) -> int:
-        """How many requests have no answer yet."""
+        """The number of unanswered requests."""
         return len(self._pending)
 
     @property
     def asked(self) -> int:
-        """How many requests there have been."""
+        """The number of requests so far."""
         return self._number
 
     @property
     def jobs(self) -> list[Job[Any]]:
-        """The jobs that are running, oldest first."""
+        """The running jobs, oldest first."""
         return [pending for pending in self._pending.values() if isinstance(pending, Job)]
 
     def ask(
@@ -194,7 +194,7 @@ class Client(QObject, Generic[Requests]):
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Pending[Answer]:
-        """Ask something that is answered at once."""
+        """Send a request that is answered at once."""
         pending = Pending[Answer]()
         self._send(request, pending, args, kwargs)
         return pending
@@ -206,7 +206,7 @@ class Client(QObject, Generic[Requests]):
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Job[Answer]:
-        """Start long work."""
+        """Start a job."""
         job = Job[Answer](self, self._number + 1, request)
         self._send(request, job, args, kwargs)
         if self._open:
@@ -214,20 +214,20 @@ class Client(QObject, Generic[Requests]):
             self.jobsChanged.emit()
         return job
 
-    def order(self, order: str, job: Job[Any]) -> None:
-        """Have the worker ``pause``, ``resume`` or ``cancel`` a job. Nothing answers."""
+    def send_order(self, order: str, job: Job[Any]) -> None:
+        """Tell the worker to ``pause``, ``resume`` or ``cancel`` a job. There is no answer."""
         self._link.send((order, job.number))
 
-    def wait_for(self, job: Job[Any]) -> None:
-        """End the worker where the job does not stop soon."""
-        patience = int(GRACE * 1000) if job.writes_files else PATIENCE
-        QTimer.singleShot(patience, job, lambda: self._lose_patience(job))
+    def kill_if_stuck(self, job: Job[Any]) -> None:
+        """Kill the worker if the job does not stop in time."""
+        timeout = int(WRITE_CANCEL_TIMEOUT_S * 1000) if job.writes_files else CANCEL_TIMEOUT_MS
+        QTimer.singleShot(timeout, job, lambda: self._kill_if_running(job))
 
     def close(self) -> None:
-        """End the worker, as soon as it has taken away files that are half made; answer nothing any more."""
+        """End the worker once it has removed incomplete files; outstanding requests are not answered."""
         self._open = False
         self._timer.stop()
-        grace = GRACE if any(job.writes_files for job in self.jobs) else 0.0
+        grace = WRITE_CANCEL_TIMEOUT_S if any(job.writes_files for job in self.jobs) else 0.0
         self._pending.clear()
         self._link.close(grace)
 
@@ -246,7 +246,7 @@ class Client(QObject, Generic[Requests]):
         if pending is None:
             return
         if isinstance(pending, Job):
-            self._over(pending)
+            self._finish(pending)
         pending.arrive(ok, value)
         if not self._pending:
             self.settled.emit()
@@ -254,12 +254,12 @@ class Client(QObject, Generic[Requests]):
     def _progressed(self, number: int, state: JobState | None) -> None:
         job = self._pending.get(number)
         if isinstance(job, Job):
-            job.asked = False
+            job.polled = False
             if state is not None:
                 job.state = state
                 job.progressed.emit(state)
 
-    def _over(self, job: Job[Any]) -> None:
+    def _finish(self, job: Job[Any]) -> None:
         job.running = False
         if not self.jobs:
             self._timer.stop()
@@ -269,39 +269,39 @@ class Client(QObject, Generic[Requests]):
 
     def _poll(self) -> None:
         for job in self.jobs:
-            if not job.asked:
-                job.asked = True
+            if not job.polled:
+                job.polled = True
                 self._link.send(("progress", job.number))
 
-    def _lose_patience(self, job: Job[Any]) -> None:
+    def _kill_if_running(self, job: Job[Any]) -> None:
         if job.running and self._open:
-            self._give_up(
+            self._lose(
                 "The job did not stop when cancelled, so its process was ended. It may have been waiting for a "
                 "server or a disk."
             )
 
     def _ended(self) -> None:
-        self._doing = tuple(job.request.__name__ for job in self.jobs)
-        self._give_up(f"The process started to {self._purpose} ended unexpectedly.")
+        self._crashed_jobs = tuple(job.request.__name__ for job in self.jobs)
+        self._lose(f"The process started to {self._purpose} ended unexpectedly.")
 
     def _not_started(self, reason: str) -> None:
-        self._give_up(f"No process could be started to {self._purpose}: {reason}. Close other programs and try again.")
+        self._lose(f"No process could be started to {self._purpose}: {reason}. Close other programs and try again.")
 
-    def _buried(self, status: int | None) -> None:
-        self.died.emit(status, self._doing)
+    def _reaped(self, status: int | None) -> None:
+        self.died.emit(status, self._crashed_jobs)
 
-    def _give_up(self, sentence: str) -> None:
+    def _lose(self, sentence: str) -> None:
         if not self._open:
             return
         jobs = self.jobs
         self.close()
         for job in jobs:
-            self._over(job)
+            self._finish(job)
         self.lost.emit(sentence)
         self.settled.emit()
 
 
-# ---- the five kinds of workers: what each runs and what it answers -------------------------------------------------
+# ---- the five kinds of workers -------------------------------------------------------------------------------------
 
 
 def archive_client(location: str, connection: Connection, parent: QObject) -> Client[ArchiveRequests]:
@@ -310,13 +310,13 @@ def archive_client(location: str, connection: Connection, parent: QObject) -> Cl
 
 
 def create_client(parent: QObject) -> Client[CreateRequests]:
-    """A worker that looks at what archives would hold, makes them, and searches catalogues."""
-    return Client(worker.create, purpose="look at files and make archives of them", parent=parent)
+    """A worker that inspects input files, creates archives and searches catalogues."""
+    return Client(worker.create, purpose="inspect files and create archives", parent=parent)
 
 
 def browse_client(parent: QObject) -> Client[BrowseRequests]:
-    """A worker that lists what lies on S3 and downloads it."""
-    return Client(worker.browse, purpose="look at what lies on S3", parent=parent)
+    """A worker that lists and downloads S3 objects."""
+    return Client(worker.browse, purpose="browse S3", parent=parent)
 
 
 def audit_client(parent: QObject) -> Client[AuditRequests]:

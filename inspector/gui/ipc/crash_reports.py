@@ -1,18 +1,18 @@
-"""Where workers' reports of mistakes come out; light, since the first paint waits for it and not for workers."""
+"""Crash reports of workers as a signal. A module of its own, to keep the first paint from importing workers."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
 
-class Reports(QObject):
-    """Where reports of mistakes in any worker come out.
+class WorkerReports(QObject):
+    """Crash reports of all workers.
 
     Signals:
-        came(str): such a report; in whatever thread.
+        received(str): the text of a report; emitted from any thread.
     """
 
-    came = Signal(str)
+    received = Signal(str)
 
 
-REPORTS = Reports()
+REPORTS = WorkerReports()

@@ -1,9 +1,9 @@
-"""One window for all starts: a later start hands its locations to the window that is open already, and ends.
+"""Single instance: a later start hands its locations to the open window and ends.
 
-A lock file decides who is the first; it listens on a local socket that only its user may use. What is handed over is
-a length of four bytes, the most significant first, and so many bytes of JSON: ``{"locations": [...], "token": "..."}``
-with absolute paths and the token with which the desktop lets a window come to the front. ``ACKNOWLEDGED`` answers it,
-and ``CONFIRMED`` that answer: only what the later start has not given up for a window of its own is opened here.
+A lock file decides which start is the first; it listens on a local socket for its user only. A message is its length
+as four big-endian bytes, then that many bytes of JSON: ``{"locations": [...], "token": "..."}``, with absolute paths
+and the desktop's activation token. The window answers ``ACKNOWLEDGED`` and the later start confirms with ``CONFIRMED``:
+locations are opened only if the later start has not timed out and opened a window of its own.
 """
 
 from __future__ import annotations
@@ -19,130 +19,131 @@ from PySide6.QtCore import QLockFile, QObject, QStandardPaths, Signal
 
 from inspector.gui.kit.locations import absolute
 
-if TYPE_CHECKING:  # loaded only once there is somebody to talk to
+if TYPE_CHECKING:  # imported only when there is another instance
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
     from PySide6.QtWidgets import QWidget
 
-PATIENCE = 5_000
-"""Milliseconds the other window has to answer; after them this start opens its own. A busy machine needs some."""
-AGAIN = 0.02
-"""Seconds between two tries to reach a window that has only just begun."""
+ANSWER_TIMEOUT_MS = 5_000
+"""How long to wait for the open window before this start opens its own; generous, for busy machines."""
+RETRY_S = 0.02
+"""Interval of attempts to reach a window that is just starting."""
 ACKNOWLEDGED = b"+"
 CONFIRMED = b"!"
-LARGEST = 1 << 20
-"""Bytes of a message; what claims to be longer is not read."""
-HEAD = 4
-TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
-"""Environment variables in which desktops give the token."""
-UNSEEN = ("offscreen", "minimal", "vnc")
-"""Platforms on which no user sees a window that takes over."""
+MAX_MESSAGE_BYTES = 1 << 20
+"""The longest message; longer ones are rejected."""
+LENGTH_BYTES = 4
+TOKEN_VARIABLES = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
+"""Environment variables with the activation token."""
+INVISIBLE_PLATFORMS = ("offscreen", "minimal", "vnc")
+"""Qt platforms without visible windows."""
 
 
 class Instance(QObject):
-    """One start of the program among others of the same user on the same screen.
+    """One running program among those of the same user on the same screen.
 
     Signals:
-        asked(object, str): another start hands over locations, a list, and a token.
+        requested(object locations, str token): another start hands over a list of locations.
     """
 
-    asked = Signal(object, str)
+    requested = Signal(object, str)
 
     def __init__(self, folder: Path, name: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._path = str(folder / name) if os.name == "posix" else name
         self._lock = QLockFile(str(folder / f"{name}.lock"))
-        self._lock.setStaleLockTime(0)  # however long it runs; a lock whose process has gone counts for nothing
+        self._lock.setStaleLockTime(0)  # never stale by age; a lock of a dead process is ignored
         self._server: QLocalServer | None = None
-        self._heard: dict[QLocalSocket, bytearray] = {}
+        self._received: dict[QLocalSocket, bytearray] = {}
 
     def is_first(self) -> bool:
-        """Whether there is no other; where that cannot be known there is none to speak to either."""
+        """Whether there is no other instance, or none that can be reached."""
         return (
             self._lock.isLocked()
             or self._lock.tryLock(0)
             or self._lock.error() is not (QLockFile.LockError.LockFailedError)
         )
 
-    # ---- the later start ---------------------------------------------------------------------------------------
+    # ---- later start -------------------------------------------------------------------------------------------
 
-    def hand_over(self, locations: Sequence[str], patience: int = PATIENCE) -> bool:
-        """Give locations to the window that is open; whether it has said that it takes them, in milliseconds."""
+    def hand_over(self, locations: Sequence[str], timeout_ms: int = ANSWER_TIMEOUT_MS) -> bool:
+        """Hand locations to the open window within ``timeout_ms``; returns whether it accepted them."""
         from PySide6.QtNetwork import QLocalSocket
 
-        message = _packed(locations)
+        message = _encoded(locations)
         if message is None:
             return False
-        end = monotonic() + patience / 1000
-        while (left := int((end - monotonic()) * 1000)) > 0:
+        deadline = monotonic() + timeout_ms / 1000
+        while (left := int((deadline - monotonic()) * 1000)) > 0:
             socket = QLocalSocket()
             socket.connectToServer(self._path)
             if socket.waitForConnected(left):
-                return _acknowledged(socket, message, end)
-            sleep(AGAIN)
+                return _acknowledged(socket, message, deadline)
+            sleep(RETRY_S)
         return False
 
-    # ---- the first ---------------------------------------------------------------------------------------------
+    # ---- first start -------------------------------------------------------------------------------------------
 
     def listen(self) -> None:
-        """Take what later starts hand over, if this is the one that holds the lock."""
+        """Accept locations from later starts, if this instance holds the lock."""
         if not self._lock.isLocked() or self._server is not None:
             return
         from PySide6.QtNetwork import QLocalServer
 
-        QLocalServer.removeServer(self._path)  # what a crash has left: the lock says that nobody listens there
+        QLocalServer.removeServer(self._path)  # left by a crash: we hold the lock, so nobody listens
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        self._server.newConnection.connect(self._meet)
+        self._server.newConnection.connect(self._accept)
         self._server.listen(self._path)
 
     def close(self) -> None:
-        """Listen no more, and let another be the first."""
+        """Stop listening and release the lock."""
         if self._server is not None:
             self._server.close()
             self._server = None
         self._lock.unlock()
 
-    def _meet(self) -> None:
+    def _accept(self) -> None:
         while self._server is not None and (socket := self._server.nextPendingConnection()) is not None:
-            self._heard[socket] = bytearray()
-            socket.readyRead.connect(lambda socket=socket: self._hear(socket))
+            self._received[socket] = bytearray()
+            socket.readyRead.connect(lambda socket=socket: self._read(socket))
             socket.disconnected.connect(lambda socket=socket: self._forget(socket))
-            self._hear(socket)
+            self._read(socket)
 
     def _forget(self, socket: QLocalSocket) -> None:
-        if self._heard.pop(socket, None) is not None:
+        if self._received.pop(socket, None) is not None:
             socket.deleteLater()
 
-    def _hear(self, socket: QLocalSocket) -> None:
-        heard = self._heard.get(socket)
+    def _read(self, socket: QLocalSocket) -> None:
+        received = self._received.get(socket)
         new = bytes(socket.readAll().data())
-        if heard is None or not new:
+        if received is None or not new:
             return
-        heard += new
-        size = int.from_bytes(heard[:HEAD], "big")
-        if size > LARGEST:
+        received += new
+        size = int.from_bytes(received[:LENGTH_BYTES], "big")
+        if size > MAX_MESSAGE_BYTES:
             socket.abort()
-        elif len(heard) >= HEAD + size > HEAD:
-            self._answer(socket, _unpacked(bytes(heard[HEAD : HEAD + size])), bytes(heard[HEAD + size :]))
+        elif len(received) >= LENGTH_BYTES + size > LENGTH_BYTES:
+            stop = LENGTH_BYTES + size
+            self._answer(socket, _decoded(bytes(received[LENGTH_BYTES:stop])), bytes(received[stop:]))
 
-    def _answer(self, socket: QLocalSocket, message: tuple[list[str], str] | None, after: bytes) -> None:
+    def _answer(self, socket: QLocalSocket, message: tuple[list[str], str] | None, rest: bytes) -> None:
         if message is None:
             socket.abort()
-        elif not after:
+        elif not rest:
             socket.write(ACKNOWLEDGED)
             socket.flush()
-        elif after == CONFIRMED:
+        elif rest == CONFIRMED:
             socket.disconnectFromServer()
-            self.asked.emit(*message)
+            self.requested.emit(*message)
 
 
-def here() -> Instance | None:
-    """The instance of this user on this screen; None where windows are not seen."""
+def current_instance() -> Instance | None:
+    """The instance for this user and screen; None without visible windows or a writable folder."""
     from zlib import crc32
 
     from PySide6.QtGui import QGuiApplication
 
-    if QGuiApplication.platformName() in UNSEEN:
+    if QGuiApplication.platformName() in INVISIBLE_PLATFORMS:
         return None
     screen = "|".join((sys.platform, os.environ.get("DISPLAY", ""), os.environ.get("WAYLAND_DISPLAY", "")))
     name = f"archive-inspector-{crc32(os.fsencode(f'{Path.home()}|{screen}')):08x}"
@@ -155,37 +156,37 @@ def here() -> Instance | None:
 
 
 def _folder() -> Path:
-    """A folder that is the user's own and goes with the session, where the system has one."""
+    """The runtime folder of the user's session, or else a folder in the cache or temporary location."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and Path(runtime).is_dir():
         return Path(runtime)
-    where = QStandardPaths.StandardLocation
-    kind = where.GenericCacheLocation if sys.platform.startswith("linux") else where.TempLocation
+    location = QStandardPaths.StandardLocation
+    kind = location.GenericCacheLocation if sys.platform.startswith("linux") else location.TempLocation
     return Path(QStandardPaths.writableLocation(kind)) / "archive-inspector"
 
 
-def come_forward(window: QWidget, token: str) -> None:
-    """Show a window above others, as far as the desktop lets it for the token."""
+def bring_to_front(window: QWidget, token: str) -> None:
+    """Raise and activate a window, as far as the desktop allows for the token."""
     if token:
-        os.environ["XDG_ACTIVATION_TOKEN"] = token  # where Qt looks for it when a window asks to be active
+        os.environ["XDG_ACTIVATION_TOKEN"] = token  # Qt reads it when a window is activated
     if window.isMinimized():
         window.showNormal()
     window.raise_()
     window.activateWindow()
 
 
-def _packed(locations: Sequence[str]) -> bytes | None:
-    import json  # a start that hands nothing over does not wait for it
+def _encoded(locations: Sequence[str]) -> bytes | None:
+    import json  # imported only when locations are handed over
 
-    token = next((value for name in TOKENS if (value := os.environ.get(name))), "")
-    # A name that is no UTF-8 has surrogates in it, which JSON writes as escapes.
+    token = next((value for name in TOKEN_VARIABLES if (value := os.environ.get(name))), "")
+    # Names that are not UTF-8 contain surrogates, which JSON escapes.
     text = json.dumps({"locations": [absolute(location) for location in locations], "token": token})
     body = text.encode("ascii")
-    return len(body).to_bytes(HEAD, "big") + body if len(body) <= LARGEST else None
+    return len(body).to_bytes(LENGTH_BYTES, "big") + body if len(body) <= MAX_MESSAGE_BYTES else None
 
 
-def _unpacked(body: bytes) -> tuple[list[str], str] | None:
-    """What a message says; None where it is none."""
+def _decoded(body: bytes) -> tuple[list[str], str] | None:
+    """The locations and the token of a message; None if it is malformed."""
     import json
 
     try:
@@ -193,16 +194,16 @@ def _unpacked(body: bytes) -> tuple[list[str], str] | None:
     except (ValueError, RecursionError):
         return None
     match message:
-        case {"locations": list(locations), "token": str(token)} if all(isinstance(one, str) for one in locations):
+        case {"locations": list(locations), "token": str(token)} if all(isinstance(each, str) for each in locations):
             return locations, token
         case _:
             return None
 
 
-def _acknowledged(socket: QLocalSocket, message: bytes, end: float) -> bool:
+def _acknowledged(socket: QLocalSocket, message: bytes, deadline: float) -> bool:
     socket.write(message)
     while not socket.bytesAvailable():
-        left = int((end - monotonic()) * 1000)
+        left = int((deadline - monotonic()) * 1000)
         if left <= 0 or not (socket.waitForReadyRead(left) or socket.bytesAvailable()):
             return False
     if bytes(socket.readAll().data()) != ACKNOWLEDGED:

@@ -1,4 +1,4 @@
-"""A worker process and the two threads that carry messages, so that the event loop never waits for a pipe."""
+"""A worker process with a sender and a receiver thread, so that the event loop never blocks on a pipe."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.crash_report import CrashReport
 from inspector.gui.ipc.crash_reports import REPORTS
-from inspector.gui.ipc.worker import begin
+from inspector.gui.ipc.worker import run
 
-if TYPE_CHECKING:  # Windows has only one of them
+if TYPE_CHECKING:  # Windows has only one of the two
     from multiprocessing.context import ForkServerContext, SpawnContext
 
 _PRELOADED = ["inspector.operations.worker.desk", "inspector.operations.worker.server"]
-"""What every worker of a tab needs, loaded once in the process that workers are forked from."""
+"""Modules that every worker of a tab needs, imported once in the fork server."""
 
 
 def _context() -> ForkServerContext | SpawnContext:
-    """How workers are started: forked from a process that has loaded all they need, where the system can do that."""
+    """The start method: a fork server with preloaded modules where the system has one, spawn otherwise."""
     if getattr(sys, "frozen", False) or "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -36,25 +36,25 @@ def _context() -> ForkServerContext | SpawnContext:
 
 
 class Work(Protocol):
-    """What a worker runs: a function of a module, so that the new process can find it."""
+    """A worker's entry point: a module-level function, which the new process can import."""
 
     def __call__(self, connection: Connection, *arguments: Any) -> None:
-        """Answer until the pipe closes."""
+        """Serve requests until the pipe closes."""
 
 
 class Link(QObject):
-    """A worker, which runs ``target`` with these arguments, and messages both ways. Connect, and then ``start``.
+    """A worker that runs ``target``, and messages to and from it. Connect the signals, then ``start``.
 
     Signals:
-        arrived(object): a message of the worker.
-        ended(): the worker has gone without being asked to.
-        buried(object): such a worker has been buried; its exit status, a negative number for a signal.
-        failed(str): no worker could be started; why.
+        arrived(object): a message from the worker.
+        ended(): the worker ended unexpectedly.
+        reaped(object): such a worker was joined: its exit status, negative for a signal.
+        failed(str): no worker could be started, with the reason.
     """
 
     arrived = Signal(object)
     ended = Signal()
-    buried = Signal(object)
+    reaped = Signal(object)
     failed = Signal(str)
 
     def __init__(self, target: Work, *arguments: Any) -> None:
@@ -63,34 +63,34 @@ class Link(QObject):
         self._lock = threading.Lock()
         self._closed = False
         self._started = False
-        self._died = False
+        self._crashed = False
         self._grace = 0.0
         self._process: BaseProcess | None = None
         self._sender = threading.Thread(target=self._send_all, args=(target, arguments), name="to worker")
 
     def start(self) -> None:
-        """Start the worker soon; once."""
+        """Start the worker in the background; call once."""
         try:
             _start(self._sender)
         except OSError as error:
-            QTimer.singleShot(0, self, partial(self.failed.emit, _reason(error)))  # as late as any other signal
+            QTimer.singleShot(0, self, partial(self.failed.emit, _reason(error)))  # asynchronous, as any other failure
 
     def send(self, message: Any) -> None:
-        """Send soon."""
+        """Queue a message."""
         self._outgoing.put(message)
 
     @property
     def started(self) -> bool:
-        """Whether there is, or was, a worker."""
+        """Whether the worker process was started."""
         return self._started
 
     @property
     def process(self) -> BaseProcess | None:
-        """The worker, None before it is started and after it has been buried."""
+        """The worker, None before it is started and after it is joined."""
         return self._process
 
     def close(self, grace: float = 0.0) -> None:
-        """End the worker, which has ``grace`` seconds to stop what it does; nothing is signalled any more."""
+        """End the worker, killing it after ``grace`` seconds; no signal is emitted afterwards."""
         with self._lock:
             self._closed = True
             self._grace = grace
@@ -100,8 +100,8 @@ class Link(QObject):
 
     def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
         try:
-            started = self._begin(target, arguments)
-        except (OSError, EOFError) as error:  # no memory, no process to be had, or the one that forks them has gone
+            started = self._start_process(target, arguments)
+        except (OSError, EOFError) as error:  # out of memory or processes, or the fork server has ended
             if not self._closed:
                 self.failed.emit(_reason(error))
             return
@@ -115,27 +115,27 @@ class Link(QObject):
                 ours.send(None)
                 process.join(self._grace)
         except OSError:
-            pass  # the worker is gone: the receiver says so
+            pass  # the worker has ended, which the receiver reports
         with self._lock:
             self._process = None
         process.kill()
         process.join()
         receiver.join()
         ours.close()
-        if self._died:
-            self.buried.emit(process.exitcode)
+        if self._crashed:
+            self.reaped.emit(process.exitcode)
 
-    def _begin(
+    def _start_process(
         self, target: Work, arguments: tuple[Any, ...]
     ) -> tuple[BaseProcess, Connection, threading.Thread] | None:
-        """The worker, our end of its pipe and the thread that listens to it; None if it is not wanted any more.
+        """The worker, our end of its pipe and its receiver thread; None if the link is closed already.
 
-        Raises OSError and EOFError where it cannot be started.
+        Raises OSError and EOFError if it cannot be started.
         """
         context = _context()
         ours, theirs = context.Pipe()
-        given = (dict(os.environ), target, theirs, *arguments)
-        process = context.Process(target=begin, args=given, name="worker", daemon=True)
+        process_args = (dict(os.environ), target, theirs, *arguments)
+        process = context.Process(target=run, args=process_args, name="worker", daemon=True)
         receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
         try:
             with self._lock:
@@ -165,16 +165,16 @@ class Link(QObject):
             if self._closed:
                 return
             if isinstance(message, CrashReport):
-                REPORTS.came.emit(message.text)
+                REPORTS.received.emit(message.text)
             else:
                 self.arrived.emit(message)
         if not self._closed:
-            self._died = True
+            self._crashed = True
             self.ended.emit()
 
 
 def _start(thread: threading.Thread) -> None:
-    """Start a thread; raises OSError where the system has no more of them."""
+    """Start a thread. Raises OSError if the system is out of threads."""
     try:
         thread.start()
     except RuntimeError as error:
@@ -182,5 +182,5 @@ def _start(thread: threading.Thread) -> None:
 
 
 def _reason(error: OSError | EOFError) -> str:
-    words = error.strerror if isinstance(error, OSError) else None
-    return words or "the process that starts others has ended"
+    reason = error.strerror if isinstance(error, OSError) else None
+    return reason or "the process that starts workers has ended"

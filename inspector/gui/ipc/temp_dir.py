@@ -1,4 +1,4 @@
-"""A private folder for files that are lent to other programs."""
+"""A private temporary folder for files opened in other programs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 
 
 class TempDir:
-    """A private folder that is made when it is needed and taken away at the end."""
+    """A temporary folder, created when first needed and removed at the end."""
 
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._numbers = count(1)
 
-    def room(self) -> str:
-        """A place in it that was not given before. Raises OSError."""
+    def new_path(self) -> str:
+        """An unused path in it. Raises OSError."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="archive-inspector-"))  # for its owner alone
+            self._folder = Path(tempfile.mkdtemp(prefix="archive-inspector-"))  # accessible to its owner only
         return str(self._folder / str(next(self._numbers)))
 
     def clear(self) -> None:
-        """Take away all that was put there."""
+        """Remove the folder and its content."""
         folder, self._folder = self._folder, None
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)

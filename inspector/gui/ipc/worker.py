@@ -1,4 +1,4 @@
-"""What worker processes run. Importing this is light: what decodes is imported in the worker only."""
+"""Entry points of worker processes. The window imports this too, so decoders are imported in the functions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from inspector.core.hints import Hint, HintTexts, use_hints
 from inspector.operations.protocol.requests import AuditRequests, BrowseRequests, CheckRequests, CreateRequests
 
 
-def begin(environment: dict[str, str], target: Callable[..., None], connection: Connection, *arguments: Any) -> None:
-    """Run ``target`` in the environment of the window: a forked worker has that of when the first one was started."""
+def run(environment: dict[str, str], target: Callable[..., None], connection: Connection, *arguments: Any) -> None:
+    """Run ``target`` with the window's environment: the fork server still has that of when it started."""
     os.environ.clear()
     os.environ.update(environment)
     target(connection, *arguments)
 
 
 def archive(connection: Connection, *arguments: Any) -> None:
-    """Answer for one location, given with how S3 is reached, until the window hangs up."""
-    _begin()
+    """Serve one location, with its S3 connection, until the window closes the pipe."""
+    _set_up()
 
     from inspector.operations.worker.server import serve
 
@@ -30,8 +30,8 @@ def archive(connection: Connection, *arguments: Any) -> None:
 
 
 def check(connection: Connection) -> None:
-    """Check one location after another until the window hangs up."""
-    _begin()
+    """Check one location after another until the window closes the pipe."""
+    _set_up()
 
     from inspector.operations.worker.check_server import Checker
     from inspector.operations.worker.server import serve_requests
@@ -41,8 +41,8 @@ def check(connection: Connection) -> None:
 
 
 def create(connection: Connection) -> None:
-    """Look at what archives would hold, and make them, until the window hangs up."""
-    _begin()
+    """Inspect input files and create archives until the window closes the pipe."""
+    _set_up()
 
     from inspector.operations.worker.create_session import CreateSession
     from inspector.operations.worker.server import serve_requests
@@ -52,8 +52,8 @@ def create(connection: Connection) -> None:
 
 
 def browse(connection: Connection) -> None:
-    """Look around on S3, and take objects home, until the window hangs up."""
-    _begin()
+    """List and download S3 objects until the window closes the pipe."""
+    _set_up()
 
     from inspector.operations.worker.browsing import Browser
     from inspector.operations.worker.server import serve_requests
@@ -63,9 +63,9 @@ def browse(connection: Connection) -> None:
 
 
 def audit(connection: Connection) -> None:
-    """Audit what is asked for, in processes of its own, until the window hangs up."""
-    _begin()
-    current_process().daemon = False  # a daemon may not start processes; those of an audit end with this one
+    """Audit archives in further processes until the window closes the pipe."""
+    _set_up()
+    current_process().daemon = False  # daemons may not start processes; those of an audit end with this one
 
     from inspector.operations.worker.audit_server import Auditor
     from inspector.operations.worker.server import serve_requests
@@ -74,9 +74,9 @@ def audit(connection: Connection) -> None:
     serve_requests(connection, session, AuditRequests)
 
 
-def _begin() -> None:
+def _set_up() -> None:
     use_hints(HINT_TEXTS)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for the window, which ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, which ends its workers
 
 
 HINT_TEXTS: HintTexts = {

@@ -1,4 +1,4 @@
-"""Names for the parts of widgets that Qt makes itself and calls nothing: screen readers meet them too."""
+"""Accessible names for the child widgets that Qt creates without one."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from PySide6.QtWidgets import (
 )
 
 EXTENSIONS = {"qt_menubar_ext_button": "More menus", "qt_toolbar_ext_button": "More tools"}
-"""Buttons that come up where there is not enough room, by Qt's names of them."""
+"""Names of overflow buttons, by their object names in Qt."""
 
 
 def name_of(widget: QWidget) -> str:
-    """What a screen reader calls a widget."""
+    """The accessible name of a widget."""
     found = QAccessible.queryAccessibleInterface(widget)
     return found.text(QAccessible.Text.Name) if found is not None else ""
 
 
 def name_parts(root: QWidget) -> None:
-    """Name what is in a window, or a part of it, and has no name but that of what it belongs to."""
-    for kind, name in _NAMING.items():
+    """Name the unnamed child widgets of a window or a child of it after their parents."""
+    for kind, name in _NAMERS.items():
         for widget in root.findChildren(kind):
             name(widget)
-    for known, words in EXTENSIONS.items():
-        for button in root.findChildren(QAbstractButton, known):
-            button.setAccessibleName(words)
+    for object_name, text in EXTENSIONS.items():
+        for button in root.findChildren(QAbstractButton, object_name):
+            button.setAccessibleName(text)
 
 
-def name_where_the_keyboard_goes(_: QWidget | None, now: QWidget | None) -> None:
-    """Name the parts of the window that the keyboard has gone to. Without a screen reader nothing asks for names."""
+def name_focused_window(_: QWidget | None, now: QWidget | None) -> None:
+    """Name the child widgets of the window with the keyboard focus, if a screen reader is running."""
     if now is not None and QAccessible.isActive():
         name_parts(now.window())
 
 
 def watch(app: QApplication) -> None:
-    """Have the parts of the window that the keyboard is in, and of whatever window it goes to, named."""
-    name_where_the_keyboard_goes(None, app.focusWidget())
-    app.focusChanged.connect(name_where_the_keyboard_goes)
+    """Name child widgets in the window with the focus, now and whenever it changes."""
+    name_focused_window(None, app.focusWidget())
+    app.focusChanged.connect(name_focused_window)
 
 
 def _edit(edit: QLineEdit) -> None:
@@ -57,9 +57,9 @@ def _edit(edit: QLineEdit) -> None:
 
 def _box(box: QComboBox) -> None:
     name = name_of(box)
-    for part in (box.view(), box.lineEdit()):
-        if part is not None and not part.accessibleName():
-            part.setAccessibleName(name)
+    for child in (box.view(), box.lineEdit()):
+        if child is not None and not child.accessibleName():
+            child.setAccessibleName(name)
 
 
 def _spin(box: QAbstractSpinBox) -> None:
@@ -74,24 +74,24 @@ def _table(table: QTableView) -> None:
 
 
 def _tabs(bar: QTabBar) -> None:
-    for at in range(bar.count()):
+    for index in range(bar.count()):
         for side in (QTabBar.ButtonPosition.LeftSide, QTabBar.ButtonPosition.RightSide):
-            button = bar.tabButton(at, side)
+            button = bar.tabButton(index, side)
             if button is not None:
-                button.setAccessibleName(f"Close {bar.tabText(at)}")
+                button.setAccessibleName(f"Close {bar.tabText(index)}")
 
 
-def _asking(dialog: QInputDialog) -> None:
+def _input_dialog(dialog: QInputDialog) -> None:
     for box in dialog.findChildren(QComboBox):
         box.setAccessibleName(dialog.labelText())
 
 
-_NAMING: dict[type[QWidget], Callable[..., None]] = {
-    QInputDialog: _asking,
+_NAMERS: dict[type[QWidget], Callable[..., None]] = {
+    QInputDialog: _input_dialog,
     QLineEdit: _edit,
     QComboBox: _box,
     QAbstractSpinBox: _spin,
     QTableView: _table,
     QTabBar: _tabs,
 }
-"""Whose parts have no names, in the order of naming: a part may be named after what was named before."""
+"""Functions that name the children of a widget class. The order matters: later names build on earlier ones."""

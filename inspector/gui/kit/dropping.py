@@ -1,4 +1,4 @@
-"""What is dropped is always taken as a copy: a program that gave it away as a move would then delete the file."""
+"""Drops are always accepted as copies: after a move, the source program would delete the file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from inspector.gui.kit.locations import absolute, from_mime
 
-if TYPE_CHECKING:  # not for the first paint to wait for
+if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
 
 def take_copy(event: QDropEvent) -> bool:
-    """Accept what is held over a place, or let go there, as a copy; refused, and False, where none is offered."""
+    """Accept a drag or drop as a copy; ignore it and return False if no copy is offered."""
     offered = bool(event.possibleActions() & Qt.DropAction.CopyAction)
     if offered:
         event.setDropAction(Qt.DropAction.CopyAction)
@@ -25,7 +25,7 @@ def take_copy(event: QDropEvent) -> bool:
 
 
 class PathField(QLineEdit):
-    """A field for a path or another location: what is dropped on it is what it says then."""
+    """A field for a path or URL, which can also be dropped on it."""
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if not from_mime(event.mimeData()) or not take_copy(event):
@@ -35,7 +35,7 @@ class PathField(QLineEdit):
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """See QWidget: the first of several is taken."""
+        """Take the first of several locations."""
         found = from_mime(event.mimeData())
         if found and take_copy(event):
             self.setText(absolute(found[0]))
@@ -46,7 +46,7 @@ class PathField(QLineEdit):
 
 
 def leave_drops(within: QWidget) -> None:
-    """Have the other fields of a part take no drops: Qt's own take them as they are proposed, a move too."""
+    """Disable drops in plain fields: QLineEdit itself would also accept moves."""
     for field in within.findChildren(QLineEdit):
         if not isinstance(field, PathField):
             field.setAcceptDrops(False)

@@ -1,4 +1,4 @@
-"""How far long work is, in words: what is done, how fast, how long it will still take."""
+"""Progress of a job as text: label done, rate and estimated time left."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING
 
 from inspector.core.numbers import grouped, rounded
 
-if TYPE_CHECKING:  # not for the first paint to wait for
+if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from inspector.operations.protocol.views import JobState
 
-FORECAST = 3.0
-"""Seconds after which the time that is left is told."""
-_TOLD_RATE = 1.0
-"""Seconds after which the rate is told."""
+ETA_AFTER_S = 3.0
+"""Seconds after which the time left is estimated."""
+_RATE_AFTER_S = 1.0
+"""Seconds after which the rate is shown."""
 
 
 class Eta:
-    """Follows one job from stage to stage; the time it was paused for does not count."""
+    """Follows one job from stage to stage; paused time does not count."""
 
     def __init__(self, now: float) -> None:
         self._stage = ("", 0, "")
         self._last = now
         self._seconds = 0.0
 
-    def tell(self, state: JobState, now: float, judged: str = "") -> str:
-        """The words for how far it has come at ``now``, in seconds; ``judged`` says what else is done."""
+    def text(self, state: JobState, now: float, judged: str = "") -> str:
+        """The progress text at ``now`` (seconds); ``judged`` is inserted after the label done."""
         stage = (state.label, state.total, state.unit)
         if stage != self._stage:
             self._stage, self._seconds = stage, 0.0
@@ -37,22 +37,22 @@ class Eta:
 
 
 def _done(state: JobState) -> str:
-    told = rounded if state.unit == "bytes" else grouped
-    done = told(state.done)
-    done = f"{done} of {told(state.total)}" if state.total else done
+    number_text = rounded if state.unit == "bytes" else grouped
+    done = number_text(state.done)
+    done = f"{done} of {number_text(state.total)}" if state.total else done
     unit = "" if state.unit == "bytes" else f" {state.unit}"
-    work = state.label or "Working"
-    return f"{work}: {done}{unit}"
+    label = state.label or "Working"
+    return f"{label}: {done}{unit}"
 
 
 def _rate(state: JobState, seconds: float) -> str:
-    if state.unit != "bytes" or seconds < _TOLD_RATE or not state.done:
+    if state.unit != "bytes" or seconds < _RATE_AFTER_S or not state.done:
         return ""
     return f"{rounded(int(state.done / seconds))}/s"
 
 
 def _left(state: JobState, seconds: float) -> str:
-    if seconds < FORECAST or not state.done or state.total <= state.done:
+    if seconds < ETA_AFTER_S or not state.done or state.total <= state.done:
         return ""
     return f"{duration(seconds * (state.total - state.done) / state.done)} left"
 

@@ -1,4 +1,4 @@
-"""Asking for files and folders, in dialogs that nothing waits for."""
+"""Non-blocking dialogs that ask for files and folders."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.sources.s3.address import is_s3
 
-if TYPE_CHECKING:  # not for the first paint to wait for
+if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from PySide6.QtWidgets import QFileDialog
 
 Take = Callable[[list[str]], object]
 
 
-def ask_for_files(parent: QWidget, title: str, take: Take, beside: str = "") -> None:
-    """Ask for files that are there, first in the folder of ``beside``, and give their paths to ``take``."""
-    _ask(parent, title, take, beside)
+def ask_for_files(parent: QWidget, title: str, take: Take, near: str = "") -> None:
+    """Ask for existing files, starting in the folder of ``near``, and call ``take`` with their paths."""
+    _ask(parent, title, take, near)
 
 
-def ask_for_folder(parent: QWidget, title: str, take: Take, beside: str = "") -> None:
-    """Ask for a folder, first in that of ``beside``, and give its path to ``take``."""
-    _ask(parent, title, take, beside, folder=True)
+def ask_for_folder(parent: QWidget, title: str, take: Take, near: str = "") -> None:
+    """Ask for a folder, starting in that of ``near``, and call ``take`` with its path."""
+    _ask(parent, title, take, near, folder=True)
 
 
-def begin_beside(dialog: QFileDialog, location: str) -> None:
-    """Have a dialog begin in the folder of a location, where it is on this computer."""
+def start_near(dialog: QFileDialog, location: str) -> None:
+    """Start a dialog in the folder of a location, if that is local."""
     if location and not is_s3(location):
         dialog.setDirectory(str(Path(location).parent))
 
 
-def _ask(parent: QWidget, title: str, take: Take, beside: str, folder: bool = False) -> None:
-    from PySide6.QtWidgets import QFileDialog  # the first paint does not wait for it
+def _ask(parent: QWidget, title: str, take: Take, near: str, folder: bool = False) -> None:
+    from PySide6.QtWidgets import QFileDialog  # loaded late, to speed up the first paint
 
     dialog = QFileDialog(parent, title)
     dialog.setFileMode(QFileDialog.FileMode.Directory if folder else QFileDialog.FileMode.ExistingFiles)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    begin_beside(dialog, beside)
+    start_near(dialog, near)
     dialog.filesSelected.connect(take)
     dialog.open()

@@ -1,4 +1,4 @@
-"""What the fields of a form say, as text: kept in a session, and said again."""
+"""Contents of form fields as text, for saving and restoring in a session."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from inspector.core.redaction import strip_credentials
 
-Said = tuple[tuple[str, str], ...]
-"""Pairs of a field's name and what it says."""
+FieldTexts = tuple[tuple[str, str], ...]
+"""Pairs of a field's name and its text."""
 
 
-def said_in(fields: Mapping[str, QWidget]) -> Said:
-    """What these fields say, without what lets others in."""
+def field_texts(fields: Mapping[str, QWidget]) -> FieldTexts:
+    """The texts of fields, without credentials."""
     return tuple((name, strip_credentials(_text(field))) for name, field in fields.items())
 
 
-def say_again(fields: Mapping[str, QWidget], said: Said) -> None:
-    """Let the fields say it again; what is of no field, or cannot be said in it, is left out."""
-    for name, text in said:
+def restore_fields(fields: Mapping[str, QWidget], texts: FieldTexts) -> None:
+    """Restore the texts of fields; unknown names and invalid texts are ignored."""
+    for name, text in texts:
         field = fields.get(name)
         if isinstance(field, QComboBox):
             _choose(field, text)
         elif field is not None:
-            field.metaObject().userProperty().write(field, text)  # which makes numbers and ticks of text
+            field.metaObject().userProperty().write(field, text)  # converts text to numbers and check states
 
 
 def _text(field: QWidget) -> str:

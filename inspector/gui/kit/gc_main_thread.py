@@ -1,7 +1,7 @@
-"""Objects that hold each other and nobody else does are collected in the thread of the event loop alone.
+"""Run the cyclic garbage collector only on the GUI thread.
 
-Python collects them in whatever thread has just made one more. A thread that carries messages would take Qt's objects
-apart while the event loop deletes or calls them, which ends the process.
+Python runs it on whichever thread allocates. On the thread of a worker link it would destroy Qt objects while the event
+loop uses or deletes them, which crashes the process.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import gc
 from PySide6.QtCore import QAbstractEventDispatcher
 
 
-def keep_to_this_thread() -> None:
-    """Collect only where the event loop of this thread, which is running or will be, has nothing to do."""
+def collect_when_idle() -> None:
+    """Disable automatic collection and collect when the event loop of this thread becomes idle."""
     gc.disable()
     dispatcher = QAbstractEventDispatcher.instance()
     assert dispatcher is not None, "there is an application"
@@ -20,7 +20,7 @@ def keep_to_this_thread() -> None:
 
 
 def collect() -> None:
-    """Collect the oldest generation that is due, and with it all that are younger; mostly none is."""
-    due = [most and count > most for count, most in zip(gc.get_count(), gc.get_threshold(), strict=True)]
+    """Collect the oldest generation that is due, and all younger ones; usually none is due."""
+    due = [threshold and count > threshold for count, threshold in zip(gc.get_count(), gc.get_threshold(), strict=True)]
     if due[0]:
         gc.collect(2 if all(due) else int(bool(due[1])))

@@ -1,4 +1,4 @@
-"""Icons: drawn once in black, and coloured when they are painted, as the palette then says."""
+"""Icons: black drawings, coloured by the palette when they are painted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from inspector.gui.kit.palette import CONTRAST, MARKS, Mark, Scheme, scheme_of
 from inspector.resources import resource
 
 SIZES = (16, 20, 24, 32, 48, 64, 96, 128)
-"""Those in which the program's own icon is drawn."""
-FAINT = 0.35
-"""Opacity of an icon of what cannot be done now."""
-INSIDE = "#ffffff"
-"""The colour of the strokes in a shape."""
+"""Sizes of the program icon."""
+DISABLED_OPACITY = 0.35
+"""Opacity of a disabled icon."""
+INNER_COLOUR = "#ffffff"
+"""The colour of strokes inside a filled shape."""
 
 _R = QPalette.ColorRole
 _SEVERITIES = {Severity.ERROR: Mark.ERROR, Severity.WARNING: Mark.WARNING, Severity.INFO: Mark.INFO}
@@ -40,12 +40,12 @@ _VERDICTS = {
 
 
 def icon(name: str) -> QIcon:
-    """The icon of that name in the colour of text."""
+    """An icon in the text colour."""
     return badged(name, None)
 
 
 def severity_icon(severity: Severity) -> QIcon:
-    """The icon of a severity: another shape and another colour for each."""
+    """The icon of a severity; shapes and colours differ."""
     return badged(severity.value, _SEVERITIES[severity])
 
 
@@ -55,18 +55,18 @@ def state_icon(state: State) -> QIcon:
 
 
 def verdict_icon(verdict: Verdict) -> QIcon:
-    """The icon of a verdict: another shape for each."""
+    """The icon of a verdict; shapes differ."""
     return badged(*_VERDICTS[verdict])
 
 
 def program_icon() -> QIcon:
-    """The icon of the program itself, in its own colours."""
+    """The program icon, in its own colours."""
     return coloured("archive-inspector", "#1d2733")
 
 
 @cache
 def coloured(name: str, colour: str, sizes: tuple[int, ...] = SIZES) -> QIcon:
-    """The icon of that name in a colour that stays."""
+    """An icon in a fixed colour."""
     found = QIcon()
     for size in sizes:
         found.addPixmap(_drawn(name, colour, size))
@@ -75,20 +75,20 @@ def coloured(name: str, colour: str, sizes: tuple[int, ...] = SIZES) -> QIcon:
 
 @cache
 def badged(name: str, mark: Mark | None) -> QIcon:
-    """The icon of that name in the colour of a mark, or of text, whatever the palette is when it is painted."""
+    """An icon in the colour of a mark, or of text, that follows the palette."""
     return QIcon(_Engine(name, mark))
 
 
 class _Engine(QIconEngine):
-    """Paints a drawing in the size and the colour of here and now: nothing need be told that the theme is another."""
+    """Paints a drawing in the current size and palette, so that icons follow a change of theme by themselves."""
 
-    _kept: list[_Engine] = []  # noqa: RUF012 - of all of them: an icon that copies an engine keeps no reference to it
+    _engines: list[_Engine] = []  # noqa: RUF012 - shared: QIcon keeps no reference to a Python engine
 
     def __init__(self, name: str, mark: Mark | None) -> None:
         super().__init__()
         self._name = name
         self._mark = mark
-        self._kept.append(self)
+        self._engines.append(self)
 
     def clone(self) -> QIconEngine:
         return _Engine(self._name, self._mark)
@@ -102,33 +102,33 @@ class _Engine(QIconEngine):
         return self.scaledPixmap(size, mode, state, 1.0)
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:  # noqa: ARG002
-        """See QIconEngine; ``size`` in pixels that each are ``scale`` of the device."""
+        """The pixmap for ``size`` logical pixels of ``scale`` device pixels each."""
         side = round(min(size.width(), size.height()) * scale)
         picture = _scaled(self._name, self._colour(mode), self._inside(mode), side, scale)
-        return _faint(picture) if mode is QIcon.Mode.Disabled else picture
+        return _faded(picture) if mode is QIcon.Mode.Disabled else picture
 
     def _colour(self, mode: QIcon.Mode) -> str:
-        palette, scheme = _look()
-        lit = mode is QIcon.Mode.Selected
-        if self._mark is None or (lit and (scheme in CONTRAST or self._mark is Mark.QUIET)):
-            return palette.color(_R.HighlightedText if lit else _R.WindowText).name()
+        palette, scheme = _palette_and_scheme()
+        selected = mode is QIcon.Mode.Selected
+        if self._mark is None or (selected and (scheme in CONTRAST or self._mark is Mark.QUIET)):
+            return palette.color(_R.HighlightedText if selected else _R.WindowText).name()
         return MARKS[scheme][self._mark]
 
     def _inside(self, mode: QIcon.Mode) -> str:
-        """The colour of the strokes in a shape: on one that is plain where it is selected, that of the row."""
-        palette, scheme = _look()
+        """The colour of strokes inside a shape; in high contrast, that of the selected row."""
+        palette, scheme = _palette_and_scheme()
         if mode is QIcon.Mode.Selected and scheme in CONTRAST:
             return palette.color(_R.Highlight).name()
-        return INSIDE
+        return INNER_COLOUR
 
 
-def _look() -> tuple[QPalette, Scheme]:
+def _palette_and_scheme() -> tuple[QPalette, Scheme]:
     palette = QGuiApplication.palette()
     return palette, scheme_of(palette.color(_R.Base).name(), palette.color(_R.Text).name())
 
 
 class Picture(QWidget):
-    """An icon by itself, ``side`` pixels wide and high."""
+    """A widget that shows an icon, ``side`` pixels wide and high."""
 
     def __init__(self, shown: QIcon, side: int) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class Picture(QWidget):
         self.setFixedSize(side, side)
 
     def show_icon(self, shown: QIcon) -> None:
-        """Show another one."""
+        """Replace the icon."""
         self._icon = shown
         self.update()
 
@@ -162,7 +162,7 @@ def _scaled(name: str, colour: str, inside: str, side: int, scale: float) -> QPi
     return picture
 
 
-def _drawn(name: str, colour: str, side: int, inside: str = INSIDE) -> QPixmap:
+def _drawn(name: str, colour: str, side: int, inside: str = INNER_COLOUR) -> QPixmap:
     picture = _empty(QSize(side, side))
     painter = QPainter(picture)
     try:
@@ -172,16 +172,16 @@ def _drawn(name: str, colour: str, side: int, inside: str = INSIDE) -> QPixmap:
     return picture
 
 
-def _faint(picture: QPixmap) -> QPixmap:
-    fainter = _empty(picture.size())
-    fainter.setDevicePixelRatio(picture.devicePixelRatio())
-    painter = QPainter(fainter)
+def _faded(picture: QPixmap) -> QPixmap:
+    faded = _empty(picture.size())
+    faded.setDevicePixelRatio(picture.devicePixelRatio())
+    painter = QPainter(faded)
     try:
-        painter.setOpacity(FAINT)
+        painter.setOpacity(DISABLED_OPACITY)
         painter.drawPixmap(QPoint(0, 0), picture)
     finally:
         painter.end()
-    return fainter
+    return faded
 
 
 def _empty(size: QSize) -> QPixmap:

@@ -1,4 +1,4 @@
-"""The one door: what was typed, dropped or pasted becomes locations to open. Nothing here touches the disk."""
+"""Locations to open, from typed, dropped or pasted text. Nothing here touches the disk."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from inspector.core.names import visible
 from inspector.core.redaction import strip_credentials
 
-if TYPE_CHECKING:  # not for the first paint to wait for
+if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from PySide6.QtCore import QMimeData, QUrl
 
-MOST = 50
-"""The most locations opened at once: a dropped folder full of files is not meant to become a thousand tabs."""
+MAX_LOCATIONS = 50
+"""The most locations opened at once, so that a drop of many files does not open a thousand tabs."""
 
 
 def absolute(location: str) -> str:
-    """The location as it is kept: a path from the root, also of a ``file:`` URL; any other URL without secrets."""
+    """The location as it is stored: an absolute path, also for a ``file:`` URL; any other URL without credentials."""
     location = _from_line(location) if location.startswith("file:") else location
     return strip_credentials(location) if "://" in location else os.path.abspath(os.path.expanduser(location))  # noqa: PTH100, PTH111
 
@@ -28,14 +28,14 @@ def name_of(location: str) -> str:
 
 
 def from_mime(data: QMimeData) -> list[str]:
-    """The locations in something dropped or pasted: URLs, or else lines of text that are paths."""
+    """The locations in dropped or pasted data: URLs, or else lines of text."""
     if data.hasUrls():
         return _distinct(_from_url(url) for url in data.urls())
     return from_text(data.text()) if data.hasText() else []
 
 
 def from_text(text: str) -> list[str]:
-    """The locations in a text, one a line."""
+    """The locations in a text, one per line."""
     lines = (line.strip().strip("'\"") for line in text.splitlines())
     return _distinct(_from_line(line) for line in lines if line)
 
@@ -54,4 +54,4 @@ def _from_line(line: str) -> str:
 
 
 def _distinct(locations: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(location for location in locations if location))[:MOST]
+    return list(dict.fromkeys(location for location in locations if location))[:MAX_LOCATIONS]

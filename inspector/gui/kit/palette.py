@@ -1,7 +1,7 @@
-"""The colours of the roles: Okabe-Ito hues as tints of 25 to 35 % over the base. Pure.
+"""The colours of the roles: Okabe-Ito hues as tints of 25 to 35 % over the base. No Qt here.
 
-The share of each hue was chosen so that no two backgrounds come close to each other, seen with full colour vision or
-with protan, deutan or tritan vision, and so that text stays readable on all of them; a test computes both.
+The shares were chosen so that all backgrounds are distinct, with normal, protan, deutan and tritan vision, and text is
+readable on each; a test computes both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from inspector.core.kinds import Role
 
 
 class Scheme(StrEnum):
-    """What the colours are made for."""
+    """A colour scheme."""
 
     LIGHT = "light"
     DARK = "dark"
@@ -22,15 +22,15 @@ class Scheme(StrEnum):
 
 
 CONTRAST = frozenset((Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK))
-"""The schemes of high contrast."""
+"""The high-contrast schemes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Colours:
     """All colours of one scheme as ``#RRGGBB``.
 
-    ``fills`` are the backgrounds of a role, two for member data that take turns; ``strokes`` the hatching of roles
-    that are hatched; ``outline`` goes around the selected field, ``damage`` around bytes that findings are about.
+    ``fills`` are the backgrounds of each role, two alternating ones for member data; ``strokes`` are the hatching
+    colours; ``outline`` surrounds the selected field and ``damage`` the bytes of findings.
     """
 
     base: str
@@ -144,7 +144,7 @@ COLOURS: dict[Scheme, Colours] = {
 
 
 class Mark(StrEnum):
-    """What the colour of an icon says, beside its shape."""
+    """The meaning of an icon's colour, which its shape repeats."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -178,13 +178,13 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-_HIGHEST = 20.0
-"""From this contrast of text and base on, the system asks for high contrast."""
+_MIN_HIGH_CONTRAST = 20.0
+"""The contrast of text and base from which a system palette counts as high contrast."""
 
 
 def scheme_of(base: str, text: str) -> Scheme:
-    """The scheme that suits a window with this base and text colour."""
+    """The scheme for a window with this base and text colour."""
     light = luminance(base) > luminance(text)
-    if contrast(base, text) >= _HIGHEST:
+    if contrast(base, text) >= _MIN_HIGH_CONTRAST:
         return Scheme.CONTRAST_LIGHT if light else Scheme.CONTRAST_DARK
     return Scheme.LIGHT if light else Scheme.DARK

@@ -1,4 +1,4 @@
-"""All settings that the user makes, in the order of the dialog. Each is declared once, here."""
+"""All user settings, each declared once, in the order of the dialog; and the kinds of settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class SettingsPage(StrEnum):
-    """A page of the dialog of settings."""
+    """A page of the settings dialog."""
 
     GENERAL = "General"
     BYTES = "Bytes"
@@ -25,7 +25,7 @@ class SettingsPage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setting(Generic[T]):
-    """One setting. ``label`` and ``tip`` tell it to the user, ``page`` is where it is found in the dialog."""
+    """One setting; ``label`` and ``tip`` describe it in the dialog, on ``page``."""
 
     key: str
     page: SettingsPage
@@ -34,17 +34,17 @@ class Setting(Generic[T]):
     tip: str
 
     def read(self, stored: str) -> T:
-        """What a stored text says; the default where it says nothing that this setting may be."""
+        """The value of a stored text; the default if the text is not valid."""
         raise NotImplementedError
 
     def text(self, value: T) -> str:
-        """How a value is stored."""
+        """The text that stores a value."""
         return str(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Flag(Setting[bool]):
-    """Something that is on or off."""
+    """A setting that is on or off."""
 
     def read(self, stored: str) -> bool:
         return {"yes": True, "no": False}.get(stored, self.default)
@@ -55,7 +55,7 @@ class Flag(Setting[bool]):
 
 @dataclass(frozen=True, slots=True)
 class Number(Setting[int]):
-    """A whole number from ``least`` to ``most``, both included; ``least`` is called ``special`` where that is said."""
+    """An integer from ``least`` to ``most`` inclusive; ``special``, if set, is the label of ``least``."""
 
     least: int
     most: int
@@ -72,21 +72,21 @@ class Number(Setting[int]):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Setting[str]):
-    """One of several texts; ``words`` say what each means, in the order in which they are offered."""
+    """One of several values; ``labels`` maps each to its label, in the order of the menu."""
 
-    words: dict[str, str]
+    labels: dict[str, str]
 
     def read(self, stored: str) -> str:
-        return stored if stored in self.words else self.default
+        return stored if stored in self.labels else self.default
 
-    def called(self, value: str) -> str:
-        """What the user calls a value."""
-        return self.words[value]
+    def label_of(self, value: str) -> str:
+        """The label of a value."""
+        return self.labels[value]
 
 
 @dataclass(frozen=True, slots=True)
 class Text(Setting[str]):
-    """A line of text; ``hint`` stands where it is empty."""
+    """A line of text; ``hint`` is its placeholder."""
 
     hint: str = ""
 
@@ -96,7 +96,7 @@ class Text(Setting[str]):
 
 @dataclass(frozen=True, slots=True)
 class Address(Text):
-    """The address of a server, of which nothing secret is kept."""
+    """The address of a server, stored without credentials."""
 
     def text(self, value: str) -> str:
         return strip_credentials(value.strip())
@@ -104,7 +104,7 @@ class Address(Text):
 
 @dataclass(frozen=True, slots=True)
 class FontFamily(Text):
-    """The name of a font whose letters are all of one width."""
+    """The name of a monospaced font."""
 
 
 START_PAGE, LAST_SESSION = "page", "session"
@@ -265,7 +265,7 @@ ANSWERING = Number(
     "s",
 )
 
-EVERY: tuple[Setting[Any], ...] = (
+ALL: tuple[Setting[Any], ...] = (
     *(AT_START, THEME, NOTIFY),
     *(BYTES_PER_ROW, OFFSETS, ARROWS, FONT, FONT_SIZE),
     *(CONTENT, TEXT, LARGE_MEMBER),
@@ -278,4 +278,4 @@ LIMITS: dict[Number, Limit] = {
     CONNECTING: limits.CONNECTING,
     ANSWERING: limits.ANSWERING,
 }
-"""The settings that workers learn from their environment."""
+"""The settings passed to workers through their environment."""

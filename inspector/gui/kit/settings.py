@@ -1,4 +1,4 @@
-"""What is remembered between two sessions."""
+"""Stored settings and other state remembered between sessions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import Choice, Setting
 from inspector.gui.kit.theme import Theme
 
-RECENT = 12
-"""The most recent locations kept."""
+MAX_RECENT = 12
+"""The most recent locations that are stored."""
 T = TypeVar("T")
 
 
@@ -23,7 +23,7 @@ class Settings(QObject):
     """A typed view of the stored settings.
 
     Signals:
-        changed(str): the setting of that key has another value.
+        changed(str): the value of the setting with this key has changed.
     """
 
     changed = Signal(str)
@@ -36,17 +36,17 @@ class Settings(QObject):
 
     @property
     def folder(self) -> Path:
-        """The folder that the settings are in."""
+        """The folder of the settings file."""
         return Path(self._store.fileName()).parent
 
-    # ---- what the user sets ------------------------------------------------------------------------------------
+    # ---- user settings -----------------------------------------------------------------------------------------
 
     def get(self, setting: Setting[T]) -> T:
-        """What a setting is."""
+        """The value of a setting."""
         return setting.read(str(self._store.value(setting.key, "")))
 
     def put(self, setting: Setting[T], value: T) -> None:
-        """Set it, and tell where that is something new; a default is not stored, so that it may be another one day."""
+        """Set a value and emit ``changed`` if it differs. Defaults are not stored, so that they can change later."""
         value = setting.read(setting.text(value))
         if value == self.get(setting):
             return
@@ -58,21 +58,21 @@ class Settings(QObject):
 
     @property
     def theme(self) -> Theme:
-        """Light, dark, high contrast or as the system."""
+        """The theme of the window."""
         return Theme(self.get(preferences.THEME))
 
-    # ---- what is remembered ------------------------------------------------------------------------------------
+    # ---- remembered state --------------------------------------------------------------------------------------
 
     @property
     def recent(self) -> list[str]:
-        """Locations opened before, the latest first."""
+        """Recently opened locations, the latest first."""
         stored: Any = self._store.value("recent", [])
         found = [stored] if isinstance(stored, str) else list(stored or [])
-        return [str(one) for one in found if one][:RECENT]
+        return [str(each) for each in found if each][:MAX_RECENT]
 
     def add_recent(self, location: str) -> None:
-        """Put a location at the head of the recent ones."""
-        self._store.setValue("recent", [location, *(one for one in self.recent if one != location)][:RECENT])
+        """Move a location to the top of the recent ones."""
+        self._store.setValue("recent", [location, *(each for each in self.recent if each != location)][:MAX_RECENT])
 
     def clear_recent(self) -> None:
         """Forget the recent locations."""
@@ -91,7 +91,7 @@ class Settings(QObject):
         self._store.setValue(name, number)
 
     def text(self, name: str) -> str:
-        """A text stored under a name, empty where none is."""
+        """The text stored under a name; empty by default."""
         return str(self._store.value(name, ""))
 
     def set_text(self, name: str, text: str) -> None:
@@ -99,7 +99,7 @@ class Settings(QObject):
         self._store.setValue(name, text)
 
     def state(self, name: str) -> QByteArray:
-        """A widget's state stored under a name, empty where none is."""
+        """The widget state stored under a name; empty by default."""
         stored: Any = self._store.value(name)
         return stored if isinstance(stored, QByteArray) else QByteArray()
 
@@ -109,7 +109,7 @@ class Settings(QObject):
 
 
 class ChoiceMenu(QMenu):
-    """Sets a setting; it follows where that is set elsewhere."""
+    """A menu of the values of a setting, the current each checked."""
 
     def __init__(self, title: str, setting: Choice, settings: Settings, parent: QWidget) -> None:
         super().__init__(title, parent)
@@ -117,8 +117,8 @@ class ChoiceMenu(QMenu):
         self._settings = settings
         group = QActionGroup(self)
         self._by_value: dict[str, QAction] = {}
-        for value in setting.words:
-            action = self.addAction(setting.called(value))
+        for value in setting.labels:
+            action = self.addAction(setting.label_of(value))
             action.setCheckable(True)
             action.triggered.connect(partial(self._choose, value))
             group.addAction(action)

@@ -1,4 +1,4 @@
-"""A flat table of any number of rows, fetched by the page when they are looked at."""
+"""Table models: fixed rows held in memory, and any number of rows fetched in pages on demand."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.views import Page
 
 FILES = "text/uri-list"
-Give = Callable[[], QMimeData | None]
+MakeDrag = Callable[[], QMimeData | None]
 
 
-class Drags:
-    """Goes before a model in the bases of a class. ``give`` makes what is dragged, from what the view has selected."""
+class DraggableRows:
+    """A mixin, placed before the model class. ``make_drag`` returns the data for the selection of the view."""
 
-    give: Give | None = None
+    make_drag: MakeDrag | None = None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        """See QAbstractItemModel."""
+        """QAbstractItemModel override: rows can be dragged."""
         flags: Qt.ItemFlag = super().flags(index)  # type: ignore[misc]
-        return flags | Qt.ItemFlag.ItemIsDragEnabled if self.give is not None and index.isValid() else flags
+        return flags | Qt.ItemFlag.ItemIsDragEnabled if self.make_drag is not None and index.isValid() else flags
 
     def mimeTypes(self) -> list[str]:
-        """See QAbstractItemModel."""
+        """QAbstractItemModel override: files only."""
         return [FILES]
 
-    def mimeData(self, indexes: Sequence[QModelIndex]) -> Any:  # noqa: ARG002 - the view has many, the selection knows
-        """See QAbstractItemModel."""
-        # Kept, because the one who drags keeps nothing that Python has made.
-        self._given = self.give() if self.give is not None else None
-        return self._given
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> Any:  # noqa: ARG002 - uses the selection instead
+        """QAbstractItemModel override: the data from ``make_drag``."""
+        # Keep a reference: QDrag does not keep Python objects alive.
+        self._drag = self.make_drag() if self.make_drag is not None else None
+        return self._drag
 
     def supportedDragActions(self) -> Qt.DropAction:
-        """See QAbstractItemModel."""
+        """QAbstractItemModel override: copies only."""
         return Qt.DropAction.CopyAction
 
 
@@ -47,7 +47,7 @@ NOWHERE = QModelIndex()
 
 
 class TitledTable(QAbstractTableModel):
-    """A row for each of ``_rows`` under ``titles``, which are marked texts; what cells say is for those that derive."""
+    """A row for each of ``_rows`` under ``titles``; subclasses provide the cells."""
 
     def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -56,7 +56,7 @@ class TitledTable(QAbstractTableModel):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self._rows)
 
     # ---- overrides ---------------------------------------------------------------------------------------------
@@ -75,14 +75,14 @@ class TitledTable(QAbstractTableModel):
 
 @dataclass(frozen=True, slots=True)
 class FixedRow:
-    """The texts of a row; a ``mark`` stands before the first of them."""
+    """The texts of a row, and an optional severity icon for the first cell."""
 
     texts: tuple[str, ...]
     mark: Severity | None = None
 
 
 class FixedTable(TitledTable):
-    """Rows of text under ``titles``; the columns in ``numbers`` are set to the right."""
+    """Rows of text under ``titles``; the columns in ``numbers`` are right-aligned."""
 
     def __init__(self, titles: Sequence[str], numbers: Sequence[int] = (), parent: QObject | None = None) -> None:
         super().__init__(titles, parent)
@@ -90,13 +90,13 @@ class FixedTable(TitledTable):
         self._rows: tuple[FixedRow, ...] = ()
 
     def show(self, rows: Sequence[FixedRow]) -> None:
-        """Show other rows."""
+        """Replace the rows."""
         self.beginResetModel()
         self._rows = tuple(rows)
         self.endResetModel()
 
     def texts(self, row: int) -> tuple[str, ...]:
-        """What a row says."""
+        """The texts of a row."""
         return self._rows[row].texts
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -115,69 +115,69 @@ class FixedTable(TitledTable):
 
 
 PAGE_ROWS = 200
-"""Rows fetched at a time."""
+"""Rows per page."""
 MAX_CACHED_PAGES = 64
-"""Pages kept; the longest ago fetched goes first."""
+"""Pages cached; the one fetched first is dropped first."""
 MAX_PENDING_PAGES = 4
-"""Pages asked for at a time: a fast scroll passes over the rest."""
+"""Pages requested at a time; fast scrolling skips the others."""
 MAX_ROWS = 2**31 - 1
 """The most rows Qt can count."""
 
 
-class Columns(Protocol):
-    """What a table is made of."""
+class TableSource(Protocol):
+    """The columns and rows of a table."""
 
     titles: tuple[str, ...]
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """Ask for rows ``[first, first + count)``."""
+        """Request rows ``[first, first + count)``."""
 
     def data(self, row: Any, column: int, role: int) -> Any:
-        """What the model says of a row; ``row`` is None while it is fetched."""
+        """The data of a cell for a role."""
 
     def header(self, column: int, role: int) -> Any:
-        """What the model says of a column beside its title."""
+        """The header data of a column for a role other than its title."""
 
 
-class PagedTable(Drags, QAbstractTableModel):
-    """The model of a table whose rows arrive later; until then they show an ellipsis."""
+class PagedTable(DraggableRows, QAbstractTableModel):
+    """A model whose rows arrive later; until then they show an ellipsis."""
 
-    def __init__(self, columns: Columns, parent: QObject | None = None) -> None:
+    def __init__(self, columns: TableSource, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = columns
         self._generation = 0
         self._total = 0
         self._pages: dict[int, tuple[Any, ...]] = {}
         self._stale: set[int] = set()
-        self._wanted: dict[int, None] = {}
-        self._asked: set[int] = set()
+        self._needed: dict[int, None] = {}
+        self._requested: set[int] = set()
         self._flush = QTimer(self)
         self._flush.setSingleShot(True)
         self._flush.setInterval(0)
-        self._flush.timeout.connect(self._ask)
+        self._flush.timeout.connect(self._request)
 
     def refetch(self) -> None:
-        """All rows are stale: they stay until others take their place, so that nothing flickers."""
+        """Refetch all rows; the old ones stay until then, so that nothing flickers."""
         self._generation += 1
         self._stale = set(self._pages)
-        self._wanted.clear()
-        self._asked.clear()
-        self._want(0)
+        self._needed.clear()
+        self._requested.clear()
+        self._need(0)
         if self._total:
             self.dataChanged.emit(self.index(0, 0), self.index(self._total - 1, len(self.columns.titles) - 1))
 
     def row(self, index: Index) -> Any | None:
-        """The row at an index, None while it is fetched."""
+        """The row at an index, None until it has been fetched."""
         return self._row(index.row()) if index.isValid() else None
 
     def _row(self, number: int) -> Any | None:
         page = self._pages.get(number // PAGE_ROWS)
         if page is None or number // PAGE_ROWS in self._stale:
-            self._want(number // PAGE_ROWS)
+            self._need(number // PAGE_ROWS)
         return page[number % PAGE_ROWS] if page is not None and number % PAGE_ROWS < len(page) else None
 
     def change(self, make: Callable[[Any], Any]) -> None:
-        """Put others in the place of rows that are there; ``make`` gives the same row for one that stays."""
+        """Replace fetched rows by ``make(row)``, which returns the same object for an unchanged row."""
         for page, rows in self._pages.items():
             made = tuple(map(make, rows))
             if any(new is not old for new, old in zip(made, rows, strict=True)):
@@ -185,18 +185,18 @@ class PagedTable(Drags, QAbstractTableModel):
                 last = min(page * PAGE_ROWS + len(rows), self._total) - 1
                 self.dataChanged.emit(self.index(page * PAGE_ROWS, 0), self.index(last, len(self.columns.titles) - 1))
 
-    def _want(self, page: int) -> None:
-        if page not in self._asked:
-            self._wanted.pop(page, None)
-            self._wanted[page] = None
+    def _need(self, page: int) -> None:
+        if page not in self._requested:
+            self._needed.pop(page, None)
+            self._needed[page] = None
             self._flush.start()
 
-    def _ask(self) -> None:
-        """Ask for the pages wanted last; older wishes are dropped, painting repeats them if they are still in view."""
+    def _request(self) -> None:
+        """Request the pages needed last; older ones are dropped, and painting asks again for those in view."""
         generation = self._generation
-        while self._wanted and len(self._asked) < MAX_PENDING_PAGES:
-            page, _ = self._wanted.popitem()
-            self._asked.add(page)
+        while self._needed and len(self._requested) < MAX_PENDING_PAGES:
+            page, _ = self._needed.popitem()
+            self._requested.add(page)
 
             def deliver(rows: Page[Any], page: int = page) -> None:
                 if generation == self._generation:
@@ -205,7 +205,7 @@ class PagedTable(Drags, QAbstractTableModel):
             self.columns.fetch(page * PAGE_ROWS, PAGE_ROWS, deliver)
 
     def _take(self, page: int, rows: Page[Any]) -> None:
-        self._asked.discard(page)
+        self._requested.discard(page)
         self._stale.discard(page)
         self._pages.pop(page, None)
         self._pages[page] = rows.rows
@@ -215,7 +215,7 @@ class PagedTable(Drags, QAbstractTableModel):
         first, last = page * PAGE_ROWS, min(page * PAGE_ROWS + len(rows.rows), self._total) - 1
         if last >= first:
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns.titles) - 1))
-        if self._wanted:
+        if self._needed:
             self._flush.start()
 
     def _resize(self, total: int) -> None:

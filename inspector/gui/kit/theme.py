@@ -1,4 +1,4 @@
-"""Light, dark and high contrast: palettes over the Fusion style, and the few rules that a palette cannot say."""
+"""Themes: palettes for the Fusion style, style sheets for what palettes cannot express, and the font for bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.resources import resource
 
 
 class Theme(StrEnum):
-    """What the user wants to see."""
+    """The theme that the user chose."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -26,10 +26,10 @@ class Theme(StrEnum):
 
 
 STYLE = ("-style", "fusion")
-"""Arguments for Qt. QApplication.setStyle would do, but is the only use of a class whose enums take long to load."""
+"""Arguments for Qt. QApplication.setStyle would load QStyle, whose enums take long to import."""
 
 _R = QPalette.ColorRole
-_OWN = "colours of the system"
+_SYSTEM_PALETTE = "colours of the system"
 _RULES = """
 QToolTip {{ border: 1px solid {mid}; padding: 3px; color: {text}; background: {tip}; }}
 QMainWindow::separator {{ width: 5px; height: 5px; background: transparent; }}
@@ -62,7 +62,7 @@ QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QStatusBar {{ border-top: 1px solid {mid}; }}
 QStatusBar::item {{ border: none; }}
 """
-_SHARP_RULES = """
+_CONTRAST_RULES = """
 QPushButton {{ border: 1px solid {text}; border-radius: 3px; padding: 3px 12px; background: {window}; }}
 QPushButton:hover, QPushButton:focus {{ border: 2px solid {accent}; padding: 2px 11px; }}
 QPushButton:pressed, QPushButton:checked {{ background: {hover}; }}
@@ -93,11 +93,11 @@ QMenu {{ border: 1px solid {text}; }}
 QToolButton:hover {{ border-color: {accent}; }}
 QDockWidget::title {{ border-bottom: 1px solid {mid}; }}
 """
-"""What Fusion would draw in a shade of the window, which is no edge where that is black or white."""
+"""Extra rules for high contrast: Fusion draws edges in shades of the window colour, invisible on black or white."""
 
 
 def scheme(app: QApplication, theme: Theme) -> Scheme:
-    """What a theme looks like here and now."""
+    """The colour scheme of a theme on this system."""
     fixed = {
         Theme.LIGHT: Scheme.LIGHT,
         Theme.DARK: Scheme.DARK,
@@ -108,33 +108,33 @@ def scheme(app: QApplication, theme: Theme) -> Scheme:
 
 
 def _of_system(app: QApplication) -> Scheme:
-    """What the system asks for: it says whether it is dark, and it says that it wants contrast, or its colours do."""
+    """The scheme of the system, from its colour scheme, contrast preference and palette."""
     hints = app.styleHints()
     access = _access(app)
-    sharp = access is not None and access.contrastPreference() is Qt.ContrastPreference.HighContrast
+    high_contrast = access is not None and access.contrastPreference() is Qt.ContrastPreference.HighContrast
     if hints.colorScheme() is Qt.ColorScheme.Dark:
-        return Scheme.CONTRAST_DARK if sharp or _black_system(app) else Scheme.DARK
-    return Scheme.CONTRAST_LIGHT if sharp else Scheme.LIGHT
+        return Scheme.CONTRAST_DARK if high_contrast or _black_system(app) else Scheme.DARK
+    return Scheme.CONTRAST_LIGHT if high_contrast else Scheme.LIGHT
 
 
 def _access(app: QApplication) -> Any:
-    """What the system says of the needs of its user; None before Qt 6.10."""
+    """The accessibility hints of the system; None before Qt 6.10."""
     ask = getattr(app.styleHints(), "accessibility", None)
     return ask() if ask is not None else None
 
 
 def _black_system(app: QApplication) -> bool:
-    """Whether the system's own colours are white on black: some systems say in no other way that contrast is wanted."""
-    own: QPalette = app.property(_OWN) or app.palette()
-    app.setProperty(_OWN, own)  # a later palette of the application is one of ours
-    return scheme_of(own.color(_R.Base).name(), own.color(_R.Text).name()) is Scheme.CONTRAST_DARK
+    """Whether the system palette is white on black: some systems ask for high contrast only in this way."""
+    system: QPalette = app.property(_SYSTEM_PALETTE) or app.palette()
+    app.setProperty(_SYSTEM_PALETTE, system)  # later palettes of the application are ours
+    return scheme_of(system.color(_R.Base).name(), system.color(_R.Text).name()) is Scheme.CONTRAST_DARK
 
 
-def follow(app: QApplication, again: Callable[[object], object]) -> None:
-    """Have ``again`` called when the system asks for another look."""
-    app.styleHints().colorSchemeChanged.connect(again)
+def on_system_change(app: QApplication, update: Callable[[object], object]) -> None:
+    """Call ``update`` when the colour scheme or contrast of the system changes."""
+    app.styleHints().colorSchemeChanged.connect(update)
     if (access := _access(app)) is not None:
-        access.contrastPreferenceChanged.connect(again)
+        access.contrastPreferenceChanged.connect(update)
 
 
 def _picture(name: str, *, on_dark: bool) -> str:
@@ -142,13 +142,13 @@ def _picture(name: str, *, on_dark: bool) -> str:
 
 
 def apply(app: QApplication, theme: Theme) -> None:
-    """Make everything look like that; the style itself is chosen when the application is made, see STYLE."""
+    """Apply the palette and style sheet of a theme; the style itself is set at start, see STYLE."""
     _black_system(app)
-    wanted = scheme(app, theme)
-    colours = WINDOW_COLOURS[wanted]
-    app.setPalette(palette(wanted))
-    dark = wanted in (Scheme.DARK, Scheme.CONTRAST_DARK)
-    rules = _RULES + (_SHARP_RULES if wanted in CONTRAST else "")
+    current = scheme(app, theme)
+    colours = WINDOW_COLOURS[current]
+    app.setPalette(palette(current))
+    dark = current in (Scheme.DARK, Scheme.CONTRAST_DARK)
+    rules = _RULES + (_CONTRAST_RULES if current in CONTRAST else "")
     app.setStyleSheet(
         rules.format(
             mid=colours[_R.Mid],
@@ -157,14 +157,14 @@ def apply(app: QApplication, theme: Theme) -> None:
             tip=colours[_R.ToolTipBase],
             window=colours[_R.Window],
             quiet=colours[_R.PlaceholderText],
-            edge=colours[_R.PlaceholderText if wanted is Scheme.DARK else _R.Shadow],
+            edge=colours[_R.PlaceholderText if current is Scheme.DARK else _R.Shadow],
             base=colours[_R.Base],
             accent=colours[_R.Accent],
             chosen=colours[_R.Highlight],
             chosen_text=colours[_R.HighlightedText],
             close=_picture("close", on_dark=dark),
             float=_picture("float", on_dark=dark),
-            tick=_picture("tick", on_dark=wanted is not Scheme.CONTRAST_DARK),
+            tick=_picture("tick", on_dark=current is not Scheme.CONTRAST_DARK),
             up=_picture("up", on_dark=dark),
             down=_picture("down", on_dark=dark),
         )
@@ -269,28 +269,28 @@ WINDOW_COLOURS: dict[Scheme, dict[QPalette.ColorRole, str]] = {
     Scheme.CONTRAST_LIGHT: _CONTRAST_LIGHT,
     Scheme.CONTRAST_DARK: _CONTRAST_DARK,
 }
-"""The colour of each role as ``#RRGGBB``."""
-_FAINT = 0.6
-_FAINT_IN_CONTRAST = 0.75
-"""Opacity of the text of what cannot be done now."""
+"""The colour of each palette role as ``#RRGGBB``."""
+_DISABLED_OPACITY = 0.6
+_DISABLED_OPACITY_CONTRAST = 0.75
+"""Opacity of disabled text."""
 
 
 def palette(scheme: Scheme) -> QPalette:
-    """The palette of a scheme."""
+    """The palette of a colour scheme."""
     colours = WINDOW_COLOURS[scheme]
     made = QPalette()
     for role, colour in colours.items():
         made.setColor(role, QColor(colour))
-    faint = QColor(colours[_R.PlaceholderText])
-    faint.setAlphaF(_FAINT_IN_CONTRAST if scheme in CONTRAST else _FAINT)
+    disabled = QColor(colours[_R.PlaceholderText])
+    disabled.setAlphaF(_DISABLED_OPACITY_CONTRAST if scheme in CONTRAST else _DISABLED_OPACITY)
     for role in (_R.WindowText, _R.Text, _R.ButtonText):
-        made.setColor(QPalette.ColorGroup.Disabled, role, faint)
+        made.setColor(QPalette.ColorGroup.Disabled, role, disabled)
     made.setColor(QPalette.ColorGroup.Disabled, _R.Highlight, QColor(colours[_R.Mid]))
     return made
 
 
 _MIN_POINTS = 5.0
-"""The smallest size of letters in points."""
+"""The smallest font size in points."""
 
 
 class _FontChoice(NamedTuple):
@@ -302,12 +302,12 @@ _font_choice: list[_FontChoice] = [_FontChoice()]
 
 
 def set_fixed_font(family: str, points: int) -> None:
-    """Show bytes in another font from now on; an empty family and 0 points are the system's."""
+    """Set the font for bytes; an empty family and 0 points mean those of the system."""
     _font_choice[0] = _FontChoice(family, points)
 
 
 def fixed_font(steps: int = 0) -> QFont:
-    """The font for bytes, ``steps`` points larger."""
+    """The font for bytes, enlarged by ``steps`` points."""
     system = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     return QFont(_fixed(system.key(), *_font_choice[0], steps))
 
@@ -319,10 +319,10 @@ def _fixed(_system: str, family: str, points: int, steps: int) -> QFont:
         font.setFamilies([family])
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setPointSizeF(max(_MIN_POINTS, (points or font.pointSizeF()) + steps))
-    # Every byte has its own cell: no ligatures, no kerning.
+    # One cell per byte: no ligatures, no kerning.
     font.setStyleStrategy(QFont.StyleStrategy.PreferNoShaping)
     font.setKerning(False)
-    # Cells of whole pixels: a letter looks the same wherever it stands.
+    # Cells of whole pixels, so that a letter looks the same in every column.
     width = QFontMetricsF(font).horizontalAdvance("0" * 64) / 64
     font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, round(width) - width)
     return font

@@ -12,38 +12,38 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from inspector.gui.kit.table_models import Drags
+from inspector.gui.kit.table_models import DraggableRows
 from inspector.operations.protocol.views import Page
 
 MAX_GROUP_ROWS = 500
-"""The most rows fetched at a time, and the most that stand under one parent without being gathered in ranges."""
+"""The most rows per request, and the most under one parent without ranges."""
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
 
 
-class Rows(Protocol):
-    """What a tree is made of; a ``key`` names a row that has children to the one who has the rows."""
+class TreeSource(Protocol):
+    """The rows of a tree; a ``key`` identifies a row with children."""
 
     titles: tuple[str, ...]
     root: Any
 
     def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """Ask for rows ``[first, first + count)`` under the row of that key."""
+        """Request rows ``[first, first + count)`` under the row with this key."""
 
     def key(self, row: Any) -> Any | None:
-        """The key of a row, None where it has no children."""
+        """The key of a row, None if it has no children."""
 
     def data(self, row: Any, column: int, role: int) -> Any:
-        """What the model says of a row."""
+        """The data of a cell for a role."""
 
     def range_text(self, first: int, stop: int) -> str:
-        """What to call the rows ``[first, stop)``."""
+        """The label of the rows ``[first, stop)``."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """A row, the root, or a range of ``total`` rows of its parent from ``first`` on."""
+    """A row, the root, or a range of ``total`` rows of its parent from ``first``."""
 
     parent: int
     position: int
@@ -54,20 +54,20 @@ class _Node:
     total: int = MAX_GROUP_ROWS
     step: int = 1
     children: list[int] = field(default_factory=list)
-    asked: bool = False
-    here: bool = False
+    requested: bool = False
+    loaded: bool = False
 
 
-class PagedTree(Drags, QAbstractItemModel):
-    """The model of a tree of rows. It owns its nodes and hands out nothing but their numbers.
+class PagedTree(DraggableRows, QAbstractItemModel):
+    """A tree model. It owns its nodes; indexes hold only their numbers.
 
     Signals:
-        revealed(object): the index of the row that ``reveal`` was asked for is there.
+        revealed(object): the index of the row requested with ``reveal``.
     """
 
     revealed = Signal(object)
 
-    def __init__(self, rows: Rows, parent: QObject | None = None) -> None:
+    def __init__(self, rows: TreeSource, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.rows = rows
         self._generation = 0
@@ -76,7 +76,7 @@ class PagedTree(Drags, QAbstractItemModel):
         self._stale: set[int] = set()
 
     def refetch(self) -> None:
-        """Forget all rows: they are stale."""
+        """Drop all rows."""
         self.beginResetModel()
         self._generation += 1
         self._target = None
@@ -91,7 +91,7 @@ class PagedTree(Drags, QAbstractItemModel):
         }
 
     def change(self, make: Callable[[Any], Any]) -> None:
-        """Put others in the place of rows that are there; ``make`` gives the same row for one that stays."""
+        """Replace fetched rows by ``make(row)``, which returns the same object for an unchanged row."""
         for number, node in enumerate(self._nodes):
             if node.row is not None and (made := make(node.row)) is not node.row:
                 node.row = made
@@ -99,26 +99,26 @@ class PagedTree(Drags, QAbstractItemModel):
                 self.dataChanged.emit(index, index.siblingAtColumn(len(self.rows.titles) - 1))
 
     def row(self, index: Index) -> Any | None:
-        """The row at an index, None for the root and for a range of rows."""
+        """The row at an index, None for the root and for ranges."""
         return self._nodes[index.internalId()].row if index.isValid() else None
 
-    def stretch(self, index: Index) -> tuple[Any, int, int] | None:
-        """The rows ``(key of their parent, first, count)`` that an index stands for where it is a range of them."""
+    def row_range(self, index: Index) -> tuple[Any, int, int] | None:
+        """The rows ``(key of the parent, first, count)`` of a range, None for other indexes."""
         node = self._at(index)
         return (node.key, node.first, node.total) if node.is_range else None
 
     def reveal(self, rows: tuple[int, ...]) -> None:
-        """Fetch the way down to a row, given by its position at each level from the root; ``revealed`` says when."""
+        """Fetch the ancestors of a row, given by its position at each level, then emit ``revealed``."""
         self._target = rows or None
-        self._walk()
+        self._descend()
 
     # ---- fetching ----------------------------------------------------------------------------------------------
 
-    def _ask(self, number: int) -> None:
+    def _request(self, number: int) -> None:
         node = self._nodes[number]
-        if node.asked:
+        if node.requested:
             return
-        node.asked = True
+        node.requested = True
         if node.is_range and node.total > MAX_GROUP_ROWS:
             self._append_ranges(number)
             return
@@ -126,11 +126,11 @@ class PagedTree(Drags, QAbstractItemModel):
 
         def deliver(page: Page[Any]) -> None:
             if generation == self._generation:
-                self._take(number, page)
+                self._receive(number, page)
 
         self.rows.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
 
-    def _take(self, number: int, page: Page[Any]) -> None:
+    def _receive(self, number: int, page: Page[Any]) -> None:
         node = self._nodes[number]
         if not node.is_range:
             node.total = page.total
@@ -138,7 +138,7 @@ class PagedTree(Drags, QAbstractItemModel):
             self._append_ranges(number)
         else:
             self._append(number, [_Node(number, i, self.rows.key(row), row) for i, row in enumerate(page.rows)])
-        self._walk()
+        self._descend()
 
     def _fetch_again(self, number: int) -> None:
         self._stale.discard(number)
@@ -174,7 +174,7 @@ class PagedTree(Drags, QAbstractItemModel):
 
     def _append(self, number: int, nodes: list[_Node]) -> None:
         node = self._nodes[number]
-        node.here = True
+        node.loaded = True
         if not nodes:
             return
         self.beginInsertRows(self._index(number), 0, len(nodes) - 1)
@@ -183,8 +183,8 @@ class PagedTree(Drags, QAbstractItemModel):
         node.children = list(range(first, first + len(nodes)))
         self.endInsertRows()
 
-    def _walk(self) -> None:
-        """Go as far towards the target as rows are there, and ask for what comes next."""
+    def _descend(self) -> None:
+        """Descend towards the target through fetched rows, and request the next level."""
         if self._target is None:
             return
         number, left = 0, list(self._target)
@@ -192,9 +192,9 @@ class PagedTree(Drags, QAbstractItemModel):
             node = self._nodes[number]
             if node.key is None:
                 break
-            if not node.here:
-                self._ask(number)
-                if not self._nodes[number].here:
+            if not node.loaded:
+                self._request(number)
+                if not self._nodes[number].loaded:
                     return
             position = (left[0] - node.first) // node.step
             if not 0 <= position < len(node.children):
@@ -230,14 +230,14 @@ class PagedTree(Drags, QAbstractItemModel):
         node = self._at(parent)
         if parent.column() > 0:
             return False
-        return bool(node.children) if node.here else not parent.isValid() or node.is_range or node.key is not None
+        return bool(node.children) if node.loaded else not parent.isValid() or node.is_range or node.key is not None
 
     def canFetchMore(self, parent: Index) -> bool:
-        return not self._at(parent).asked and self.hasChildren(parent)
+        return not self._at(parent).requested and self.hasChildren(parent)
 
     def fetchMore(self, parent: Index) -> None:
         if self.canFetchMore(parent):
-            self._ask(parent.internalId() if parent.isValid() else 0)
+            self._request(parent.internalId() if parent.isValid() else 0)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():

@@ -1,14 +1,14 @@
-"""Places visited, for going back and forward."""
+"""Visited bytes, for going back and forward."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-LENGTH = 200
-"""The most places remembered."""
+MAX_PLACES = 200
+"""The most places stored."""
 
 
-class Place(NamedTuple):
+class VisitedPlace(NamedTuple):
     """A byte of a layer."""
 
     layer: int
@@ -16,19 +16,19 @@ class Place(NamedTuple):
 
 
 class History:
-    """A list of places and where one is in it."""
+    """Visited places and the current position among them."""
 
     def __init__(self) -> None:
-        self._places: list[Place] = []
+        self._places: list[VisitedPlace] = []
         self._at = -1
 
-    def visit(self, left: Place, place: Place) -> None:
-        """Go from ``left`` to ``place``: what lay ahead is forgotten."""
+    def visit(self, left: VisitedPlace, place: VisitedPlace) -> None:
+        """Go from ``left`` to ``place``; the places to go forward to are dropped."""
         del self._places[self._at + 1 :]
         for one in (left, place):
             if not self._places or self._places[-1] != one:
                 self._places.append(one)
-        del self._places[:-LENGTH]
+        del self._places[:-MAX_PLACES]
         self._at = len(self._places) - 1
 
     @property
@@ -41,8 +41,8 @@ class History:
         """Whether there is a later place."""
         return self._at < len(self._places) - 1
 
-    def go(self, step: int) -> Place | None:
-        """The place ``step`` away (-1 back, 1 forward), which is now the current one; None at the end."""
+    def go(self, step: int) -> VisitedPlace | None:
+        """Move ``step`` places (-1 back, 1 forward); returns the new current place, None at either end."""
         if not 0 <= self._at + step < len(self._places):
             return None
         self._at += step

@@ -1,4 +1,4 @@
-"""The widgets that several panels are made of."""
+"""Widgets shared by panels, tabs and dialogs."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.gui.kit.icons import icon
-from inspector.gui.kit.text import breakable, plain, whole
+from inspector.gui.kit.text import breakable, plain, without_breaks
 
 INDENTATION = 15
-"""Pixels a level of a tree is moved to the right: fields lie deep, panels are narrow."""
-LEAST_LINES = 3
-"""Lines of details that are seen at least."""
-ROW_SPACE = 6
-"""Pixels added to the height of a line of text for a row of a table."""
+"""Indentation of a tree level in pixels; small, since fields nest deeply in narrow panels."""
+MIN_DETAIL_LINES = 3
+"""The least number of visible lines of details."""
+ROW_PADDING = 6
+"""Pixels added to the line height for a table row."""
 
 
 @runtime_checkable
 class Copies(Protocol):
-    """A widget that knows what to copy of it."""
+    """A widget with its own copy command."""
 
     def copy(self) -> None:
-        """Copy what is selected in it."""
+        """Copy the selection."""
 
 
 def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTreeView:
@@ -75,14 +75,14 @@ def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> Q
 
 
 def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTableView:
-    """A table that selects whole rows; ``widths`` of columns in pixels."""
+    """A table that selects without_breaks rows; ``widths`` of columns in pixels."""
     view = QTableView()
     dress_table(view, model, widths, name)
     return view
 
 
 def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, int], name: str) -> None:
-    """Make a table look and behave like all others."""
+    """Give a table the common look and behaviour."""
     view.setAccessibleName(name)
     view.setModel(model)
     view.setShowGrid(False)
@@ -97,7 +97,7 @@ def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, i
     rows = view.verticalHeader()
     rows.hide()
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    rows.setDefaultSectionSize(view.fontMetrics().height() + ROW_SPACE)
+    rows.setDefaultSectionSize(view.fontMetrics().height() + ROW_PADDING)
     header = view.horizontalHeader()
     header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -111,7 +111,7 @@ def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
 
 
 def select_row(view: QAbstractItemView, index: QModelIndex, scroll: bool) -> None:
-    """Make a row the current one; the view scrolls to it only where that is wanted."""
+    """Make a row current; the view scrolls to it only with ``scroll``."""
     automatic = view.hasAutoScroll()
     view.setAutoScroll(False)
     view.setCurrentIndex(index)
@@ -131,14 +131,14 @@ def sentence_label(text: str = "") -> QLabel:
 
 
 def label_of(text: str, field: QWidget) -> QLabel:
-    """What a field is called, beside it: Alt and the letter that is marked in it go to the field."""
+    """A label whose mnemonic focuses ``field``."""
     label = QLabel(text)
     label.setBuddy(field)
     return label
 
 
 def push_button(text: str, tip: str) -> QPushButton:
-    """A button that Enter presses only where the keyboard is on it."""
+    """A button that Enter presses only while it has the focus."""
     button = QPushButton(text)
     button.setToolTip(tip)
     button.setAutoDefault(False)
@@ -146,7 +146,7 @@ def push_button(text: str, tip: str) -> QPushButton:
 
 
 class Emptiable(QStackedWidget):
-    """A view, or in its place a sentence that says why it has nothing to show."""
+    """One of several views, or a sentence that says why there is nothing to show."""
 
     def __init__(self, *views: QWidget) -> None:
         super().__init__()
@@ -166,18 +166,18 @@ class Emptiable(QStackedWidget):
         self.setFocusProxy(view)
 
     def shown_sentence(self) -> str:
-        """The sentence that is shown, empty where a view is."""
+        """The visible sentence; empty while a view is shown."""
         return self.sentence.text() if self.currentWidget() is self.sentence else ""
 
     def show_sentence(self, sentence: str) -> None:
-        """Show why there is nothing."""
+        """Show a sentence instead of a view."""
         self.sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self.setCurrentWidget(self.sentence)
 
 
 class ElidedLabel(QLabel):
-    """A line of plain text that has an ellipsis where it is too long; its tooltip has all of it."""
+    """A line of plain text, elided if too long; its tooltip then has the full text."""
 
     def __init__(self, text: str = "", elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle) -> None:
         super().__init__(text)
@@ -188,7 +188,7 @@ class ElidedLabel(QLabel):
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - always paints everything
         painter = QPainter(self)
         try:
             box = self.contentsRect()
@@ -203,7 +203,7 @@ class ElidedLabel(QLabel):
 
 
 class SelectableLabel(QLabel):
-    """Plain text that wraps, inside words too where it has to, and can be selected and copied as it is."""
+    """Wrapping plain text that can also break long words and is copied without these breaks."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -212,16 +212,16 @@ class SelectableLabel(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def set_breakable(self, text: str) -> None:
-        """Show a text whose long words may be broken."""
+        """Show a text with line break opportunities in long words."""
         self.setText(breakable(text))
 
-    def said(self) -> str:
-        """The text without the places where it may be broken."""
-        return whole(self.text())
+    def plain_text(self) -> str:
+        """The text without added line break opportunities."""
+        return without_breaks(self.text())
 
     def copy(self) -> None:
-        """Copy what is selected, or else all of it."""
-        QGuiApplication.clipboard().setText(whole(self.selectedText() or self.text()))
+        """Copy the selection, or else all text."""
+        QGuiApplication.clipboard().setText(without_breaks(self.selectedText() or self.text()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -237,7 +237,7 @@ class SelectableLabel(QLabel):
 
 
 class Details(QScrollArea):
-    """What a table says of its selected row in full: as high as its text where there is room, or else it scrolls."""
+    """The full text of a selected row: as high as its text if there is room, otherwise it scrolls."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -254,15 +254,15 @@ class Details(QScrollArea):
         self.hide()
 
     def say(self, text: str) -> None:
-        """Show a text, or nothing where there is none."""
+        """Show a text; hide for an empty one."""
         self.label.set_breakable(text)
         self.verticalScrollBar().setValue(0)
         self.setVisible(bool(text))
         self.updateGeometry()
 
     def text(self) -> str:
-        """What is said."""
-        return self.label.said()
+        """The shown text."""
+        return self.label.plain_text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -273,11 +273,11 @@ class Details(QScrollArea):
         return QSize(0, self.label.heightForWidth(self.viewport().width()))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, min(self.sizeHint().height(), LEAST_LINES * self.fontMetrics().lineSpacing()))
+        return QSize(0, min(self.sizeHint().height(), MIN_DETAIL_LINES * self.fontMetrics().lineSpacing()))
 
 
 class MessageBar(QFrame):
-    """A line with a sentence and, where there is something to do about it, a button.
+    """A message that stays until it is closed, with an optional button.
 
     Signals:
         acted(): the button was pressed.
@@ -307,20 +307,20 @@ class MessageBar(QFrame):
         self.hide()
 
     def say(self, sentence: str, action: str = "") -> None:
-        """Show a sentence, and a button for ``action`` where there is one."""
+        """Show a message, and a button if ``action`` is its label."""
         self.text.setText(sentence)
         self.button.setText(action)
         self.button.setVisible(bool(action))
         self.show()
 
     @property
-    def asks(self) -> bool:
-        """Whether a button waits to be pressed."""
+    def has_button(self) -> bool:
+        """Whether the button is visible."""
         return not self.isHidden() and not self.button.isHidden()
 
 
 class ElidedBox(QComboBox):
-    """Leaves out the middle of the text that is chosen; whoever fills it says all of it in a tooltip."""
+    """A combo box that elides the current text in the middle; the owner sets the full text as tooltip."""
 
     def paintEvent(self, _: QPaintEvent) -> None:
         option = QStyleOptionComboBox()
@@ -339,7 +339,7 @@ class ElidedBox(QComboBox):
 
 
 class FlowLayout(QLayout):
-    """As wide as its widest widget at least; its height is that of the lines which a width makes."""
+    """A layout that wraps widgets into lines, at least as wide as the widest widget."""
 
     def __init__(self, margin: int, spacing: int) -> None:
         super().__init__()
@@ -348,7 +348,7 @@ class FlowLayout(QLayout):
         self.setSpacing(spacing)
 
     def add(self, *widgets: QWidget) -> None:
-        """Put widgets at the end."""
+        """Append widgets."""
         for widget in widgets:
             self.addWidget(widget)
 
@@ -365,7 +365,7 @@ class FlowLayout(QLayout):
         return self._items.pop(at) if 0 <= at < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """See QLayout: it takes no more room than it needs."""
+        """The layout never grows beyond its size hint."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
@@ -375,7 +375,7 @@ class FlowLayout(QLayout):
         return self._place(QRect(0, 0, width, 0), move=False)
 
     def sizeHint(self) -> QSize:
-        """See QLayout: all in one line."""
+        """The size of all items in one line."""
         width = sum(item.sizeHint().width() + self.spacing() for item in self._items)
         return QSize(width + 2 * self.contentsMargins().left(), self.minimumSize().height())
 
@@ -391,7 +391,7 @@ class FlowLayout(QLayout):
         self._place(rect, move=True)
 
     def _place(self, rect: QRect, *, move: bool) -> int:
-        """Put all into lines, or only say how high these are."""
+        """Arrange the items in lines if ``move`` is set; returns the total height."""
         margin, gap = self.contentsMargins().left(), self.spacing()
         left, right = rect.x() + margin, rect.right() + 1 - margin
         line = max((item.sizeHint().height() for item in self._items), default=0)
@@ -407,7 +407,7 @@ class FlowLayout(QLayout):
 
 
 def copy_cells(focus: QWidget | None) -> bool:
-    """Copy what is selected in a list; whether it is one."""
+    """Copy the selection or current cell of a view; returns whether ``focus`` is one."""
     if isinstance(focus, Copies):
         focus.copy()
     elif isinstance(focus, QAbstractItemView):

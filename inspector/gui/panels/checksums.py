@@ -14,8 +14,8 @@ from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import verdict_icon
 from inspector.gui.kit.item_views import RowTable
-from inspector.gui.kit.table_models import Columns, PagedTable
-from inspector.gui.kit.text import not_there_yet, plain, short
+from inspector.gui.kit.table_models import PagedTable, TableSource
+from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable
 from inspector.gui.panels.findings import spans_summary
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -111,7 +111,7 @@ class ChecksumsPanel(QWidget):
 
 
 def _why_empty(status: Status) -> str:
-    if reason := not_there_yet(status.stage):
+    if reason := loading_text(status.stage):
         return reason
     if status.format == "caf":
         return "The format records no checksums. A digest manifest next to the archive would be compared."
@@ -122,7 +122,7 @@ def _why_empty(status: Status) -> str:
     return "The structure records no checksum. A check (Ctrl+K) also looks in the members."
 
 
-class ChecksumColumns(Columns):
+class ChecksumColumns(TableSource):
     """Checksums in archive order."""
 
     titles: tuple[str, ...] = TITLES

@@ -16,8 +16,8 @@ from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.item_views import RowTable
-from inspector.gui.kit.table_models import Columns, PagedTable
-from inspector.gui.kit.text import not_there_yet, plain, short
+from inspector.gui.kit.table_models import PagedTable, TableSource
+from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FindingRow, Page, Stage
@@ -68,7 +68,7 @@ class FindingsPanel(QWidget):
         self.repairing.setIcon(icon("repair"))
         self.repairing.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.repairing.clicked.connect(self.repair)
-        self.table.wanted = self._add_actions
+        self.table.extend_menu = self._add_actions
         self.about = Details("The selected finding in full")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
@@ -145,7 +145,7 @@ class FindingsPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
-        if reason := not_there_yet(status.stage):
+        if reason := loading_text(status.stage):
             return reason
         if status.counts:
             return "All findings are hidden by the severity filter."
@@ -195,7 +195,7 @@ def _button(text: str, tip: str) -> QToolButton:
     return button
 
 
-class FindingColumns(Columns):
+class FindingColumns(TableSource):
     """Findings in the order in which they were found."""
 
     titles: tuple[str, ...] = TITLES

@@ -30,7 +30,7 @@ from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.palette import COLOURS
 from inspector.gui.kit.table_models import Index, TitledTable
-from inspector.gui.kit.text import not_there_yet, plain, short
+from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
@@ -165,7 +165,7 @@ class HeaderPanel(QWidget):
     def _refresh(self) -> None:
         """Request the header with all pending changes applied."""
         status = self._document.status
-        if (reason := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
+        if (reason := loading_text(status.stage)) or status.format != "taco" or status.collection:
             self._show_none(reason or "Only TACO archives have an editable header.")
         else:
             self._document.client.ask(ArchiveRequests.header, None).then(self._show_current, self._show_none)

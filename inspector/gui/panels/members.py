@@ -15,10 +15,10 @@ from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
-from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_names, chosen_in
-from inspector.gui.kit.table_models import Columns, PagedTable
-from inspector.gui.kit.text import not_there_yet, plain, short
-from inspector.gui.kit.tree_model import PagedTree, Rows
+from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_names, selected_members
+from inspector.gui.kit.table_models import PagedTable, TableSource
+from inspector.gui.kit.text import loading_text, plain, short
+from inspector.gui.kit.tree_model import PagedTree, TreeSource
 from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, Page, SortKey, Stage, TreeRow
@@ -91,8 +91,8 @@ class MembersPanel(QWidget):
         self.filter.setAccessibleName("Filter members by name")
         self.tree = tree_view(self.tree_model, WIDTHS, "Members as a tree")
         self.table = table_view(self.table_model, WIDTHS, "Members as a table")
-        self._fits = [FirstColumnFits(view, SIZE) for view in (self.tree, self.table)]
-        StaysOpen(self.tree, by_names)
+        self._fits = [FirstColumnFitter(view, SIZE) for view in (self.tree, self.table)]
+        ExpandedRows(self.tree, by_names)
         for view in (self.tree, self.table):
             view.setColumnHidden(VERDICT, True)
             view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -205,7 +205,7 @@ class MembersPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
-        if reason := not_there_yet(status.stage):
+        if reason := loading_text(status.stage):
             return reason
         if self._document.filter:
             return "No member's name contains this text."
@@ -251,7 +251,7 @@ class MembersPanel(QWidget):
 
     def chosen(self) -> Chosen:
         """The selected members and folders."""
-        return chosen_in(self.view)
+        return selected_members(self.view)
 
     @property
     def has_keyboard(self) -> bool:
@@ -261,7 +261,7 @@ class MembersPanel(QWidget):
     def drag_with(self, files: Callable[[Chosen], QMimeData | None]) -> None:
         """Let the selection be dragged out of the window as the data that ``files`` creates."""
         for view, model in ((self.tree, self.tree_model), (self.table, self.table_model)):
-            model.give = lambda view=view: files(chosen_in(view))
+            model.make_drag = lambda view=view: files(selected_members(view))
             view.setDragEnabled(True)
             view.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
 
@@ -379,7 +379,7 @@ def with_new_name(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> Memb
     return replace(row, member=new, name=name)
 
 
-class MemberColumns(Columns):
+class MemberColumns(TableSource):
     """Members as a flat table."""
 
     titles: tuple[str, ...] = TITLES
@@ -399,7 +399,7 @@ class MemberColumns(Columns):
         return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET) else None
 
 
-class MemberPaths(Rows):
+class MemberPaths(TreeSource):
     """Members as a tree of paths, folders first."""
 
     titles: tuple[str, ...] = TITLES

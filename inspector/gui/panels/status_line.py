@@ -160,7 +160,7 @@ class StatusLine(QStatusBar):
     def _progressed(self, state: JobState) -> None:
         if self.sender() not in (None, self._job):
             return
-        self.work.setText(self._eta.tell(state, monotonic(), self._checked_text()))
+        self.work.setText(self._eta.text(state, monotonic(), self._checked_text()))
         show_progress(self.bar, state)
 
     def _checked_text(self) -> str:

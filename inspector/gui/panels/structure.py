@@ -16,9 +16,9 @@ from inspector.core.span import total
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_positions
+from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_positions
 from inspector.gui.kit.text import plain, short
-from inspector.gui.kit.tree_model import PagedTree, Rows
+from inspector.gui.kit.tree_model import PagedTree, TreeSource
 from inspector.gui.kit.widgets import Emptiable, select_row, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, LayerKind, Page, Stage
@@ -42,8 +42,8 @@ class StructurePanel(QWidget):
         self.model = PagedTree(self.fields, self)
         self.tree = tree_view(self.model, WIDTHS, "Fields")
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
-        FirstColumnFits(self.tree, VALUE)
-        self._expanded_rows = StaysOpen(self.tree, by_positions)
+        FirstColumnFitter(self.tree, VALUE)
+        self._expanded_rows = ExpandedRows(self.tree, by_positions)
         self._stack = Emptiable(self.tree)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
@@ -105,7 +105,7 @@ class StructurePanel(QWidget):
         self._is_following = False
 
 
-class FieldTree(Rows):
+class FieldTree(TreeSource):
     """The fields of one layer in specification order."""
 
     titles: tuple[str, ...] = TITLES

@@ -15,7 +15,7 @@ from inspector.core.verdict import State
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import badged, icon, state_icon
 from inspector.gui.kit.palette import Mark
-from inspector.gui.kit.table_models import Columns, PagedTable
+from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Query, Result
 from inspector.operations.protocol.requests import AuditRequests
@@ -43,7 +43,7 @@ _NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class AuditColumns(Columns):
+class AuditColumns(TableSource):
     """The results of a query; locations are shown relative to ``start``."""
 
     titles: tuple[str, ...] = TITLES

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.file_dialogs import ask_for_folder
-from inspector.gui.kit.form import said_in, say_again
+from inspector.gui.kit.form import field_texts, restore_fields
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import label_of
 from inspector.gui.tabs.audit_model import state_label
@@ -123,12 +123,12 @@ class AuditOptions(QWidget):
     def kept(self) -> OpenTab | None:
         """The fields for the session file, None if all are empty."""
         place = absolute(self.place.text().strip()) if self.place.text().strip() else ""
-        return OpenTab(place, side="audit", said=said_in(self._fields())) if place or self.results.text() else None
+        return OpenTab(place, side="audit", said=field_texts(self._fields())) if place or self.results.text() else None
 
     def restore(self, stored: OpenTab) -> str:
         """Restore the fields from a session; returns a sentence about what Start will do."""
         self.place.setText(stored.location)
-        say_again(self._fields(), stored.said)
+        restore_fields(self._fields(), stored.said)
         if self.results.text().strip():
             return "Start loads the results file and audits what is missing in it."
         return "Audited in an earlier session. Start audits it again."

@@ -126,7 +126,7 @@ class AuditTab(SideTab):
         self.pause.toggled.connect(self._pause)
         self.stop.clicked.connect(self.cancel)
         self.open.clicked.connect(self._open_selected)
-        self.table.wanted = self._add_actions
+        self.table.extend_menu = self._add_actions
         self.table.activated.connect(self._open)
         self.table.selectionModel().currentRowChanged.connect(self._describe)
         self.filters.changed.connect(lambda: self.model.choose(**self.filters.choice()))
@@ -201,7 +201,7 @@ class AuditTab(SideTab):
         files = ""
         if state.unit == "bytes" and done + left:
             files = f"{grouped(done)} of {count(done + left, 'file')}"
-        self.sentence.setText(self._eta.tell(state, monotonic(), files))
+        self.sentence.setText(self._eta.text(state, monotonic(), files))
 
     def _poll(self) -> None:
         """Refresh the results unless the last answer is still outstanding."""

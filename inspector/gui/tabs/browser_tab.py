@@ -280,7 +280,7 @@ class BrowserTab(SideTab):
         self._enable()
 
     def _progressed(self, state: JobState) -> None:
-        self.sentence.setText(self._eta.tell(state, monotonic()))
+        self.sentence.setText(self._eta.text(state, monotonic()))
         show_progress(self.bar, state)
 
     def _downloaded(self, result: Downloaded) -> None:

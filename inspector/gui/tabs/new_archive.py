@@ -27,7 +27,7 @@ from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
-from inspector.gui.kit.form import said_in, say_again
+from inspector.gui.kit.form import field_texts, restore_fields
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
@@ -81,7 +81,7 @@ class NewArchiveTab(SideTab):
         self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_or_empty)
         self.options = ArchiveOptions()
-        self._initial_fields = said_in(self._fields())
+        self._initial_fields = field_texts(self._fields())
         self.status = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self.status.setAccessibleName("What is missing, or the progress")
         self.bar = QProgressBar()
@@ -146,13 +146,13 @@ class NewArchiveTab(SideTab):
 
     @property
     def kept(self) -> OpenTab | None:
-        text, fields = self.target.text().strip(), said_in(self._fields())
+        text, fields = self.target.text().strip(), field_texts(self._fields())
         draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=fields)
         return draft if text or draft.places or fields != self._initial_fields else None
 
     def restore(self, stored: OpenTab) -> None:
         """Restore the fields from a session, and read the inputs as they are now."""
-        say_again(self._fields(), stored.said)
+        restore_fields(self._fields(), stored.said)
         self.target.setText(stored.location)
         self._find_unfinished()
         self.inputs.add(list(stored.places))
@@ -313,7 +313,7 @@ class NewArchiveTab(SideTab):
     def _progressed(self, state: JobState) -> None:
         if self._job is None or self._job.cancelled:
             return
-        self.status.setText(self._eta.tell(state, monotonic()))
+        self.status.setText(self._eta.text(state, monotonic()))
         show_progress(self.bar, state)
 
     def _job_finished(self, job: Job[CreateResult]) -> None:

@@ -8,23 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
-from inspector.gui.hex.copying import CopyFormat, copied
+from inspector.gui.hex.copying import CopyFormat, formatted
 from inspector.gui.hex.layout import Layout, pieces_of, row_text
 
 
 def test_hex() -> None:
-    assert copied(b"\x00\xffA", CopyFormat.HEX) == "00 FF 41"
+    assert formatted(b"\x00\xffA", CopyFormat.HEX) == "00 FF 41"
 
 
 @pytest.mark.parametrize(
     ("data", "text"), [("grün".encode(), "grün"), (b"a\xffb", "a�b"), (b"a\0b", "a�b"), (b"a\nb", "a\nb")]
 )
 def test_text(data: bytes, text: str) -> None:
-    assert copied(data, CopyFormat.TEXT) == text
+    assert formatted(data, CopyFormat.TEXT) == text
 
 
 def test_a_c_array_has_sixteen_bytes_a_line() -> None:
-    lines = copied(bytes(range(18)), CopyFormat.C).splitlines()
+    lines = formatted(bytes(range(18)), CopyFormat.C).splitlines()
 
     assert lines[0] == "const unsigned char data[18] = {"
     assert lines[1].count("0x") == 16
@@ -33,9 +33,9 @@ def test_a_c_array_has_sixteen_bytes_a_line() -> None:
 
 @given(st.binary(min_size=1, max_size=100))
 def test_what_is_copied_can_be_read_back(data: bytes) -> None:
-    assert bytes.fromhex(copied(data, CopyFormat.HEX)) == data
-    assert ast.literal_eval(copied(data, CopyFormat.PYTHON)) == data
-    assert bytes(int(each, 16) for each in re.findall(r"0x(\w\w)", copied(data, CopyFormat.C))) == data
+    assert bytes.fromhex(formatted(data, CopyFormat.HEX)) == data
+    assert ast.literal_eval(formatted(data, CopyFormat.PYTHON)) == data
+    assert bytes(int(each, 16) for each in re.findall(r"0x(\w\w)", formatted(data, CopyFormat.C))) == data
 
 
 # ---- the characters of a row ---------------------------------------------------------------------------------------

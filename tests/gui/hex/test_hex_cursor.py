@@ -68,7 +68,7 @@ def test_selecting_puts_the_caret_on_the_first_byte() -> None:
 
     cursor.select(10, 14)
 
-    assert (cursor.caret, cursor.selected, cursor.chosen) == (10, Span(10, 14), Span(10, 14))
+    assert (cursor.caret, cursor.selected, cursor.selected_or_caret) == (10, Span(10, 14), Span(10, 14))
 
 
 def test_one_byte_can_be_selected() -> None:
@@ -84,7 +84,7 @@ def test_an_empty_range_selects_nothing_and_the_byte_at_the_caret_is_chosen() ->
 
     cursor.select(10, 10)
 
-    assert (cursor.selected, cursor.chosen) == (None, Span(10, 11))
+    assert (cursor.selected, cursor.selected_or_caret) == (None, Span(10, 11))
 
 
 @given(st.integers(-(1 << 70), 1 << 70), st.integers(-(1 << 70), 1 << 70))
@@ -112,7 +112,7 @@ def test_without_bytes_there_is_nowhere_to_go(move: Move) -> None:
 
     cursor.move(move, 16, 3, extend=True)
 
-    assert (cursor.caret, cursor.selected, cursor.chosen) == (0, None, Span(0, 0))
+    assert (cursor.caret, cursor.selected, cursor.selected_or_caret) == (0, None, Span(0, 0))
 
 
 def test_fewer_bytes_draw_caret_and_selection_in() -> None:

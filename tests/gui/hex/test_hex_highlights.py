@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role, role_of
 from inspector.core.span import Span
-from inspector.gui.hex.highlights import Tint, contour, joined, meets, tints, within
+from inspector.gui.hex.highlights import Tint, clip_tints, contour, merged, overlaps, tints
 
 
 def run(start: int, stop: int, kind: Kind, shade: int = 0) -> Run:
@@ -39,10 +39,10 @@ def test_runs_that_do_not_touch_stay_apart() -> None:
 def test_the_parts_inside_a_row() -> None:
     some = [Tint(0, 8, Role.EXTENT, 0), Tint(8, 40, Role.DATA, 1), Tint(50, 60, Role.NAME, 0)]
 
-    assert within(some, 4, 12) == [Tint(4, 8, Role.EXTENT, 0), Tint(8, 12, Role.DATA, 1)]
-    assert within(some, 40, 50) == []
-    assert within(some, 45, 99) == [Tint(50, 60, Role.NAME, 0)]
-    assert within([], 0, 16) == []
+    assert clip_tints(some, 4, 12) == [Tint(4, 8, Role.EXTENT, 0), Tint(8, 12, Role.DATA, 1)]
+    assert clip_tints(some, 40, 50) == []
+    assert clip_tints(some, 45, 99) == [Tint(50, 60, Role.NAME, 0)]
+    assert clip_tints([], 0, 16) == []
 
 
 spans = st.lists(st.tuples(st.integers(-10, 120), st.integers(-10, 120)), max_size=8)
@@ -50,17 +50,17 @@ spans = st.lists(st.tuples(st.integers(-10, 120), st.integers(-10, 120)), max_si
 
 @given(spans)
 def test_joined_spans_are_sorted_apart_and_inside(some: list[tuple[int, int]]) -> None:
-    found = joined(some, 100)
+    found = merged(some, 100)
 
     assert all(0 <= start < stop <= 100 for start, stop in found)
     assert all(one.stop < other.start for one, other in pairwise(found))
     for start, stop in some:
-        assert all(meets(found, byte, byte + 1) for byte in range(max(start, 0), min(stop, 100)))
+        assert all(overlaps(found, byte, byte + 1) for byte in range(max(start, 0), min(stop, 100)))
 
 
 def test_an_empty_span_marks_its_byte_or_the_last_one() -> None:
-    assert joined([(5, 5), (100, 100)], 100) == [Span(5, 6), Span(99, 100)]
-    assert joined([(0, 0)], 0) == []
+    assert merged([(5, 5), (100, 100)], 100) == [Span(5, 6), Span(99, 100)]
+    assert merged([(0, 0)], 0) == []
 
 
 def test_a_field_of_three_rows_has_one_outline() -> None:
@@ -83,10 +83,10 @@ def test_two_fields_in_a_row_have_sides_each() -> None:
 
 @given(spans, st.integers(0, 6), st.sampled_from([8, 16]))
 def test_lines_run_exactly_where_inside_and_outside_meet(some: list[tuple[int, int]], row: int, columns: int) -> None:
-    inside = {byte for start, stop in joined(some, 100) for byte in range(start, stop)}
+    inside = {byte for start, stop in merged(some, 100) for byte in range(start, stop)}
     span = Span(min(row * columns, 100), min((row + 1) * columns, 100))
 
-    found = contour(joined(some, 100), span, columns)
+    found = contour(merged(some, 100), span, columns)
 
     here = [byte for byte in range(*span) if byte in inside]
     if found is None:

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.hex.data_inspector import LOOKED_AT, DataInspector, ReadingsModel, readings, varint
+from inspector.gui.hex.data_inspector import READ_BYTES, DataInspector, ReadingsModel, readings, varint
 
 
 def values(data: bytes) -> dict[str, str]:
@@ -84,7 +84,7 @@ def test_characters(data: bytes, text: str) -> None:
     assert values(data)["UTF-8"] == text
 
 
-@given(st.binary(max_size=LOOKED_AT))
+@given(st.binary(max_size=READ_BYTES))
 def test_any_bytes_have_the_same_readings(data: bytes) -> None:
     found = readings(data)
 

@@ -50,7 +50,7 @@ def colours(drawn: FileMap, y: int) -> list[str]:
 def test_rows_are_wanted_when_the_height_is_another_one(made: Callable[..., FileMap], qtbot: QtBot) -> None:
     drawn = made()
 
-    with qtbot.waitSignal(drawn.wanted) as told:
+    with qtbot.waitSignal(drawn.rowsRequested) as told:
         drawn.resize(drawn.width(), 300)
 
     assert told.args == [drawn.rows()] == [300]
@@ -191,7 +191,7 @@ def test_every_role_has_a_swatch_and_a_word(qtbot: QtBot) -> None:
     picture = shown.grab().toImage()
     seen = {picture.pixelColor(x, y).name().upper() for x in range(shown.width()) for y in range(shown.height())}
 
-    assert shown.words() == [*ROLES, "damaged"]
+    assert shown.labels() == [*ROLES, "damaged"]
     assert {fill for role in ROLES for fill in COLOUR.fills[role]} <= seen
     assert set(COLOUR.strokes.values()) <= seen
     assert COLOUR.damage in seen
@@ -203,10 +203,10 @@ def test_only_what_is_there_is_explained(qtbot: QtBot) -> None:
 
     shown.setRoles(row_of(Role.NAME, Role.GAP), damaged=True)
 
-    assert shown.words() == ["name", "gap", "damaged"]
+    assert shown.labels() == ["name", "gap", "damaged"]
     assert shown.accessibleDescription() == "name, gap, damaged"
     shown.setRoles(0)
-    assert shown.words() == []
+    assert shown.labels() == []
     assert shown.heightForWidth(300) == 0
 
 
@@ -215,7 +215,7 @@ def test_a_narrow_legend_has_more_lines_and_cuts_nothing(qtbot: QtBot) -> None:
 
     assert shown.heightForWidth(250) > shown.heightForWidth(1500)
     for width in (shown.minimumSizeHint().width(), 250, 1500):
-        assert all(place.right() <= width for place in shown._places(width))
+        assert all(place.right() <= width for place in shown._rects(width))
 
 
 def test_a_set_of_roles_is_its_bits() -> None:

@@ -6,7 +6,7 @@ from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span
 from inspector.gui.hex.highlights import Tint
-from inspector.gui.hex.pages import KEPT, PAGE, Deliver, HexModel
+from inspector.gui.hex.pages import MAX_CACHED_PAGES, PAGE, Deliver, HexModel
 
 
 class Owner:
@@ -37,7 +37,7 @@ class Owner:
 def test_nothing_is_here_until_it_arrives() -> None:
     owner = Owner(3 * PAGE)
 
-    owner.model.want(0, 100)
+    owner.model.request(0, 100)
     assert owner.model.bytes_at(0, 100) == []
     assert owner.model.tints_at(0, 100) == []
 
@@ -50,21 +50,21 @@ def test_nothing_is_here_until_it_arrives() -> None:
 def test_the_next_page_is_fetched_ahead_in_the_direction_of_scrolling() -> None:
     owner = Owner(100 * PAGE)
 
-    owner.model.want(10 * PAGE, 11 * PAGE)
+    owner.model.request(10 * PAGE, 11 * PAGE)
     owner.deliver_all()
     assert owner.changes == [Span(10 * PAGE, 11 * PAGE), Span(11 * PAGE, 12 * PAGE)]
 
-    owner.model.want(9 * PAGE, 10 * PAGE)
+    owner.model.request(9 * PAGE, 10 * PAGE)
     owner.deliver_all()
     assert owner.changes[2:] == [Span(9 * PAGE, 10 * PAGE), Span(8 * PAGE, 9 * PAGE)]
 
 
 def test_while_the_thumb_is_dragged_only_what_is_wanted_last_is_fetched() -> None:
     owner = Owner(1000 * PAGE)
-    owner.model.want(0, PAGE)
+    owner.model.request(0, PAGE)
 
     for page in range(100, 900, 100):
-        owner.model.want(page * PAGE, (page + 1) * PAGE)
+        owner.model.request(page * PAGE, (page + 1) * PAGE)
 
     assert owner.spans == [Span(0, PAGE)]
     owner.deliver()
@@ -73,17 +73,17 @@ def test_while_the_thumb_is_dragged_only_what_is_wanted_last_is_fetched() -> Non
 
 def test_what_is_here_is_not_fetched_again() -> None:
     owner = Owner(3 * PAGE)
-    owner.model.want(0, 3 * PAGE)
+    owner.model.request(0, 3 * PAGE)
     owner.deliver_all()
 
-    owner.model.want(PAGE, 2 * PAGE)
+    owner.model.request(PAGE, 2 * PAGE)
 
     assert owner.asked == []
 
 
 def test_pieces_of_neighbouring_pages_are_one() -> None:
     owner = Owner(3 * PAGE)
-    owner.model.want(0, 3 * PAGE)
+    owner.model.request(0, 3 * PAGE)
     owner.deliver_all()
 
     assert owner.model.bytes_at(PAGE - 3, PAGE + 5) == [(PAGE - 3, b"\1" * 8)]
@@ -93,7 +93,7 @@ def test_pieces_of_neighbouring_pages_are_one() -> None:
 def test_the_last_page_ends_with_the_bytes() -> None:
     owner = Owner(PAGE + 10)
 
-    owner.model.want(PAGE, PAGE + 500)
+    owner.model.request(PAGE, PAGE + 500)
 
     assert owner.spans == [Span(PAGE, PAGE + 10)]
     owner.deliver_all()
@@ -102,10 +102,10 @@ def test_the_last_page_ends_with_the_bytes() -> None:
 
 def test_a_read_that_fails_leaves_a_hole_and_is_not_repeated_for_ever() -> None:
     owner = Owner(PAGE)
-    owner.model.want(0, PAGE)
+    owner.model.request(0, PAGE)
     owner.asked.pop(0)[2](b"", [])
 
-    owner.model.want(0, PAGE)
+    owner.model.request(0, PAGE)
 
     assert owner.asked == []
     assert owner.model.bytes_at(0, 16) == []
@@ -113,7 +113,7 @@ def test_a_read_that_fails_leaves_a_hole_and_is_not_repeated_for_ever() -> None:
 
 def test_what_is_out_of_date_is_shown_until_the_new_is_there() -> None:
     owner = Owner(PAGE)
-    owner.model.want(0, PAGE)
+    owner.model.request(0, PAGE)
     owner.deliver()
 
     owner.fill = 2
@@ -127,7 +127,7 @@ def test_what_is_out_of_date_is_shown_until_the_new_is_there() -> None:
 
 def test_what_was_asked_before_invalidating_is_dropped() -> None:
     owner = Owner(PAGE)
-    owner.model.want(0, PAGE)
+    owner.model.request(0, PAGE)
     owner.model.invalidate()
     assert owner.spans == [Span(0, PAGE)] * 2
 
@@ -140,7 +140,7 @@ def test_what_was_asked_before_invalidating_is_dropped() -> None:
 
 def test_another_size_is_told_and_what_is_beyond_it_forgotten() -> None:
     owner = Owner(3 * PAGE)
-    owner.model.want(0, 3 * PAGE)
+    owner.model.request(0, 3 * PAGE)
     owner.deliver_all()
     resized: list[int] = []
     owner.model.resized.connect(lambda: resized.append(owner.model.size))
@@ -155,7 +155,7 @@ def test_another_size_is_told_and_what_is_beyond_it_forgotten() -> None:
 
 def test_a_page_that_grew_is_fetched_again() -> None:
     owner = Owner(10)
-    owner.model.want(0, 10)
+    owner.model.request(0, 10)
     owner.deliver_all()
 
     owner.size = 20
@@ -166,26 +166,26 @@ def test_a_page_that_grew_is_fetched_again() -> None:
 
 
 def test_pages_looked_at_long_ago_are_let_go() -> None:
-    owner = Owner(2 * KEPT * PAGE)
-    for page in range(0, KEPT + 50, 2):
-        owner.model.want(page * PAGE, (page + 2) * PAGE)
+    owner = Owner(2 * MAX_CACHED_PAGES * PAGE)
+    for page in range(0, MAX_CACHED_PAGES + 50, 2):
+        owner.model.request(page * PAGE, (page + 2) * PAGE)
         owner.deliver_all()
 
     assert owner.model.bytes_at(0, 1) == []
-    assert owner.model.bytes_at((KEPT + 40) * PAGE, (KEPT + 40) * PAGE + 1) != []
-    assert len(owner.model._pages) == KEPT
+    assert owner.model.bytes_at((MAX_CACHED_PAGES + 40) * PAGE, (MAX_CACHED_PAGES + 40) * PAGE + 1) != []
+    assert len(owner.model._pages) == MAX_CACHED_PAGES
 
 
 def gathered(model: HexModel, start: int, stop: int) -> list[bytes]:
     found: list[bytes] = []
     keep: Callable[[bytes], None] = found.append
-    model.gather(start, stop, keep)
+    model.read(start, stop, keep)
     return found
 
 
 def test_gathering_what_is_here_asks_nobody() -> None:
     owner = Owner(PAGE)
-    owner.model.want(0, PAGE)
+    owner.model.request(0, PAGE)
     owner.deliver_all()
 
     assert gathered(owner.model, 10, 14) == [b"\1" * 4]

@@ -15,7 +15,7 @@ from inspector.core.span import Span
 from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.layout import Layout
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
-from inspector.gui.hex.painting import UNDER, Grid, Look, RowPainter, Scene, rows_for, scheme_for
+from inspector.gui.hex.painting import UNDERLINE_HEIGHT, Grid, Look, RowPainter, Scene, row_metrics, scheme_for
 from inspector.gui.kit.palette import COLOURS, Colours, Scheme
 from inspector.gui.kit.theme import fixed_font, palette
 from tests.gui.hex.conftest import PARTS, Shown, fetch
@@ -209,7 +209,7 @@ def test_edited_bytes_are_underlined_apart_from_the_outline_around_them(show: Sh
         heights = range(look.baseline + 1, look.line - 1)
         return [y for y in heights if picture.pixelColor(x, top + y).name().upper() == colour]
 
-    underlined = list(range(look.underline, look.underline + UNDER))
+    underlined = list(range(look.underline, look.underline + UNDERLINE_HEIGHT))
     for pane in Pane:
         assert [lines(offset, pane) for offset in (21, 22, 23)] == [underlined, underlined, []]
 
@@ -226,19 +226,19 @@ HINTINGS = list(QFont.HintingPreference)
 @example(ascent=11.125, descent=2.828125)  # Debian's default: DejaVu Sans Mono of 12 pixels, hinted slightly
 @example(ascent=11.0, descent=3.0)  # the same, hinted fully
 def test_rows_keep_letters_underlines_and_outlines_apart_for_any_font(ascent: float, descent: float) -> None:
-    line, baseline, underline = rows_for(ascent, descent)
+    line, baseline, underline = row_metrics(ascent, descent)
 
     widest = 2
     assert baseline - ascent >= widest - 0.5
     assert underline > baseline
-    assert underline + UNDER < line - widest
+    assert underline + UNDERLINE_HEIGHT < line - widest
     assert line - baseline >= descent + widest
 
 
 def painted(look: Look, scale: float, **lines: list[Span]) -> np.ndarray:
     """Rows of capitals in a picture of so many pixels a point: height x width x 3 colours."""
     model = HexModel(3 * COLUMNS, lambda start, stop, deliver: deliver(b"A" * (stop - start), []))
-    model.want(0, 3 * COLUMNS)
+    model.request(0, 3 * COLUMNS)
     layout = Layout(3 * COLUMNS, COLUMNS)
     grid = Grid(look, layout)
     image = QImage(ceil(grid.width * scale), ceil(3 * look.line * scale), QImage.Format.Format_RGB32)

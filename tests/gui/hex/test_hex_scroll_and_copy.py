@@ -222,7 +222,7 @@ def test_bytes_that_were_never_shown_are_copied_too(show: Show, qtbot: QtBot) ->
     shown = show(400_000)
     shown.view.selectAll()
 
-    with qtbot.waitSignal(shown.view.said) as told:
+    with qtbot.waitSignal(shown.view.message) as told:
         shown.view.copy(CopyFormat.HEX)
 
     assert told.args == ["400,000 bytes copied as Hex."]
@@ -234,7 +234,7 @@ def test_too_much_is_refused_in_words(show: Show, qtbot: QtBot) -> None:
     QGuiApplication.clipboard().setText("before")
     shown.view.goTo(0, MAX_COPY_BYTES + 1)
 
-    with qtbot.waitSignal(shown.view.said) as told:
+    with qtbot.waitSignal(shown.view.message) as told:
         shown.view.copy()
 
     assert told.args == ["4,194,305 bytes are too much for the clipboard: at most 4,194,304 bytes can be copied."]
@@ -247,7 +247,7 @@ def test_what_cannot_be_read_is_not_copied(show: Show, qtbot: QtBot) -> None:
     shown.view.setModel(HexModel(100, lambda _start, _stop, deliver: deliver(b"", []), shown.view))
     shown.view.goTo(0, 4)
 
-    with qtbot.waitSignal(shown.view.said) as told:
+    with qtbot.waitSignal(shown.view.message) as told:
         shown.view.copy()
 
     assert told.args == ["Nothing was copied: only 0 bytes of 4 bytes could be read."]
