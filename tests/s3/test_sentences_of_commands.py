@@ -56,7 +56,7 @@ def test_members_become_files_and_no_objects(
 
     assert main(["extract", location, "--to", f"{HERE}/out", *store.options]) == 2
 
-    assert "is not on this machine" in capsys.readouterr().err
+    assert "is not a folder on this machine" in capsys.readouterr().err
     assert list((tmp_path / "empty").iterdir()) == []
     assert content(store, "commands/to.taco")
 
