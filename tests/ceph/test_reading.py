@@ -13,7 +13,7 @@ import pytest
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import open_location
-from inspector.sources.s3.source import TAIL
+from inspector.sources.s3.source import TAIL_BYTES
 from tests.ceph.access_log import AccessLog
 from tests.ceph.cluster import Cluster
 from tests.ceph.conftest import Output
@@ -94,7 +94,7 @@ def test_an_object_of_30_gigabytes_takes_as_few_requests_as_a_small_one(
     make(tmp_path / "small", small)
     make(tmp_path / "vast", VAST)
     few = bucket.put(f"{make.__name__}/small", (tmp_path / "small").read_bytes())
-    vast = put_sparse(cluster, bucket, f"{make.__name__}/vast", tmp_path / "vast", VAST - TAIL)
+    vast = put_sparse(cluster, bucket, f"{make.__name__}/vast", tmp_path / "vast", VAST - TAIL_BYTES)
     log.forget()
     there = opened(bucket, few)
     asked = log.asked()

@@ -40,7 +40,7 @@ def nothing(_: Patches) -> None:
         (key, "there.caf", [], "does not know the access key"),
         (clock, "there.caf", [], "The clock of this machine differs too much"),
         (nothing, "there.caf", ["--no-sign-request"], f"Reading s3://{BUCKET}/there.caf is not allowed (403)"),
-        (nothing, "none.caf", [], f"s3://{BUCKET}/none.caf does not exist: there is neither an object nor a prefix"),
+        (nothing, "none.caf", [], f"s3://{BUCKET}/none.caf does not exist, neither as an object nor as a prefix"),
         (nothing, "", ["--no-sign-request"], "is not allowed (403)"),
         (nothing, "../no-such-bucket/x", [], "There is no bucket no-such-bucket"),
     ],

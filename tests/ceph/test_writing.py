@@ -48,8 +48,8 @@ def test_a_header_of_210_mb_moves_less_than_12(bucket: Bucket, log: AccessLog, o
 def test_what_is_made_there_in_parts_is_what_is_made_here(
     bucket: Bucket, log: AccessLog, output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(new_objects, "SENT", 5 * MEBI)
-    monkeypatch.setattr(new_objects, "LEAST", 0)
+    monkeypatch.setattr(new_objects, "SENT_PART_BYTES", 5 * MEBI)
+    monkeypatch.setattr(new_objects, "MIN_PART_BYTES", 0)
     tree = plant(tmp_path / "tree", {"a.bin": b"1" * 17, "b/c.bin": LARGE, "b/d.bin": b"", "e.bin": LARGE[::-1]})
     key = f"made/{kind}"
 

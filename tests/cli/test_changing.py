@@ -235,7 +235,7 @@ def test_an_unfinished_journal_is_removed(copy: Copy, run: Run) -> None:
     path = copy("two-entries.tacozip")
     place = path.with_name(f".{path.name}.aij")
     place.touch()
-    assert "before it began" in run("check", path)[1]
+    assert "before it started" in run("check", path)[1]
     assert run("repair", path)[0] == 0
     assert not place.exists()
 
@@ -284,13 +284,13 @@ def test_what_was_cut_off_is_taken_back_and_programs_are_told_where_it_is(copy: 
         start = found["kept"]["offset"]
         assert place[start : start + found["kept"]["length"]] == before[cut["offset"] :] == bytes.fromhex(cut["old"])
     assert path.read_bytes() != before
-    assert "would be taken back" in run("repair", path, "--take-back", "--dry-run")[1]
+    assert "would be undone" in run("repair", path, "--take-back", "--dry-run")[1]
     assert path.read_bytes() != before
     status, out, _ = run("repair", path, "--take-back", "--json")
     assert (status, one(out)["source"]) == (0, str(path))
     assert path.read_bytes() == before
     status, _, said = run("repair", path, "--take-back")
-    assert (status, "no change of it is kept" in said) == (2, True)
+    assert (status, "no change of it is stored" in said) == (2, True)
 
 
 @pytest.mark.parametrize(("option", "intended"), [("--finish", True), ("--roll-back", False)])

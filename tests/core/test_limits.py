@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.limits import ANSWERING, CACHE, Limit
-from inspector.sources.s3.cache import BLOCK, Blocks
+from inspector.sources.s3.cache import BLOCK_BYTES, Blocks
 
 NUMBER = Limit("ARCHIVE_INSPECTOR_TEST", 10, 2, 20, 3)
 
@@ -32,6 +32,6 @@ def test_a_limit_that_is_set_is_in_the_environment(monkeypatch: pytest.MonkeyPat
 def test_a_smaller_cache_keeps_less(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CACHE.variable, "8")
     blocks, owner = Blocks(), object()
-    for number in range(2 * (8 << 20) // BLOCK):
+    for number in range(2 * (8 << 20) // BLOCK_BYTES):
         blocks.keep(owner, number, b"")
-    assert len(blocks.numbers(owner)) == (8 << 20) // BLOCK
+    assert len(blocks.numbers(owner)) == (8 << 20) // BLOCK_BYTES

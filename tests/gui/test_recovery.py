@@ -21,7 +21,7 @@ from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.protocol.header_draft import set_entry
 from inspector.operations.session.workbench import EditSession
 from inspector.sources.local.in_place import write
-from inspector.sources.local.journal import places
+from inspector.sources.local.journal import journal_paths
 from tests.gui.conftest import Sample, Show, answer, dialog_of, settle
 from tests.sources.disks import Watched
 
@@ -58,7 +58,7 @@ def torn(tmp_path: Path, sample: Sample, root: Path) -> Path:
     order = pickle.dumps((path, edit, calls[-1] + 1))
     ended = subprocess.run([sys.executable, "-c", DYING], input=order, cwd=root, check=False)
     assert ended.returncode == 9
-    assert any(place.exists() for place in places(path))
+    assert any(place.exists() for place in journal_paths(path))
     return path
 
 
@@ -76,7 +76,7 @@ def asked(torn: Path, show: Show, window: Window) -> tuple[Tab, QMessageBox]:
 
 
 def no_journal(path: Path) -> bool:
-    return not any(place.exists() for place in places(path))
+    return not any(place.exists() for place in journal_paths(path))
 
 
 def test_the_box_says_what_each_way_would_do(asked: tuple[Tab, QMessageBox], torn: Path) -> None:

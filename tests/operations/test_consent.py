@@ -26,7 +26,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.session.workbench import EditSession
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.undo import take_back
+from inspector.sources.local.undo import undo_last_change
 from tests.conftest import SAMPLES
 from tests.formats import archives
 
@@ -95,7 +95,7 @@ def test_what_is_shown_is_what_is_written_and_what_can_be_taken_back(path: Path,
             wanted = OverlaySource(BytesSource(data, path.name), shown.edit).read(0, shown.edit.new_size)
             carry_out(made, source, "", Progress())
             assert copy.read_bytes() == wanted
-            take_back(copy)
+            undo_last_change(copy)
             assert copy.read_bytes() == data
             source = FileSource(copy)
 

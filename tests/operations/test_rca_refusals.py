@@ -121,13 +121,13 @@ def test_an_archive_that_is_locked_or_has_a_journal_is_left_alone(path: Path) ->
     disk = Disk()
     descriptor = disk.open(path, os.O_RDWR)
     disk.lock(descriptor)
-    refused(path, EditError, "another program holds it locked")
+    refused(path, EditError, "another program has locked it")
     disk.close(descriptor)
 
     size = path.stat().st_size
     edit = Edit("Change", (Patch(20, path.read_bytes()[20:21], b"?"),), size, size)
     place = save(Journal(str(path), Identity.of(path.stat()), edit, b""), path, disk)
-    with pytest.raises(EditError, match="an earlier change of it was interrupted"):
+    with pytest.raises(EditError, match="an earlier change was interrupted"):
         append(path, TWO)
     assert place.exists()
 
@@ -144,7 +144,7 @@ def test_programs_that_append_at_the_same_time_do_not_disturb_each_other(path: P
 
     grow(path, [Doing(b"act", b"x", act=append_too)], RcaOptions(), Progress())
 
-    assert said == ["a.rca was not changed: another program holds it locked. Wait until that is done, then try again."]
+    assert said == ["a.rca was not changed: another program has locked it. Try again when that is done."]
     assert held(path.read_bytes()) == [*ONE, (b"act", b"xx")]
 
 
@@ -207,7 +207,7 @@ def test_what_another_program_appends_meanwhile_is_not_lost(path: Path) -> None:
     """One that knows no locks: its header counts, and ours is not written over it."""
     create(path, ONE)
     theirs = build.archive(ONE, THREE)
-    interfering(path, lambda: path.write_bytes(theirs), EditError, "Another program changed a.rca")
+    interfering(path, lambda: path.write_bytes(theirs), EditError, "Another program changed or replaced a.rca")
     assert held(path.read_bytes(), [GARBAGE])[: len(ONE)] == ONE
     assert len(opened(path.read_bytes()).members) == len(ONE + THREE)
 
@@ -219,7 +219,7 @@ def test_a_file_that_is_replaced_meanwhile_is_left_alone(path: Path) -> None:
         path.with_name("b").write_bytes(b"new")
         path.with_name("b").replace(path)
 
-    interfering(path, replace, EditError, "put another file in its place")
+    interfering(path, replace, EditError, "changed or replaced")
     assert path.read_bytes() == b"new"
 
 

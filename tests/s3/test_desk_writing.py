@@ -232,7 +232,7 @@ def test_a_copy_can_be_cancelled(desk: ArchiveSession, tmp_path: Path) -> None:
 def test_an_edit_of_bytes_is_compared_before_anything_is_sent(desk: ArchiveSession, store: Store, data: bytes) -> None:
     edit = edited(desk)
     wrong = type(edit)(edit.label, (Patch(0, b"??", b"!!"),), edit.old_size, edit.new_size)
-    with pytest.raises(EditError, match="holds other bytes"):
+    with pytest.raises(EditError, match="has other bytes"):
         desk.write(Progress(), wrong)
     assert all(seen.method in ("GET", "HEAD") for seen in store.proxy.log)
     assert content(store, KEY) == data

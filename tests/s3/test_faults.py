@@ -14,11 +14,11 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
 from inspector.sources.s3 import client
-from inspector.sources.s3.cache import BLOCK
+from inspector.sources.s3.cache import BLOCK_BYTES
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.source import LARGEST_WHOLE, TAIL, S3Source
+from inspector.sources.s3.source import MAX_WHOLE_BYTES, TAIL_BYTES, S3Source
 from tests.patience import PATIENCE
 from tests.s3.conftest import Store
 from tests.s3.proxy import (
@@ -37,7 +37,7 @@ from tests.s3.proxy import (
     web_page,
 )
 
-DATA = Random(7).randbytes(2 * TAIL)
+DATA = Random(7).randbytes(2 * TAIL_BYTES)
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ SENTENCES = [
     (refuse(503), "is not available now"),
     (refuse(418, "Teapot", "short and stout"), "refused to give .*: Teapot: short and stout"),
     (refuse(200, "ExpressionError"), "replaced"),
-    (answering(Content_Range=f"bytes 5-{BLOCK + 4}/{len(DATA)}"), "answered with other bytes"),
+    (answering(Content_Range=f"bytes 5-{BLOCK_BYTES + 4}/{len(DATA)}"), "answered with other bytes"),
     (answering(Content_Range="bytes nonsense"), "does not say which bytes"),
-    (answering(Content_Range=f"bytes 0-{BLOCK - 1}/{len(DATA) + 1}"), "was replaced"),
+    (answering(Content_Range=f"bytes 0-{BLOCK_BYTES - 1}/{len(DATA) + 1}"), "was replaced"),
     (answering(ETag='"another"'), "was replaced"),
     (cut(100), "broke off"),
     (cut(0), "broke off"),
@@ -94,7 +94,7 @@ def test_an_opening_that_fails_is_a_sentence(store: Store, fault: Fault, words: 
         store.open(location)
 
 
-@pytest.mark.parametrize("fault", [cut(100), fewer, cut(BLOCK // 2), refuse(503, "SlowDown"), refuse(500)])
+@pytest.mark.parametrize("fault", [cut(100), fewer, cut(BLOCK_BYTES // 2), refuse(503, "SlowDown"), refuse(500)])
 def test_what_fails_once_or_twice_is_tried_again(store: Store, source: S3Source, fault: Fault) -> None:
     store.proxy.fail(fault, fault)
     assert source.read(0, 10) == DATA[:10]
@@ -109,7 +109,7 @@ def test_a_server_that_ignores_preconditions_gives_no_bytes_of_another_object(st
 
 def test_a_server_that_ignores_ranges_serves_small_objects_only(store: Store) -> None:
     small = store.put("small.caf", DATA)
-    large = store.put("large.caf", bytes(LARGEST_WHOLE + 1))
+    large = store.put("large.caf", bytes(MAX_WHOLE_BYTES + 1))
     with store.proxy.failing(ignoring("Range")):
         assert store.open(small).read(5, 10) == DATA[5:15]
         with pytest.raises(SourceError, match="ignores ranges"):
@@ -146,7 +146,7 @@ def test_a_web_page_that_is_an_object_is_read(store: Store) -> None:
 
 def test_a_server_that_gives_a_wrong_end_is_asked_again(store: Store) -> None:
     def head_for_tail(seen: Seen, forward: Forward) -> Reply:
-        return forward("Range", Range=f"bytes=0-{TAIL - 1}") if seen.range.startswith("bytes=-") else forward()
+        return forward("Range", Range=f"bytes=0-{TAIL_BYTES - 1}") if seen.range.startswith("bytes=-") else forward()
 
     location = store.put("faults.caf", DATA)
     with store.proxy.failing(head_for_tail):
@@ -193,7 +193,7 @@ def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source
     def work() -> None:
         with cancelling(progress):
             try:
-                source.read(0, TAIL)
+                source.read(0, TAIL_BYTES)
             except Cancelled as error:
                 ended.append(error)
 
@@ -205,7 +205,7 @@ def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source
         gate.set()
         thread.join(PATIENCE)
     assert len(ended) == 1
-    assert source.ledger.requests()[-1].received < TAIL
+    assert source.ledger.requests()[-1].received < TAIL_BYTES
 
 
 def test_a_version_that_may_not_be_read_is_read_as_the_object_with_that_etag(store: Store) -> None:

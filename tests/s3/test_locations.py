@@ -19,7 +19,7 @@ from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import open_location
 from inspector.operations.open.opening import decode
-from inspector.sources.s3.cache import LARGEST
+from inspector.sources.s3.cache import MAX_REQUEST_BYTES
 from inspector.sources.s3.source import S3Source
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import SAMPLES, caf, dataset, members, taco
@@ -161,10 +161,10 @@ def test_a_dry_run_of_an_edit_sends_nothing(store: Store) -> None:
 @pytest.mark.parametrize(
     ("location", "words"),
     [
-        (f"s3://{BUCKET}/nothing.caf", "does not exist: there is neither an object nor a prefix"),
+        (f"s3://{BUCKET}/nothing.caf", "does not exist, neither as an object nor as a prefix"),
         ("s3://no-such-bucket/x.caf", "no bucket no-such-bucket"),
         ("s3://", "names no bucket"),
-        ("s3://u:hidden@bucket/x", "had credentials in it"),
+        ("s3://u:hidden@bucket/x", "contains credentials"),
         ("s3://Not_A_Name!/x", "no address that S3 can have"),
     ],
 )
@@ -191,7 +191,7 @@ def test_checking_takes_as_many_requests_as_there_are_stretches(store: Store, ou
     location = store.put(name, data)
     assert output("check", *store.options, location)[0] == 0
     gets = [seen for seen in store.proxy.log if not seen.listing]
-    assert len(gets) <= 2 + -(-len(data) // LARGEST) + 3
+    assert len(gets) <= 2 + -(-len(data) // MAX_REQUEST_BYTES) + 3
 
 
 def test_listing_a_tar_of_large_members_reads_their_headers_and_little_else(store: Store) -> None:

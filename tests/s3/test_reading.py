@@ -8,12 +8,12 @@ import pytest
 
 from inspector.core.source import SourceError, expect
 from inspector.core.span import Span
-from inspector.sources.s3.cache import BLOCK, LARGEST
+from inspector.sources.s3.cache import BLOCK_BYTES, MAX_REQUEST_BYTES
 from inspector.sources.s3.ledger import Why
-from inspector.sources.s3.source import TAIL
+from inspector.sources.s3.source import TAIL_BYTES
 from tests.s3.conftest import Store
 
-DATA = Random(6).randbytes(5 * TAIL // 2 + 1234)
+DATA = Random(6).randbytes(5 * TAIL_BYTES // 2 + 1234)
 
 
 def test_reads_are_those_of_a_file(store: Store) -> None:
@@ -21,11 +21,14 @@ def test_reads_are_those_of_a_file(store: Store) -> None:
     random = Random(1)
     assert source.size == len(DATA)
     for _ in range(60):
-        offset, length = random.randrange(-5, len(DATA) + 5), random.choice((0, 1, 70, BLOCK, 5 * BLOCK, 3 * TAIL))
+        offset, length = (
+            random.randrange(-5, len(DATA) + 5),
+            random.choice((0, 1, 70, BLOCK_BYTES, 5 * BLOCK_BYTES, 3 * TAIL_BYTES)),
+        )
         assert source.read(offset, length) == (DATA[offset : offset + length] if offset >= 0 else b"")
 
 
-@pytest.mark.parametrize("size", [0, 1, BLOCK, TAIL - 1, TAIL, TAIL + 1])
+@pytest.mark.parametrize("size", [0, 1, BLOCK_BYTES, TAIL_BYTES - 1, TAIL_BYTES, TAIL_BYTES + 1])
 @pytest.mark.parametrize("name", ["size.caf", "size.tar"])
 def test_objects_of_every_size(store: Store, size: int, name: str) -> None:
     source = store.open(store.put(name, DATA[:size]))
@@ -51,16 +54,19 @@ def test_what_was_read_is_not_asked_for_again(store: Store) -> None:
     for _ in range(3):
         assert source.read(10, 100) == DATA[10:110]
     assert len(store.proxy.log) == 2
-    assert source.cached() == (Span(0, BLOCK), Span(-(-(len(DATA) - TAIL) // BLOCK) * BLOCK, len(DATA)))
+    assert source.cached() == (
+        Span(0, BLOCK_BYTES),
+        Span(-(-(len(DATA) - TAIL_BYTES) // BLOCK_BYTES) * BLOCK_BYTES, len(DATA)),
+    )
 
 
 def test_neighbouring_misses_are_one_request(store: Store) -> None:
     source = store.open(store.put("merged.caf", DATA))
-    source.read(2 * BLOCK, 1)
-    source.read(0, 5 * BLOCK)
+    source.read(2 * BLOCK_BYTES, 1)
+    source.read(0, 5 * BLOCK_BYTES)
     assert store.proxy.asked()[1:] == [
-        f"GET /archives/merged.caf bytes={2 * BLOCK}-{3 * BLOCK - 1}",
-        f"GET /archives/merged.caf bytes=0-{5 * BLOCK - 1}",
+        f"GET /archives/merged.caf bytes={2 * BLOCK_BYTES}-{3 * BLOCK_BYTES - 1}",
+        f"GET /archives/merged.caf bytes=0-{5 * BLOCK_BYTES - 1}",
     ]
 
 
@@ -71,14 +77,14 @@ def test_reading_on_and_on_reads_ahead(store: Store) -> None:
     assert got == data
     asked = [request.stop - request.start for request in source.ledger.requests()]
     assert len(asked) < 12
-    assert max(asked) <= LARGEST
+    assert max(asked) <= MAX_REQUEST_BYTES
 
 
 def test_what_is_expected_is_asked_for_at_once(store: Store) -> None:
     source = store.open(store.put("expected.caf", DATA))
-    expect(source, 100, 6 * BLOCK)
+    expect(source, 100, 6 * BLOCK_BYTES)
     assert source.read(100, 10) == DATA[100:110]
-    assert source.read(5 * BLOCK, 10) == DATA[5 * BLOCK : 5 * BLOCK + 10]
+    assert source.read(5 * BLOCK_BYTES, 10) == DATA[5 * BLOCK_BYTES : 5 * BLOCK_BYTES + 10]
     assert len(store.proxy.log) == 2
 
 
@@ -87,12 +93,12 @@ def test_the_ledger_says_what_was_asked_and_what_it_cost(store: Store) -> None:
     source = store.open(location)
     source.read(0, 10)
     first, second = source.ledger.requests()
-    assert (first.method, first.location, first.start, first.stop) == ("GET", location, -TAIL, 0)
-    assert (first.received, first.status, first.why, first.attempts) == (TAIL, 206, Why.OPENING, 1)
-    assert (second.start, second.stop, second.received, second.why) == (0, BLOCK, BLOCK, Why.READING)
+    assert (first.method, first.location, first.start, first.stop) == ("GET", location, -TAIL_BYTES, 0)
+    assert (first.received, first.status, first.why, first.attempts) == (TAIL_BYTES, 206, Why.OPENING, 1)
+    assert (second.start, second.stop, second.received, second.why) == (0, BLOCK_BYTES, BLOCK_BYTES, Why.READING)
     assert 0 < first.when <= second.when
     totals = source.ledger.totals
-    assert (totals.requests, totals.received) == (2, TAIL + BLOCK)
+    assert (totals.requests, totals.received) == (2, TAIL_BYTES + BLOCK_BYTES)
     assert totals.milliseconds == pytest.approx(first.milliseconds + second.milliseconds)
 
 

@@ -52,7 +52,7 @@ def test_what_is_printed_for_programs(
     assert main([command, "--json", *store.options, before]) == 2
     out, err = capfd.readouterr()
     assert out or wrong
-    assert "had credentials in it" in out + err
+    assert "contains credentials" in out + err
     assert told(out + err) == []
 
 

@@ -174,7 +174,7 @@ def test_403_is_not_missing_where_nothing_may_be_listed(
     said = capsys.readouterr().out
     assert status == (1 if listed else 2), "a listing that does not show it tells that it is missing"
     assert ("The metadata is missing" in said) == listed
-    assert ("is not told (403)" in said) != listed
+    assert ("is unknown (403)" in said) != listed
 
 
 def test_404_is_missing_where_nothing_may_be_listed(store: Store, folder: str) -> None:
@@ -306,7 +306,7 @@ def test_what_an_audit_says_of_ranges_that_were_not_read_does_not_stay(
 
 def kept() -> list[bytes]:
     """The old bytes of files that were replaced."""
-    folder = store_of_old_bytes.folder()
+    folder = store_of_old_bytes.store_folder()
     return [_old(path) for path in sorted(folder.iterdir())] if folder.is_dir() else []
 
 
@@ -321,7 +321,7 @@ def _old(path: Path) -> bytes:
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     yield
-    shutil.rmtree(store_of_old_bytes.folder(), ignore_errors=True)
+    shutil.rmtree(store_of_old_bytes.store_folder(), ignore_errors=True)
 
 
 REPLACING = ["--accept", "datas3t-rebuild-metadata"]
@@ -386,12 +386,12 @@ def test_metadata_whose_old_bytes_cannot_be_kept_is_left_alone(
     store: Store, folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     location, read = places(store, folder, tmp_path, {NAME: TAR, f"{NAME}.metadata": b"junk"}, far=True)
-    store_of_old_bytes.folder().parent.mkdir(parents=True, exist_ok=True)
-    store_of_old_bytes.folder().touch()
+    store_of_old_bytes.store_folder().parent.mkdir(parents=True, exist_ok=True)
+    store_of_old_bytes.store_folder().touch()
     try:
         assert main(["repair", *REPLACING, *store.options, location]) == 2
     finally:
-        store_of_old_bytes.folder().unlink()
+        store_of_old_bytes.store_folder().unlink()
     assert "is left as it is: its old bytes cannot be kept" in capsys.readouterr().err
     assert read(f"{NAME}.metadata") == b"junk"
 

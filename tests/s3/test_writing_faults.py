@@ -11,7 +11,7 @@ import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
-from inspector.sources.s3.abort import Patience
+from inspector.sources.s3.abort import WaitLimits
 from inspector.sources.s3.sender import Sender
 from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import S3Source
@@ -187,7 +187,7 @@ def test_what_nobody_can_know_is_said(store: Store) -> None:
         return refuse(500, "InternalError")(seen, forward) if gone else forward()
 
     source = store.open(store.put(KEY, LARGE))
-    with store.proxy.failing(losing), pytest.raises(EditError, match=r"It is not known whether .* was changed"):
+    with store.proxy.failing(losing), pytest.raises(EditError, match=r"It is unknown whether .* was changed"):
         write_object(source, edit_of(LARGE), Progress())
     for each in store.client.list_multipart_uploads(Bucket=BUCKET)["Uploads"]:
         store.client.abort_multipart_upload(Bucket=BUCKET, Key=each["Key"], UploadId=each["UploadId"])
@@ -201,7 +201,7 @@ def test_an_upload_that_cannot_be_aborted_is_named(store: Store) -> None:
 
     with (
         store.proxy.failing(when(stuck, refuse(403, "AccessDenied"))),
-        pytest.raises(EditError, match=r"it costs until the upload .* is aborted"),
+        pytest.raises(EditError, match=r"they cost money until the upload .* is aborted"),
     ):
         write_object(source, edit_of(LARGE), Progress())
     for each in store.client.list_multipart_uploads(Bucket=BUCKET)["Uploads"]:
@@ -306,7 +306,7 @@ def test_an_etag_that_does_not_tell_is_said(store: Store, source: S3Source, data
 
     with (
         store.proxy.failing(encrypting),
-        pytest.raises(EditError, match=r"It is not known whether .* another ETag than before"),
+        pytest.raises(EditError, match=r"It is unknown whether .* another ETag than before"),
     ):
         write_object(source, edit_of(data), Progress())
     assert content(store, KEY) == changed(data)
@@ -316,8 +316,8 @@ def test_an_etag_that_does_not_tell_is_said(store: Store, source: S3Source, data
 def test_a_server_that_takes_too_long_is_not_waited_for(
     store: Store, source: S3Source, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    within = property(lambda self: Patience(self._look, within=BRIEFLY))
-    monkeypatch.setattr(Sender, "_patience", within)
+    max_seconds = property(lambda self: WaitLimits(self._check_cancelled, max_seconds=BRIEFLY))
+    monkeypatch.setattr(Sender, "_patience", max_seconds)
     gate = Event()
 
     def hanging(_: Seen, _forward: Forward) -> Reply:

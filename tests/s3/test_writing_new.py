@@ -28,8 +28,8 @@ def keys(store: Store, prefix: str) -> list[str]:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(new_objects, "SENT", 5 * MEBI)
-    monkeypatch.setattr(new_objects, "LEAST", 0)
+    monkeypatch.setattr(new_objects, "SENT_PART_BYTES", 5 * MEBI)
+    monkeypatch.setattr(new_objects, "MIN_PART_BYTES", 0)
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -85,7 +85,7 @@ def test_what_is_not_known_is_not_said(store: Store, tmp_path: Path, capsys: pyt
 
     with store.proxy.failing(losing):
         assert main(["create", "caf", f"{HERE}/new/unknown.caf", str(tmp_path / "tree"), *store.options]) == 2
-    assert "It is not known whether" in capsys.readouterr().err
+    assert "It is unknown whether" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -98,7 +98,7 @@ def test_what_is_left_of_a_cancelled_one_is_said(store: Store, tmp_path: Path) -
     with (
         store.proxy.failing(failing),
         pytest.raises(
-            SourceError, match=r"It was cancelled\. What was sent of .* costs until the upload .* is aborted"
+            SourceError, match=r"It was cancelled\. The uploaded parts of .* cost money until the upload .* is aborted"
         ) as told,
     ):
         create_caf(Stopping(6 * MEBI), f"{HERE}/new/left.caf", [str(tmp_path / "tree")], connection=store.connection)

@@ -16,7 +16,7 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write
-from inspector.sources.local.old_bytes import folder
+from inspector.sources.local.old_bytes import store_folder
 
 CALLS = [name for name in vars(Disk) if not name.startswith("_")]
 
@@ -118,7 +118,7 @@ class Memory(Disk):
 
     def files(self) -> dict[Path, bytes]:
         """All files but those of the store of old bytes."""
-        return {path: bytes(file.now) for path, file in self._names.items() if path.parent != folder()}
+        return {path: bytes(file.now) for path, file in self._names.items() if path.parent != store_folder()}
 
     def cut(self, chance: random.Random) -> Memory:
         """The disk after the power was cut: of what was not yet safe, any part may be there."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from inspector.core.edit import Edit
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.journal import Journal, encoded, places
-from inspector.sources.local.journal_state import Kind
+from inspector.sources.local.journal import Journal, encode, journal_paths
+from inspector.sources.local.journal_state import ChangeState
 from inspector.sources.local.recovery import Pending, pending
 from tests.sources.disks import CONTENT, EDITS
 
@@ -17,13 +17,13 @@ THREE, GROWING, SHRINKING = EDITS["three"], EDITS["growing"], EDITS["shrinking"]
 def interrupted(path: Path, edit: Edit, content: bytes, *, dropped: bool = True) -> Path:
     """Leave the file with ``content``, and the journal of a change that did not come to its end."""
     kept = CONTENT[edit.dropped.start : edit.dropped.stop] if dropped else None
-    place = places(path)[0]
-    place.write_bytes(encoded(Journal(str(path), FileSource(path).identity, edit, kept)))
+    place = journal_paths(path)[0]
+    place.write_bytes(encode(Journal(str(path), FileSource(path).identity, edit, kept)))
     path.write_bytes(content)
     return place
 
 
-def waiting(path: Path, kind: Kind) -> Pending:
+def waiting(path: Path, kind: ChangeState) -> Pending:
     before = path.read_bytes() if path.exists() else None
     found = pending(path)
     assert found is not None

@@ -30,7 +30,7 @@ each_kept = pytest.mark.usefixtures("_kept")
 def _kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether what is cut off is little enough to be put back."""
     if request.param == "not kept":
-        monkeypatch.setattr(in_place, "KEPT", 10)
+        monkeypatch.setattr(in_place, "MAX_DROPPED_BYTES", 10)
 
 
 def fresh() -> Memory:
@@ -203,7 +203,7 @@ def test_stopping_in_between_puts_the_old_bytes_back(offset: int) -> None:
 
 def test_an_end_that_is_off_for_good_is_not_made_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot go back is left as it is: all new, and to be finished."""
-    monkeypatch.setattr(in_place, "KEPT", 10)
+    monkeypatch.setattr(in_place, "MAX_DROPPED_BYTES", 10)
     disk = fresh()
 
     def act(_: int, name: str, *__: Any) -> None:
@@ -211,7 +211,7 @@ def test_an_end_that_is_off_for_good_is_not_made_worse(monkeypatch: pytest.Monke
             raise OSError(errno.EIO, "Input/output error")
 
     watched = Watched(act, disk)
-    with pytest.raises(EditError, match="its end is cut off already"):
+    with pytest.raises(EditError, match="its end is already cut off"):
         write(PATH, EDITS["shrinking"], None, watched)
     assert content(disk) == after(EDITS["shrinking"])
     finish(PATH, disk)

@@ -64,7 +64,7 @@ def test_the_end_is_cut_off_when_all_else_is_safe(path: Path) -> None:
 
 
 def test_an_end_too_long_to_be_kept_cannot_be_put_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_place, "KEPT", 79)
+    monkeypatch.setattr(in_place, "MAX_DROPPED_BYTES", 79)
     assert write(path, EDITS["shrinking"], None).undo is None
     assert path.read_bytes() == after(EDITS["shrinking"])
 
@@ -81,7 +81,7 @@ def test_a_second_editor_is_kept_out(path: Path) -> None:
 
     write(path, THREE, None, Watched(act))
     assert path.read_bytes() == after(THREE)
-    assert "another program holds it locked" in said[0]
+    assert "another program has locked it" in said[0]
     assert "Another program is changing" in said[1]
 
 
@@ -94,7 +94,7 @@ def test_a_program_that_locks_the_file_is_respected(path: Path) -> None:
 def test_an_interrupted_change_comes_first(path: Path) -> None:
     with pytest.raises(EditError):
         write(path, THREE, None, Watched(refusing("write", errno.EIO, where=lambda each: each[2] == 14)))
-    assert "earlier change of it was interrupted" in refused(path, THREE)
+    assert "earlier change was interrupted" in refused(path, THREE)
     roll_back(path)
     write(path, THREE, None)
 
@@ -114,7 +114,7 @@ def test_hard_links_and_symbolic_links_are_warnings(path: Path) -> None:
     assert path.read_bytes() == path.with_name("other name").read_bytes() == after(THREE)
     assert written.warnings == (
         f"link is a symbolic link; the file that changes is {path.resolve()}.",
-        "archive.tacozip has 2 names (hard links); the change shows under all of them.",
+        "archive.tacozip has 2 names (hard links); the change affects all of them.",
     )
 
 

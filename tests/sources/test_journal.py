@@ -14,7 +14,7 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local import journal
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import Identity
-from inspector.sources.local.journal import BrokenJournal, Journal, decoded, encoded, find, load, places, save
+from inspector.sources.local.journal import BrokenJournal, Journal, decode, encode, find, journal_paths, load, save
 from tests.sources.disks import EDITS, Watched
 
 NUMBERS = st.integers(0, 2**64 - 1)
@@ -46,37 +46,37 @@ ONE = Journal("/a", Identity(1, 2, 700, 3), EDITS["three"], b"")
 
 @given(journals())
 def test_a_journal_survives_its_file(each: Journal) -> None:
-    assert decoded(encoded(each)) == each
+    assert decode(encode(each)) == each
 
 
-@given(st.integers(0, len(encoded(ONE)) - 1), st.integers(1, 255))
+@given(st.integers(0, len(encode(ONE)) - 1), st.integers(1, 255))
 def test_any_damage_is_seen(at: int, change: int) -> None:
-    data = bytearray(encoded(ONE))
+    data = bytearray(encode(ONE))
     data[at] ^= change
     with pytest.raises(BrokenJournal):
-        decoded(bytes(data))
+        decode(bytes(data))
 
 
-@given(st.integers(0, len(encoded(ONE)) - 1))
+@given(st.integers(0, len(encode(ONE)) - 1))
 def test_the_beginning_of_a_journal_says_what_stood_in_the_file(size: int) -> None:
     with pytest.raises(BrokenJournal) as caught:
-        decoded(encoded(ONE)[:size])
-    beginning = caught.value.beginning
-    assert beginning is not None
-    assert beginning.size in (-1, 700)
+        decode(encode(ONE)[:size])
+    partial = caught.value.partial
+    assert partial is not None
+    assert partial.size in (-1, 700)
     patches = [(patch.offset, patch.old) for patch in ONE.edit.patches]
     assert all(
-        (at, old[: len(found)]) == (at, found) for (at, old), (_, found) in zip(patches, beginning.old, strict=False)
+        (at, old[: len(found)]) == (at, found) for (at, old), (_, found) in zip(patches, partial.old, strict=False)
     )
-    if size >= len(encoded(ONE)) - 36:  # the new bytes of the last patch and the digest
-        assert list(beginning.old) == patches
+    if size >= len(encode(ONE)) - 36:  # the new bytes of the last patch and the digest
+        assert list(partial.old) == patches
 
 
-@pytest.mark.parametrize("data", [b'{"a":1}', bytes(300), encoded(ONE)[:-1] + b"x", encoded(ONE) + b"more"])
+@pytest.mark.parametrize("data", [b'{"a":1}', bytes(300), encode(ONE)[:-1] + b"x", encode(ONE) + b"more"])
 def test_what_is_no_beginning_of_a_journal_is_not_taken_for_one(data: bytes) -> None:
     with pytest.raises(BrokenJournal) as caught:
-        decoded(data)
-    assert caught.value.beginning is None
+        decode(data)
+    assert caught.value.partial is None
 
 
 def sealed(body: bytes) -> bytes:
@@ -87,15 +87,15 @@ def sealed(body: bytes) -> bytes:
 @given(st.binary(max_size=200), st.booleans())
 def test_whatever_a_stranger_seals_is_a_sentence(body: bytes, magic: bool) -> None:
     with pytest.raises(ValueError, match="Another"):
-        decoded(sealed(journal._MAGIC + body if magic else body))
+        decode(sealed(journal._MAGIC + body if magic else body))
 
 
-@given(st.integers(0, (len(encoded(ONE)) - 40) // 8), st.sampled_from([-1, 2**62, 2**63 - 1, 0, 1, 699, 701]))
+@given(st.integers(0, (len(encode(ONE)) - 40) // 8), st.sampled_from([-1, 2**62, 2**63 - 1, 0, 1, 699, 701]))
 def test_wrong_numbers_with_the_right_digest_are_a_sentence_or_a_journal(slot: int, number: int) -> None:
-    body = bytearray(encoded(ONE)[:-32])
+    body = bytearray(encode(ONE)[:-32])
     body[8 + slot * 8 : 16 + slot * 8] = struct.pack("<q", number)
     try:
-        found = decoded(sealed(bytes(body)))
+        found = decode(sealed(bytes(body)))
     except ValueError:
         return
     assert found.edit.old_size >= 0
@@ -104,10 +104,10 @@ def test_wrong_numbers_with_the_right_digest_are_a_sentence_or_a_journal(slot: i
 
 
 def test_a_journal_of_a_later_version_is_not_taken_for_a_broken_one() -> None:
-    data = bytearray(encoded(ONE)[:-32])
+    data = bytearray(encode(ONE)[:-32])
     data[7] = 2
     with pytest.raises(ValueError, match="Another version"):
-        decoded(sealed(bytes(data)))
+        decode(sealed(bytes(data)))
 
 
 def test_a_journal_is_its_owners_alone_and_safe_before_anything_else(path: Path) -> None:
@@ -123,30 +123,30 @@ def test_a_journal_is_its_owners_alone_and_safe_before_anything_else(path: Path)
 
 
 def test_the_second_place_is_known_by_the_path() -> None:
-    apart = {places(Path(name))[1] for name in ("/a/x.zip", "/b/x.zip", "/a/x.zip/", "/a/\udcff.zip")}
-    assert len(apart) == 3
-    assert all(each.suffix == ".aij" and each.is_absolute() and each.name.isascii() for each in apart)
+    central = {journal_paths(Path(name))[1] for name in ("/a/x.zip", "/b/x.zip", "/a/x.zip/", "/a/\udcff.zip")}
+    assert len(central) == 3
+    assert all(each.suffix == ".aij" and each.is_absolute() and each.name.isascii() for each in central)
 
 
 def test_a_journal_in_the_second_place_is_found(path: Path) -> None:
     assert find(path, Disk()) is None
-    apart = places(path)[1]
-    Disk().make_folder(apart.parent)
-    apart.write_bytes(encoded(ONE))
+    central = journal_paths(path)[1]
+    Disk().make_folder(central.parent)
+    central.write_bytes(encode(ONE))
     try:
-        assert find(path, Disk()) == apart
+        assert find(path, Disk()) == central
     finally:
-        apart.unlink()
+        central.unlink()
 
 
 def test_what_is_no_regular_file_is_no_journal(path: Path) -> None:
-    place = places(path)[0]
+    place = journal_paths(path)[0]
     os.mkfifo(place)
-    with pytest.raises(EditError, match=r"no regular file and no journal of this program\..* moved away"):
+    with pytest.raises(EditError, match=r"not a regular file, not a journal of this program\..* moved away"):
         load(place, Disk())
     place.unlink()
     place.symlink_to(path)
-    with pytest.raises(EditError, match="a symbolic link and no journal"):
+    with pytest.raises(EditError, match="a symbolic link, not a journal"):
         load(place, Disk())
     place.unlink()
     place.mkdir()
@@ -155,8 +155,8 @@ def test_what_is_no_regular_file_is_no_journal(path: Path) -> None:
 
 
 def test_a_journal_of_impossible_size_is_not_read(path: Path) -> None:
-    place = places(path)[0]
+    place = journal_paths(path)[0]
     with place.open("wb") as file:
-        file.truncate(journal.LARGEST + 1)
+        file.truncate(journal.MAX_JOURNAL_BYTES + 1)
     with pytest.raises(BrokenJournal):
         load(place, Disk())

@@ -17,9 +17,9 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local import old_bytes
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.in_place import write
-from inspector.sources.local.old_bytes import entries, folder
+from inspector.sources.local.old_bytes import store_folder, stored_changes
 from inspector.sources.local.recovery import finish, forget, pending
-from inspector.sources.local.undo import last_change, take_back
+from inspector.sources.local.undo import describe_last_change, undo_last_change
 from tests.sources.disks import CONTENT, EDITS, Memory, Stopped, Watched, after, failing, names, refusing, stopping
 
 PATH = Path("/archives/a.tacozip")
@@ -32,16 +32,16 @@ each_size = pytest.mark.usefixtures("_size")
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where bytes are kept that were cut off."""
     if request.param == "beside the archive":
-        monkeypatch.setattr(old_bytes, "SMALL", 79)
+        monkeypatch.setattr(old_bytes, "MAX_INLINE_BYTES", 79)
 
 
 @st.composite
 def edits(draw: st.DrawFn) -> Edit:
     """Any edit of CONTENT."""
     size = len(CONTENT)
-    places = sorted(draw(st.lists(st.integers(0, size - 1), max_size=4, unique=True)))
+    journal_paths = sorted(draw(st.lists(st.integers(0, size - 1), max_size=4, unique=True)))
     patches = []
-    for at, stop in pairwise([*places, size]):
+    for at, stop in pairwise([*journal_paths, size]):
         old = CONTENT[at : draw(st.integers(at + 1, stop))]
         patches.append(Patch(at, old, draw(st.binary(min_size=len(old), max_size=len(old)))))
     end = max((patch.span.stop for patch in patches), default=0)
@@ -62,24 +62,24 @@ def settle(disk: Disk) -> None:
 def test_any_change_is_taken_back_to_the_byte(edit: Edit, small: int) -> None:
     disk = Memory({PATH: CONTENT})
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(old_bytes, "SMALL", small)
+        patched.setattr(old_bytes, "MAX_INLINE_BYTES", small)
         write(PATH, edit, None, disk)
         assert disk.files()[PATH] == after(edit)
         if after(edit) != CONTENT:
-            assert take_back(PATH, disk).startswith("a.tacozip is again as it was before")
+            assert undo_last_change(PATH, disk).startswith("a.tacozip is as it was before")
     assert disk.files() == {PATH: CONTENT}
-    with pytest.raises(EditError, match="no change of it is kept"):
-        take_back(PATH, disk)
+    with pytest.raises(EditError, match="no change of it is stored"):
+        undo_last_change(PATH, disk)
 
 
 def test_one_change_after_another_is_taken_back(path: Path) -> None:
     write(path, EDITS["three"], None)
     second = Edit("Cut", (), len(CONTENT), 100)
     write(path, second, None)
-    assert last_change(path) == f"The last change of {path.name} would be taken back: Cut."
-    take_back(path)
+    assert describe_last_change(path) == f"The last change of {path.name} would be undone: Cut."
+    undo_last_change(path)
     assert path.read_bytes() == after(EDITS["three"])
-    take_back(path)
+    undo_last_change(path)
     assert path.read_bytes() == CONTENT
     assert names(path) == [path.name]
 
@@ -88,23 +88,23 @@ def test_what_is_cut_off_is_named_and_its_owners_alone(path: Path) -> None:
     found = write(path, CUT, None).kept
     assert found is not None
     place, dropped = Path(found.path), CONTENT[CUT.new_size :]
-    assert place.parent == folder()
+    assert place.parent == store_folder()
     assert place.read_bytes()[found.offset : found.offset + found.length] == dropped
     assert found.sha256 == hashlib.sha256(dropped).hexdigest()
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
-    assert stat.S_IMODE(folder().stat().st_mode) == 0o700
+    assert stat.S_IMODE(store_folder().stat().st_mode) == 0o700
 
 
 def test_more_than_the_state_folder_is_for_stands_beside_the_archive(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(old_bytes, "SMALL", 79)
+    monkeypatch.setattr(old_bytes, "MAX_INLINE_BYTES", 79)
     path.with_name(f"{path.name}.cut").write_text("another's")
     found = write(path, CUT, None).kept
     assert found is not None
     assert (Path(found.path), found.offset) == (path.with_name(f"{path.name}-1.cut"), 0)
     assert Path(found.path).read_bytes() == CONTENT[CUT.new_size :]
-    take_back(path)
+    undo_last_change(path)
     assert path.read_bytes() == CONTENT
     assert names(path) == [path.name, f"{path.name}.cut"]
 
@@ -137,12 +137,12 @@ def test_a_full_disk_leaves_the_archive_untouched(path: Path) -> None:
                 raise OSError(errno.ENOSPC, "No space left on device")
             return super().call(name, *arguments)
 
-    before = list(entries(path, Disk()))
+    before = list(stored_changes(path, Disk()))
     with pytest.raises(EditError, match="no space left"):
         write(path, CUT, None, Full())
     assert path.read_bytes() == CONTENT
     assert names(path) == [path.name]
-    assert list(entries(path, Disk())) == before
+    assert list(stored_changes(path, Disk())) == before
 
 
 @each_edit
@@ -161,8 +161,8 @@ def test_a_program_that_ends_before_the_first_write_has_changed_nothing(name: st
             break
         disk = disk.cut(chance)
         if pending(PATH, disk) is None and disk.files()[PATH] == CONTENT:
-            with pytest.raises(EditError, match="no change of it is kept"):
-                take_back(PATH, disk)
+            with pytest.raises(EditError, match="no change of it is stored"):
+                undo_last_change(PATH, disk)
             assert disk.files()[PATH] == CONTENT
             write(PATH, edit, None, disk)
         else:
@@ -180,7 +180,7 @@ def test_taking_back_may_be_cut_short_and_taken_up_again(name: str, kind: str) -
         disk = Memory({PATH: CONTENT})
         write(PATH, edit, None, disk)
         try:
-            take_back(PATH, Watched(stopping(at) if kind == "power" else failing(at, errno.EIO), disk))
+            undo_last_change(PATH, Watched(stopping(at) if kind == "power" else failing(at, errno.EIO), disk))
         except (Stopped, EditError):
             if kind == "power":
                 disk = disk.cut(chance)
@@ -189,7 +189,7 @@ def test_taking_back_may_be_cut_short_and_taken_up_again(name: str, kind: str) -
                 break
         settle(disk)
         if disk.files()[PATH] != CONTENT:
-            take_back(PATH, disk)
+            undo_last_change(PATH, disk)
         assert disk.files()[PATH] == CONTENT
 
 
@@ -198,28 +198,28 @@ def test_bytes_of_another_program_are_not_written_over(path: Path) -> None:
     for other in (after(CUT) + b"grown", b"x" + after(CUT)[1:300] + b"y" * 10 + after(CUT)[310:]):
         path.write_bytes(other)
         with pytest.raises(EditError, match="was not changed"):
-            take_back(path)
+            undo_last_change(path)
         assert path.read_bytes() == other
 
 
 def test_what_was_kept_and_has_changed_is_not_put_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(old_bytes, "SMALL", 79)
+    monkeypatch.setattr(old_bytes, "MAX_INLINE_BYTES", 79)
     found = write(path, CUT, None).kept
     assert found is not None
     Path(found.path).write_bytes(bytes(found.length))
     with pytest.raises(EditError, match="no longer holds the bytes"):
-        take_back(path)
+        undo_last_change(path)
     assert path.read_bytes() == after(CUT)
 
 
 def test_the_oldest_entries_go_and_never_the_newest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(old_bytes, "ENTRIES", 3)
+    monkeypatch.setattr(old_bytes, "MAX_ENTRIES", 3)
     other = path.with_name("other")
     for number in range(5):
         other.write_bytes(CONTENT)
         write(other, Edit(f"Cut {number}", (), len(CONTENT), number), None)
-    assert [entry.edit.label for entry in entries(other, Disk())] == ["Cut 4", "Cut 3", "Cut 2"]
-    monkeypatch.setattr(old_bytes, "TOTAL", 10)
+    assert [entry.edit.label for entry in stored_changes(other, Disk())] == ["Cut 4", "Cut 3", "Cut 2"]
+    monkeypatch.setattr(old_bytes, "MAX_TOTAL_BYTES", 10)
     write(path, CUT, None)
-    assert [entry.edit.label for entry in entries(path, Disk())] == [CUT.label]
-    assert list(entries(other, Disk())) == []
+    assert [entry.edit.label for entry in stored_changes(path, Disk())] == [CUT.label]
+    assert list(stored_changes(other, Disk())) == []

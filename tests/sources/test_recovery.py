@@ -13,8 +13,8 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.span import Span
 from inspector.sources.local import journal
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.journal import places
-from inspector.sources.local.journal_state import Kind
+from inspector.sources.local.journal import journal_paths
+from inspector.sources.local.journal_state import ChangeState
 from inspector.sources.local.recovery import finish, forget, pending, roll_back
 from tests.sources.disks import CONTENT, Watched, after, names, refusing
 from tests.sources.interruptions import GROWING, SHRINKING, THREE, interrupted, some, waiting
@@ -24,18 +24,18 @@ from tests.sources.interruptions import GROWING, SHRINKING, THREE, interrupted, 
 @pytest.mark.parametrize("way", [finish, roll_back], ids=lambda each: each.__name__)
 def test_any_of_three_writes_may_have_been_made(chosen: tuple[bool, ...], way: object, path: Path) -> None:
     interrupted(path, THREE, some(THREE, chosen))
-    kind = Kind.FINISHED if all(chosen) else Kind.MIXED if any(chosen) else Kind.NOT_BEGUN
+    kind = ChangeState.FINISHED if all(chosen) else ChangeState.MIXED if any(chosen) else ChangeState.NOT_BEGUN
     found = waiting(path, kind)
     assert found.spans == tuple(
         sorted(patch.span for patch, there in zip(THREE.patches, chosen, strict=True) if not there)
     )
     assert found.finish
     assert found.roll_back
-    assert bool(found.forget) == (kind is not Kind.MIXED)
+    assert bool(found.forget) == (kind is not ChangeState.MIXED)
     if way is finish:
-        assert finish(path) == "archive.tacozip is changed now, as was intended."
+        assert finish(path) == "archive.tacozip has its new bytes."
     else:
-        assert roll_back(path) == "archive.tacozip is again as it was before the change."
+        assert roll_back(path) == "archive.tacozip is as it was before the change."
     assert path.read_bytes() == (after(THREE) if way is finish else CONTENT)
     assert names(path) == [path.name]
     assert pending(path) is None
@@ -50,10 +50,10 @@ def test_a_file_without_a_journal_has_nothing_pending(path: Path) -> None:
 def test_a_broken_journal_means_that_nothing_was_touched(path: Path) -> None:
     place = interrupted(path, THREE, CONTENT)
     place.write_bytes(place.read_bytes()[:-1])
-    found = waiting(path, Kind.BROKEN)
-    assert "before it began" in found.story
+    found = waiting(path, ChangeState.BROKEN)
+    assert "before it started" in found.story
     for way in (finish, roll_back):
-        with pytest.raises(EditError, match="before it began"):
+        with pytest.raises(EditError, match="before it started"):
             way(path)
     forget(path)
     assert names(path) == [path.name]
@@ -74,9 +74,9 @@ def test_a_journal_that_cannot_be_read_is_kept_whatever_is_chosen(how: str, cont
     place = interrupted(path, THREE, content)
     damaged = DAMAGE[how](place.read_bytes())
     place.write_bytes(damaged)
-    story = waiting(path, Kind.UNREADABLE).story
+    story = waiting(path, ChangeState.UNREADABLE).story
     assert "cannot be read" in story
-    assert "before it began" not in story
+    assert "before it started" not in story
     for way in (finish, roll_back):
         with pytest.raises(EditError, match="cannot be read"):
             way(path)
@@ -93,14 +93,14 @@ def test_a_journal_cut_off_later_is_not_taken_for_an_unfinished_one(path: Path) 
     """It says what stood in the file, and that is not what stands there."""
     place = interrupted(path, THREE, some(THREE, (True, False, False)))
     place.write_bytes(place.read_bytes()[:-1])
-    waiting(path, Kind.UNREADABLE)
+    waiting(path, ChangeState.UNREADABLE)
 
 
 @pytest.mark.parametrize("size", [0, 5, 40, 150])
 def test_a_journal_that_was_begun_is_a_change_that_was_not(size: int, path: Path) -> None:
     place = interrupted(path, THREE, CONTENT)
     place.write_bytes(place.read_bytes()[:size])
-    waiting(path, Kind.BROKEN)
+    waiting(path, ChangeState.BROKEN)
     forget(path)
     assert names(path) == [path.name]
 
@@ -121,7 +121,7 @@ def test_the_story_says_both_ways_out(chosen: tuple[bool, ...], path: Path) -> N
     interrupted(path, THREE, some(THREE, chosen))
     found = pending(path)
     assert found is not None
-    assert "can be finished, which leads to the new bytes, or rolled back" in found.story
+    assert "can be finished (new bytes) or rolled back" in found.story
 
 
 def test_foreign_bytes_are_shown_and_never_written_over(path: Path) -> None:
@@ -129,11 +129,11 @@ def test_foreign_bytes_are_shown_and_never_written_over(path: Path) -> None:
     for at in (15, 60, 61, 643):
         content[at] = next(byte for byte in range(256) if byte not in (CONTENT[at], after(THREE)[at]))
     interrupted(path, THREE, bytes(content))
-    found = waiting(path, Kind.FOREIGN)
+    found = waiting(path, ChangeState.FOREIGN)
     assert found.spans == (Span(15, 16), Span(60, 62), Span(643, 644))
     assert "[15, 16), [60, 62), [643, 644)" in found.story
     for way in (finish, roll_back):
-        with pytest.raises(EditError, match="neither the old ones nor the new ones"):
+        with pytest.raises(EditError, match="neither old nor new"):
             way(path)
     assert path.read_bytes() == content
     forget(path)
@@ -143,16 +143,16 @@ def test_foreign_bytes_are_shown_and_never_written_over(path: Path) -> None:
 
 def test_a_torn_change_cannot_be_forgotten(path: Path) -> None:
     interrupted(path, THREE, some(THREE, (True, False, False)))
-    with pytest.raises(EditError, match="The journal has to stay"):
+    with pytest.raises(EditError, match="The journal cannot be removed"):
         forget(path)
-    waiting(path, Kind.MIXED)
+    waiting(path, ChangeState.MIXED)
 
 
 @pytest.mark.parametrize("size", [0, 600, 701, 5000])
 def test_a_file_of_a_size_that_the_change_does_not_know_is_another(size: int, path: Path) -> None:
     interrupted(path, THREE, after(THREE))
     os.truncate(path, size)
-    found = waiting(path, Kind.OTHER_FILE)
+    found = waiting(path, ChangeState.OTHER_FILE)
     assert f"has {size:,} bytes, not 700" in found.story
     with pytest.raises(EditError, match="Nothing is written"):
         finish(path)
@@ -165,18 +165,18 @@ def test_another_file_in_the_same_place_is_left_alone(path: Path) -> None:
     other = path.with_name("other")
     other.write_bytes(bytes(700))
     other.replace(path)
-    found = waiting(path, Kind.OTHER_FILE)
-    assert "stood in its place then" in found.story
-    assert "holds other bytes" in found.story
+    found = waiting(path, ChangeState.OTHER_FILE)
+    assert "had its name then" in found.story
+    assert "has other bytes" in found.story
 
 
 def test_a_file_moved_with_its_journal_is_recovered_by_what_it_holds(path: Path) -> None:
     place = interrupted(path, THREE, some(THREE, (True, False, False)))
     moved = path.with_name("moved.zip")
     moved.write_bytes(path.read_bytes())
-    place.rename(places(moved)[0])
+    place.rename(journal_paths(moved)[0])
     path.unlink()
-    assert f"then {path}," in waiting(moved, Kind.MIXED).story
+    assert f"then {path}," in waiting(moved, ChangeState.MIXED).story
     finish(moved)
     assert moved.read_bytes() == after(THREE)
 
@@ -184,7 +184,7 @@ def test_a_file_moved_with_its_journal_is_recovered_by_what_it_holds(path: Path)
 def test_a_file_that_is_gone_leaves_a_journal_to_forget(path: Path) -> None:
     interrupted(path, THREE, CONTENT)
     path.unlink()
-    assert "no longer there" in waiting(path, Kind.OTHER_FILE).story
+    assert "no longer there" in waiting(path, ChangeState.OTHER_FILE).story
     with pytest.raises(EditError, match="no longer there"):
         finish(path)
     forget(path)
@@ -196,7 +196,7 @@ def test_a_symbolic_link_leads_to_the_journal_of_its_file(path: Path) -> None:
     (path.parent / "deeper").mkdir()
     link = path.parent / "deeper" / "link"
     link.symlink_to(path)
-    assert waiting(link, Kind.MIXED).path == path
+    assert waiting(link, ChangeState.MIXED).path == path
     roll_back(link)
     assert path.read_bytes() == CONTENT
     assert link.is_symlink()
@@ -211,7 +211,14 @@ def test_a_file_that_had_not_grown_yet_all_the_way(size: int, zeros: int, path: 
     for way, wanted in ((finish, done), (roll_back, CONTENT)):
         path.write_bytes(CONTENT)
         interrupted(path, GROWING, content)
-        assert waiting(path, Kind.FINISHED if content == done else Kind.NOT_BEGUN if content == CONTENT else Kind.MIXED)
+        assert waiting(
+            path,
+            ChangeState.FINISHED
+            if content == done
+            else ChangeState.NOT_BEGUN
+            if content == CONTENT
+            else ChangeState.MIXED,
+        )
         way(path)
         assert path.read_bytes() == wanted
 
@@ -219,7 +226,7 @@ def test_a_file_that_had_not_grown_yet_all_the_way(size: int, zeros: int, path: 
 @pytest.mark.parametrize("dropped", [True, False])
 def test_before_the_end_is_cut_off_both_ways_are_open(dropped: bool, path: Path) -> None:
     interrupted(path, SHRINKING, some(SHRINKING, (True,)), dropped=dropped)
-    assert "cut off the last 80 bytes" in waiting(path, Kind.MIXED).finish
+    assert "cut off the last 80 bytes" in waiting(path, ChangeState.MIXED).finish
     roll_back(path)
     assert path.read_bytes() == CONTENT
     interrupted(path, SHRINKING, CONTENT, dropped=dropped)
@@ -229,12 +236,12 @@ def test_before_the_end_is_cut_off_both_ways_are_open(dropped: bool, path: Path)
 
 def test_an_end_that_is_off_comes_back_from_the_journal_only(path: Path) -> None:
     interrupted(path, SHRINKING, after(SHRINKING))
-    assert "90 in 2 places" in waiting(path, Kind.FINISHED).roll_back
+    assert "90 in 2 places" in waiting(path, ChangeState.FINISHED).roll_back
     roll_back(path)
     assert path.read_bytes() == CONTENT
     interrupted(path, SHRINKING, after(SHRINKING), dropped=False)
-    assert waiting(path, Kind.FINISHED).roll_back == ""
-    with pytest.raises(EditError, match="already done"):
+    assert waiting(path, ChangeState.FINISHED).roll_back == ""
+    with pytest.raises(EditError, match="after the last write"):
         roll_back(path)
     finish(path)
     assert path.read_bytes() == after(SHRINKING)
@@ -243,36 +250,36 @@ def test_an_end_that_is_off_comes_back_from_the_journal_only(path: Path) -> None
 def test_an_end_that_came_back_as_zeros_is_written_again(path: Path) -> None:
     """A crash while rolling back may have left the old size and not the old bytes."""
     interrupted(path, SHRINKING, CONTENT[:650] + bytes(50))
-    waiting(path, Kind.MIXED)
+    waiting(path, ChangeState.MIXED)
     roll_back(path)
     assert path.read_bytes() == CONTENT
 
 
 def test_a_size_between_is_of_another_program_where_the_end_is_not_kept(path: Path) -> None:
     interrupted(path, SHRINKING, CONTENT[:660], dropped=False)
-    assert "660 bytes, not 700 or 620" in waiting(path, Kind.OTHER_FILE).story
+    assert "660 bytes, not 700 or 620" in waiting(path, ChangeState.OTHER_FILE).story
 
 
 def test_a_large_change_is_judged_byte_by_byte(path: Path) -> None:
     size = (1 << 20) + 5
     edit = Edit("Fill", (Patch(0, bytes(size), b"\1" * size),), size, size)
     interrupted(path, edit, b"\1" * (size - 3) + bytes(3))
-    assert waiting(path, Kind.MIXED).spans == (Span(1 << 20, size),)
+    assert waiting(path, ChangeState.MIXED).spans == (Span(1 << 20, size),)
     path.write_bytes(b"\1" * ((1 << 20) - 1) + b"\2\2" + bytes(4))
-    assert waiting(path, Kind.FOREIGN).spans == (Span((1 << 20) - 1, (1 << 20) + 1),)
+    assert waiting(path, ChangeState.FOREIGN).spans == (Span((1 << 20) - 1, (1 << 20) + 1),)
 
 
 def test_names_and_labels_of_strangers_are_made_visible(path: Path) -> None:
     edit = Edit("\u202egnp.exe\n", THREE.patches, 700, 700)
     interrupted(path, edit, CONTENT)
-    story = waiting(path, Kind.NOT_BEGUN).story
+    story = waiting(path, ChangeState.NOT_BEGUN).story
     assert story.isprintable()
 
 
 def test_a_file_that_became_read_only_says_so_and_keeps_its_journal(path: Path) -> None:
     place = interrupted(path, THREE, some(THREE, (True, False, False)))
     path.chmod(0o444)
-    waiting(path, Kind.MIXED)
+    waiting(path, ChangeState.MIXED)
     with pytest.raises(EditError, match="read-only"):
         finish(path)
     assert place.exists()
@@ -283,7 +290,7 @@ def test_what_cannot_be_read_is_a_sentence(path: Path) -> None:
     place.unlink()
     place.symlink_to(path)
     for look in (pending, finish, roll_back, forget):
-        with pytest.raises(EditError, match="no journal of this program"):
+        with pytest.raises(EditError, match="not a journal of this program"):
             look(path)
     assert place.is_symlink()
 

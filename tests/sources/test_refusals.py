@@ -17,7 +17,7 @@ from inspector.sources.local import journal
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write
-from inspector.sources.local.old_bytes import entries
+from inspector.sources.local.old_bytes import stored_changes
 from inspector.sources.local.recovery import pending, roll_back
 from tests.sources.disks import CONTENT, EDITS, Watched, after, failing, names, refused, refusing
 
@@ -73,11 +73,11 @@ CHANGES = {
     shortened: "shorter since it was opened (700 bytes then, 600 now)",
     lengthened: "longer",
     touched: "written to since",
-    other_bytes: "holds other bytes in [14, 18)",
+    other_bytes: "has other bytes in [14, 18)",
     gone: "no longer there",
     linked: "replaced by another file",
-    a_folder: "no regular file",
-    a_pipe: "no regular file",
+    a_folder: "not a regular file",
+    a_pipe: "not a regular file",
 }
 
 
@@ -151,7 +151,7 @@ def test_where_the_folder_takes_no_journal_it_stands_among_the_users_own_files(c
     write(path, THREE, None, disk)
     assert path.read_bytes() == after(THREE)
     (place,) = disk.named("unlink")[0]
-    assert place == journal.places(path)[1]
+    assert place == journal.journal_paths(path)[1]
     assert place.parent.stat().st_mode & 0o777 == 0o700
 
 
@@ -192,15 +192,15 @@ def test_what_does_not_get_onto_the_disk_before_the_change_is_not_left_there(
             disk.act = None
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    disk, kept = Watched(act), list(entries(path, Disk()))
+    disk, kept = Watched(act), list(stored_changes(path, Disk()))
     said = refused(path, THREE, disk)
     assert ("its journal cannot be written" if suffix == ".aij" else "cannot be kept") in said
     assert "(no space left on device)" in said
-    assert list(entries(path, Disk())) == kept
+    assert list(stored_changes(path, Disk())) == kept
 
 
 def test_a_change_too_large_for_a_journal_is_for_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "LARGEST", 300)
+    monkeypatch.setattr(journal, "MAX_JOURNAL_BYTES", 300)
     assert "Save a patched copy" in refused(path, THREE)
 
 

@@ -12,8 +12,8 @@ from inspector.sources.local.disk_calls import unusable
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (PermissionError(errno.EACCES, "Permission denied", "/a/b"), "may not enter a folder on the way"),
-        (OSError(errno.ENAMETOOLONG, "File name too long", "/a/b"), "/a/b is no usable path: file name too long."),
+        (PermissionError(errno.EACCES, "Permission denied", "/a/b"), "no permission to enter one of its folders"),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "/a/b"), "/a/b is not a usable path: file name too long."),
         (ValueError("embedded null byte"), "NUL"),
     ],
 )

@@ -19,7 +19,7 @@ from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, dress_table
 from inspector.operations.protocol.browse_views import RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.sources.s3.ledger import KEPT, Request
+from inspector.sources.s3.ledger import MAX_REQUESTS_KEPT, Request
 
 TITLES = (
     "When",
@@ -106,7 +106,11 @@ class RequestsPanel(QWidget):
         state = self._watch.state
         if state is None or not self.isVisible():
             return
-        limit = "; " + f"the last {grouped(KEPT)} are listed" if state.totals.requests > KEPT else ""
+        limit = (
+            "; " + f"the last {grouped(MAX_REQUESTS_KEPT)} are listed"
+            if state.totals.requests > MAX_REQUESTS_KEPT
+            else ""
+        )
         self.sentence.setText(f"{totals_details(state)}{limit}.")
         self.sentence.show()
         self._watch.document.client.ask(ArchiveRequests.requests).then(self._show_requests)

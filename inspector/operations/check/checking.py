@@ -25,7 +25,7 @@ from inspector.operations.open.collection import OVERLAP
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.opening import Opened, decode_anew, not_read
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.journal_state import Kind
+from inspector.sources.local.journal_state import ChangeState
 from inspector.sources.local.recovery import pending
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -208,7 +208,7 @@ def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
         else:
             emitter.warning(INTERRUPTED, str(error))
     else:
-        if found is not None and found.kind is Kind.BUSY:
+        if found is not None and found.kind is ChangeState.BUSY:
             emitter.info("change-under-way", found.story, *found.spans)
         elif found is not None:
             emitter.find(Severity.WARNING, INTERRUPTED, found.story, found.spans, repair="finish-interrupted-change")

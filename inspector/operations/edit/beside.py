@@ -19,7 +19,7 @@ from inspector.operations.edit.plan_repairs import Beside, Plan
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.old_bytes import keep_apart
+from inspector.sources.local.old_bytes import store_detached
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
@@ -70,7 +70,7 @@ def _keep(old: Source, new: Source, path: str, progress: Progress) -> str:
     shared = min(len(had), len(has))
     edit = Edit(f"Write {name} anew", (Patch(0, had[:shared], has),), len(had), len(has))
     try:
-        stored = keep_apart(path, edit, had[shared:])
+        stored = store_detached(path, edit, had[shared:])
     except (OSError, EditError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error).rstrip(".")
         raise SourceError(f"{name} is left as it is: its old bytes cannot be kept ({why}).") from error

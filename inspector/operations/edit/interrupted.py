@@ -9,8 +9,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import local_path
 from inspector.operations.protocol.edit_views import Interrupted, WayOut
 from inspector.sources.local.recovery import finish, forget, pending, roll_back
-from inspector.sources.local.undo import last_change
-from inspector.sources.local.undo import take_back as restored
+from inspector.sources.local.undo import describe_last_change, undo_last_change
 from inspector.sources.s3.address import is_s3
 
 _WAYS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
@@ -56,7 +55,7 @@ def take_back(location: str, *, dry_run: bool = False) -> str:
     path = _file(location)
     if path is None:
         raise OperationError(f"{visible(location)} is no file on this machine, so no change of it can be taken back.")
-    return last_change(path) if dry_run else restored(path)
+    return describe_last_change(path) if dry_run else undo_last_change(path)
 
 
 def _file(location: str) -> Path | None:

@@ -12,24 +12,24 @@ from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.jobs.targets import check_targets, new_archives
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.disk_calls import Disk, reason
-from inspector.sources.local.old_bytes import SMALL, forget, keep_apart, thin_out
+from inspector.sources.local.old_bytes import MAX_INLINE_BYTES, forget, prune, store_detached
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.pieces import Piece, joined, moved, pieces_of
+from inspector.sources.s3.pieces import Piece, bytes_sent, merged, pieces_of
 from inspector.sources.s3.source import S3Source
 
 
 def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
     """How many bytes of an object writing an edit would send; about as many are read before."""
-    return moved(pieces_of(edit, whole=whole))
+    return bytes_sent(pieces_of(edit, whole=whole))
 
 
 def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False, planned: bool = True) -> list[str]:
     """What writing an edit sends, what the server copies by itself, and how, in lines; ``planned``: would send."""
     pieces = pieces_of(edit, whole=whole)
-    sent = moved(pieces)
-    lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_does(piece)}" for piece in joined(pieces)]
+    sent = bytes_sent(pieces)
+    lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_does(piece)}" for piece in merged(pieces)]
     are, is_ = ("would be", "would be") if planned else ("are", "is")
     total = f"In all {sent:,} of {edit.new_size:,} bytes {are} read and sent again."
     is_one = not any(piece.copied for piece in pieces) and len(pieces) < 2
@@ -51,15 +51,15 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
     from inspector.sources.s3.writing import write_object  # loads boto3
 
     name, cut = visible(source.name), edit.dropped.size
-    if cut > SMALL:
+    if cut > MAX_INLINE_BYTES:
         raise EditError(
-            f"{name} was not changed: {rounded(cut)} would be cut off, and of an object no more than {rounded(SMALL)} "
-            "are kept. Write a repaired copy instead."
+            f"{name} was not changed: {rounded(cut)} would be cut off, and at most {rounded(MAX_INLINE_BYTES)} of an "
+            "object are kept. Write a repaired copy instead."
         )
     with cancelling(progress):
         dropped = source.read(*_run(edit))
     try:
-        stored = keep_apart(source.name, edit, dropped)
+        stored = store_detached(source.name, edit, dropped)
     except OSError as error:
         raise EditError(f"{name} was not changed: what would be cut off cannot be kept ({reason(error)}).") from error
     try:
@@ -67,7 +67,7 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
     except BaseException:
         forget(stored.files, Disk())
         raise
-    thin_out(Disk())
+    prune(Disk())
     words = _words(sent.pieces)
     if stored.cut is not None:
         words += f", {rounded(cut)} cut off, kept in {visible(stored.cut.path)}"
@@ -115,6 +115,6 @@ def _words(pieces: tuple[Piece, ...]) -> str:
         "{size} sent in {number} part",
         "{size} sent in {number} parts",
         sum(not piece.copied for piece in pieces),
-        size=rounded(moved(pieces)),
+        size=rounded(bytes_sent(pieces)),
     )
     return f"{words}, {rounded(copied)} copied by the server" if copied else words

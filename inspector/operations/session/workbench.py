@@ -33,7 +33,7 @@ from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection, Profile, profiles
 from inspector.sources.s3.sentences import CannotCopyError
-from inspector.sources.s3.source import TAIL, S3Source
+from inspector.sources.s3.source import TAIL_BYTES, S3Source
 
 CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
@@ -62,7 +62,7 @@ class EditSession(ExtractSession):
     def _scene(self, edit: Edit, progress: Progress) -> Snapshot:
         source = self._file()
         changed = OverlaySource(source, edit)
-        changed.sparing = isinstance(source, S3Source) and source.size > TAIL
+        changed.sparing = isinstance(source, S3Source) and source.size > TAIL_BYTES
         scene = Snapshot(self._name, Location([start(changed)]))
         decode(scene.archives[0], progress)
         if not changed.sparing and (self._disk.checks.checked or scene.location.size <= CHECKED_ALONG):
@@ -181,7 +181,7 @@ class EditSession(ExtractSession):
 
     def _read_again(self, progress: Progress) -> None:
         source = self._disk.archives[0].source
-        checked = self._disk.checks.checked and not (isinstance(source, S3Source) and source.size > TAIL)
+        checked = self._disk.checks.checked and not (isinstance(source, S3Source) and source.size > TAIL_BYTES)
         self._disk = self._afresh(progress)
         if checked:
             self._disk.checks.run(progress)

@@ -1,8 +1,8 @@
-"""Growing a file in place: what is added counts only when one small header has been written, the last of all writes.
+"""Append to a file in place. The last write, one small header, makes the appended data valid.
 
-Everything before that goes behind the file's valid end, so there is no journal: at every moment the file is what it
-was, with garbage behind it. What stood behind that end before is put into the store of old bytes first. The header
-takes effect in one write within one sector, which disks make whole or not at all.
+All earlier writes go after the file's valid end, so no journal is needed: until the header is written, the file is what
+it was, followed by garbage. Bytes already there are put into the store of old bytes first. The header is one write
+within one sector, which disks do atomically.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from inspector.core.source import SourceError
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 from inspector.sources.local.journal import find
-from inspector.sources.local.locked_file import LockedFile, held
-from inspector.sources.local.old_bytes import Stored, forget, keep, same_bytes, thin_out
+from inspector.sources.local.locked_file import LockedFile, locked
+from inspector.sources.local.old_bytes import StoredBytes, forget, prune, store_old_bytes, verified_pieces
 
-Run = tuple[int, bytes]
-"""Bytes to be written at an offset of the file."""
+OffsetBytes = tuple[int, bytes]
+"""An offset in the file and the bytes to write there."""
 
 
 class Appending:
-    """A held file that grows. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for the user."""
+    """Appends to a locked file. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for users."""
 
     def __init__(self, file: LockedFile) -> None:
         self.identity = file.identity
@@ -34,127 +34,124 @@ class Appending:
         self._file = file
         self._end = file.identity.size
         self._touched = False
-        self._header: Run | None = None  # what stood where the last write goes, once that has begun
-        self._stored: Stored | None = None
+        self._header: OffsetBytes | None = None  # the old header, once it is being overwritten
+        self._stored: StoredBytes | None = None
 
     def begin(self, seen: Identity, end: int) -> None:
-        """Say where the valid end is that was found in the file when it was ``seen``; raises EditError.
+        """Set the valid end, as found when the file was ``seen``. Raises EditError if the file changed since.
 
-        What stands behind it will be written over, and is put into the store of old bytes first.
+        Bytes after it will be overwritten, and are put into the store of old bytes first.
         """
         if difference := seen.difference(self.identity):
-            raise EditError(f"{self._file.name} {difference}. Begin again when nothing else writes to it.")
+            raise EditError(f"{self._file.name} {difference}. Try again when no other program writes to it.")
         self._end = end
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write behind the end. Raises OSError and EditError."""
+        """Write after the valid end. Raises OSError and EditError."""
         assert offset >= self._end
-        self._keep_the_rest()
-        self._put(offset, data)
+        self._store_trailing_bytes()
+        self._write_at(offset, data)
 
-    def _keep_the_rest(self) -> None:
-        """Put what stands behind the end into the store, before the first write."""
+    def _store_trailing_bytes(self) -> None:
+        """Before the first write, store the bytes after the valid end."""
         size, end = self.identity.size, self._end
         if not self._touched and self._stored is None and end < size:
-            label = f"Write over the {size - end:,} bytes behind the end at byte {end:,}"
-            self._stored = keep(self._file, Edit(label, (), size, end))
+            label = f"Overwrite the {size - end:,} bytes after the end at byte {end:,}"
+            self._stored = store_old_bytes(self._file, Edit(label, (), size, end))
             if (cut := self._stored.cut) is not None:
-                what = f"The {in_bytes(cut.length)} that stood behind the end"
-                self.warnings += (f"{what} are kept in {visible(cut.path)}.",)
+                self.warnings += (f"The {in_bytes(cut.length)} after the end are kept in {visible(cut.path)}.",)
 
-    def _put(self, offset: int, data: bytes) -> None:
+    def _write_at(self, offset: int, data: bytes) -> None:
         self._touched = True
         write_all(self._file.disk, self._file.descriptor, data, offset)
 
-    def commit(self, before: Iterable[Run], last: Run, old: bytes, size: int) -> None:
-        """Make what has been written count: ``last`` is the header that does it, where ``old`` stands.
+    def commit(self, before: Iterable[OffsetBytes], last: OffsetBytes, old: bytes, size: int) -> None:
+        """Make the written data valid with the header ``last``, which replaces ``old``.
 
-        ``before`` are headers behind the end, ``size`` is the file's size in bytes then. Raises OSError, and EditError
-        where something else than ``old`` stands there: another program has been at work.
+        ``before`` are headers after the valid end, ``size`` is the new size of the file in bytes. Raises OSError, and
+        EditError if the file does not have ``old`` there because another program changed it.
         """
         file, (offset, header) = self._file, last
-        self._keep_the_rest()
+        self._store_trailing_bytes()
         for behind, data in before:
             self.write(behind, data)
         self._compare(offset, old)
         file.disk.truncate(file.descriptor, size)
         file.disk.sync(file.descriptor)
-        self._compare(offset, old)  # again, for a disk may take minutes to be safe
+        self._compare(offset, old)  # again, because syncing may take minutes
         self._header = offset, old
-        self._put(offset, header)
+        self._write_at(offset, header)
         file.disk.sync(file.descriptor)
         self.identity = Identity.of(file.disk.fstat(file.descriptor))
-        thin_out(file.disk)
+        prune(file.disk)
 
     def _compare(self, offset: int, old: bytes) -> None:
         file = self._file
         if read_all(file.disk, file.descriptor, len(old), offset) != old or not file.in_place():
-            self._touched = False  # what stands behind the end may be the other program's by now
-            raise EditError(
-                f"Another program changed {file.name} or put another file in its place while it was being added to."
-            )
+            self._touched = False  # the bytes after the end may be the other program's by now
+            raise EditError(f"Another program changed or replaced {file.name} while data was being appended.")
 
-    def take_back(self) -> str:
-        """Bring the file back to what it held; gives what is to be said where that fails."""
+    def roll_back(self) -> str:
+        """Restore the file; returns a sentence if that fails, else an empty string."""
         file = self._file
         if not self._touched:
             return ""
         try:
             if self._header and self._header[0] < self._end:
-                self._put(*self._header)
-                # A file must not be cut off under a header that still counts on its end.
+                self._write_at(*self._header)
+                # Sync first: the file must not be truncated under a header that still refers to its end.
                 file.disk.sync(file.descriptor)
             file.disk.truncate(file.descriptor, self._end)
             if self._stored is not None and self._stored.cut is not None:
-                with same_bytes(self._stored.cut, file.disk) as pieces:
+                with verified_pieces(self._stored.cut, file.disk) as pieces:
                     at = self._end
                     for piece in pieces:
                         write_all(file.disk, file.descriptor, piece, at)
                         at += len(piece)
             file.disk.sync(file.descriptor)
         except OSError as error:
-            return _left(self._header is not None, reason(error))
+            return _rollback_failure(self._header is not None, reason(error))
         forget(self._stored.files if self._stored is not None else (), file.disk)
         return ""
 
 
-def _left(counted: bool, why: str) -> str:
+def _rollback_failure(counted: bool, why: str) -> str:
     if counted:
-        return f" It may hold what was added, or not, and is valid either way; that could not be taken back ({why})."
-    return f" Behind its end some bytes of what was added are left ({why}), which readers ignore."
+        return f" The appended data may or may not be in it; the file is valid either way. Undoing it failed ({why})."
+    return f" Some appended bytes are left after its end ({why}), which readers ignore."
 
 
 @contextlib.contextmanager
 def appending(path: Path, disk: Disk | None = None) -> Iterator[Appending]:
-    """The file at ``path``, locked so that it can be read and then added to.
+    """Lock the file at ``path`` to read it and then append to it.
 
-    What leaves the block as an exception takes back what was added, and an OSError comes out as an EditError.
+    An exception inside the block undoes what was appended; an OSError is raised as an EditError.
     """
-    with held(path, disk or Disk()) as file:
-        _see_that_it_is_whole(file)
-        growing = Appending(file)
+    with locked(path, disk or Disk()) as file:
+        _check_no_journal(file)
+        appended = Appending(file)
         try:
-            yield growing
+            yield appended
         except OSError as error:
-            left = growing.take_back()
+            failure = appended.roll_back()
             raise EditError(
-                f"Nothing was added to {file.name}: writing failed ({reason(error)}). It holds what it held.{left}"
+                f"Nothing was added to {file.name}: writing failed ({reason(error)}). The file is unchanged.{failure}"
             ) from error
         except (EditError, SourceError) as error:
-            left = growing.take_back()
-            raise type(error)(f"{error} Nothing was added.{left}") from error
+            failure = appended.roll_back()
+            raise type(error)(f"{error} Nothing was added.{failure}") from error
         except BaseException:
-            growing.take_back()
+            appended.roll_back()
             raise
 
 
-def _see_that_it_is_whole(file: LockedFile) -> None:
+def _check_no_journal(file: LockedFile) -> None:
     try:
         interrupted = find(file.path, file.disk) is not None
     except OSError as error:
         raise EditError(f"{file.name} was not changed: it cannot be read ({reason(error)}).") from error
     if interrupted:
         raise EditError(
-            f"{file.name} was not changed: an earlier change of it was interrupted. Open it again, and finish that "
+            f"{file.name} was not changed: an earlier change was interrupted. Open it again, and finish that "
             "change or roll it back first."
         )

@@ -1,4 +1,4 @@
-"""Every call to the system that changing a file in place makes, in one small class, so that a test can let any fail."""
+"""All system calls that change files in place, in one small class, so that tests can make any of them fail."""
 
 from __future__ import annotations
 
@@ -12,33 +12,35 @@ from threading import Lock
 from inspector.core.names import visible
 
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
-"""What a file system without locks answers."""
+"""Errors of file systems without locks."""
 
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
-"""What a file system answers that keeps folders safe by itself."""
+"""Errors of file systems that need no syncing of folders."""
 
 _ONE_AT_A_TIME = Lock()
 
 _LOCKED = 1 << 62
-"""Windows locks bytes against reading too, so the locked one lies behind the end of every file."""
+"""Windows locks bytes against reading too, so the locked byte is past the end of any file."""
 
 
 def reason(error: OSError) -> str:
-    """What the system says, as the end of a sentence."""
+    """The system's message, as the end of a sentence."""
     return (error.strerror or str(error)).lower()
 
 
 def unusable(path: str, error: OSError | ValueError) -> str:
-    """A sentence on a path of which the system cannot even say whether something is there."""
+    """A sentence on a path whose existence cannot be determined."""
     name = visible(path)
     if isinstance(error, PermissionError):
-        return f"{name} cannot be reached: you may not enter a folder on the way to it. Ask its owner for that right."
-    why = reason(error) if isinstance(error, OSError) else "it holds a NUL character, which no path can have"
-    return f"{name} is no usable path: {why}."
+        return (
+            f"{name} cannot be reached: you have no permission to enter one of its folders. Ask the owner for access."
+        )
+    why = reason(error) if isinstance(error, OSError) else "it contains a NUL character, which paths cannot have"
+    return f"{name} is not a usable path: {why}."
 
 
 def read_at(descriptor: int, length: int, offset: int) -> bytes:
-    """Up to ``length`` bytes of an open file, whichever threads read it meanwhile. Raises OSError."""
+    """Up to ``length`` bytes of an open file; thread-safe. Raises OSError."""
     if hasattr(os, "pread"):
         return os.pread(descriptor, length, offset)
     with _ONE_AT_A_TIME:  # Windows has no such call
@@ -47,27 +49,27 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 
 
 class Disk:
-    """The system's calls. Offsets, lengths and sizes are in bytes; all raise OSError."""
+    """System calls. Offsets, lengths and sizes are in bytes; all raise OSError."""
 
     def resolve(self, path: Path) -> Path:
-        """The path without symbolic links; something has to be there."""
+        """The path without symbolic links; it has to exist."""
         return Path(os.path.realpath(path, strict=True))  # Path.resolve raises RuntimeError for links in a circle
 
     def lstat(self, path: Path) -> os.stat_result:
-        """What stands at ``path``, a symbolic link as itself."""
+        """The status of ``path``, without following a symbolic link."""
         return path.lstat()
 
     def open(self, path: Path, flags: int) -> int:
-        """A descriptor; symbolic links are not followed, and a file that is made is its owner's alone."""
-        more = ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY")  # the last two: never wait for a pipe, and Windows
+        """A descriptor. Symbolic links are not followed; a new file is private to its owner."""
+        more = ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY")  # the last two: never block on a pipe; Windows
         return os.open(path, flags | sum(getattr(os, name, 0) for name in more), 0o600)
 
     def close(self, descriptor: int) -> None:
-        """Give the descriptor back, and the lock with it."""
+        """Close the descriptor, which releases its lock."""
         os.close(descriptor)
 
     def fstat(self, descriptor: int) -> os.stat_result:
-        """What is known of the open file."""
+        """The status of the open file."""
         return os.fstat(descriptor)
 
     def read(self, descriptor: int, length: int, offset: int) -> bytes:
@@ -75,7 +77,7 @@ class Disk:
         return read_at(descriptor, length, offset)
 
     def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
-        """Write ``data`` and say how much of it was taken."""
+        """Write ``data``; returns how many bytes were written."""
         if hasattr(os, "pwrite"):
             return os.pwrite(descriptor, data, offset)
         os.lseek(descriptor, offset, os.SEEK_SET)
@@ -95,7 +97,7 @@ class Disk:
             os.fsync(descriptor)
 
     def sync_folder(self, folder: Path) -> None:
-        """Wait until the disk holds which names stand in the folder."""
+        """Wait until the disk holds the names in the folder."""
         if sys.platform == "win32":
             return  # folders cannot be opened there
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
@@ -108,29 +110,29 @@ class Disk:
             os.close(descriptor)
 
     def unlink(self, path: Path) -> None:
-        """Take the name away."""
+        """Remove the name."""
         path.unlink()
 
     def rename(self, path: Path, target: Path) -> None:
-        """Give what stands at ``path`` the name ``target``, where nothing may stand."""
+        """Rename ``path`` to ``target``, which must not exist."""
         path.rename(target)
 
     def make_folder(self, folder: Path) -> None:
-        """Make a folder, and those above it, for its owner alone and for good; it may be there already."""
+        """Create a private folder and its parents, and sync them; it may exist."""
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for each in reversed(missing):
             self.sync_folder(each.parent)
 
     def names(self, folder: Path) -> list[str]:
-        """The names in a folder; none where there is no folder."""
+        """The names in a folder; empty if there is no folder."""
         try:
             return [each.name for each in folder.iterdir()]
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def lock(self, descriptor: int) -> None:
-        """Keep other editors out until the descriptor is closed; raises BlockingIOError where one is there."""
+        """Lock out other editors until the descriptor is closed; raises BlockingIOError if one has the lock."""
         if sys.platform == "win32":
             import msvcrt
 
@@ -145,18 +147,18 @@ class Disk:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def free(self, folder: Path) -> int:
-        """How many bytes more the file system takes."""
+        """Free bytes on the file system."""
         return shutil.disk_usage(folder).free
 
 
 class Unsynced(Disk):
-    """The system's calls without waiting for the disk: what it holds after a power cut is left to chance."""
+    """System calls that do not wait for the disk: after a power cut its content is undefined."""
 
     def sync(self, descriptor: int) -> None:
-        """See Disk."""
+        """Do nothing."""
 
     def sync_folder(self, folder: Path) -> None:
-        """See Disk."""
+        """Do nothing."""
 
 
 def read_all(disk: Disk, descriptor: int, length: int, offset: int) -> bytes:
@@ -169,7 +171,7 @@ def read_all(disk: Disk, descriptor: int, length: int, offset: int) -> bytes:
 
 
 def write_all(disk: Disk, descriptor: int, data: bytes, offset: int) -> None:
-    """All of ``data`` in one call where the system takes it in one. Raises OSError."""
+    """Write all of ``data``, in one call if the system accepts it. Raises OSError."""
     left = memoryview(data)
     while left:
         written = disk.write(descriptor, left, offset)

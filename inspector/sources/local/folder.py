@@ -1,4 +1,4 @@
-"""What stands in a folder, by name."""
+"""Folders, on this machine or elsewhere, and their entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.sources.local.file import NOTHING_THERE, FileSource
 
 
 class Entry(NamedTuple):
-    """One thing in a folder; ``size`` is in bytes, 0 for a folder."""
+    """A file or folder in a folder; ``size`` is in bytes, 0 for a folder."""
 
     name: str
     location: str
@@ -23,24 +23,24 @@ class Entry(NamedTuple):
 
 
 class Folder(Protocol):
-    """Names with a size, wherever they are. ``above`` is the name of the folder that this one is in."""
+    """A folder, local or remote. ``above`` is the name of its parent."""
 
     location: str
     name: str
     above: str
 
     def entries(self) -> Sequence[Entry]:
-        """The files and folders in it, sorted by name. Raises SourceError where it cannot be read."""
+        """The files and folders in it, sorted by name. Raises SourceError."""
 
     def inside(self, name: str) -> Folder | None:
-        """The folder ``name`` in it, None where there is none. Raises SourceError."""
+        """The subfolder ``name``, or None. Raises SourceError."""
 
     def open(self, location: str) -> Source:
-        """The bytes at the location of one of its files, or of one in a folder inside it. Raises SourceError."""
+        """The file at ``location`` in it or in one of its subfolders. Raises SourceError."""
 
 
 class LocalFolder:
-    """A Folder of this machine; a path that says where it is, so not a relative one."""
+    """A Folder on this machine, by its absolute path."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -49,7 +49,7 @@ class LocalFolder:
         self.above = path.parent.name
 
     def entries(self) -> Sequence[Entry]:
-        """See Folder.entries; anything but files and folders (a pipe, a broken link) is left out."""
+        """Anything but files and folders (a pipe, a broken link) is left out."""
         try:
             with os.scandir(self._path) as found:
                 return sorted(entry for entry in map(_entry, found) if entry is not None)
@@ -57,7 +57,7 @@ class LocalFolder:
             raise self._unread(error) from error
 
     def inside(self, name: str) -> Folder | None:
-        """See Folder.inside."""
+        """The subfolder ``name``, or None."""
         path = self._path / name
         try:
             return LocalFolder(path) if path.is_dir() else None
@@ -68,12 +68,12 @@ class LocalFolder:
         return SourceError(f"The folder {visible(self.location)} cannot be read: {reason(error)}.")
 
     def open(self, location: str) -> Source:
-        """See Folder.open."""
+        """Open a file by its path."""
         return FileSource(Path(location))
 
 
 def _entry(found: os.DirEntry[str]) -> Entry | None:
-    """What is of interest; None for anything else. Raises OSError where it cannot be told what it is."""
+    """A file or folder; None for anything else. Raises OSError if its type cannot be determined."""
     try:
         if found.is_dir():
             return Entry(found.name, found.path, folder=True, size=0)

@@ -1,9 +1,9 @@
-"""The journal of a change in place: what stood in the file and what is to stand there, on disk before the file changes.
+"""The journal of a change in place: the old and the new bytes, on disk before the file changes.
 
-Its file, in little-endian numbers of 8 bytes: magic and version; the head (device, inode and mtime of the file, old and
-new size, how many bytes are cut off and kept or -1, the sizes of path and label, the count of patches); a row for each
-patch in writing order (offset, sizes of old and new); path; label; each patch's old and new bytes; the bytes cut off;
-BLAKE2b-256 of all that. Whoever can write it can write the archive too, but it is decoded as a stranger's.
+Layout, with little-endian numbers of 8 bytes: magic and version; head (device, inode and mtime of the file, old and
+new size, count of dropped bytes or -1 if not included, sizes of path and label, count of patches); a row for each patch
+in writing order (offset, sizes of old and new); path; label; each patch's old and new bytes; the dropped bytes;
+BLAKE2b-256 of all that. Anyone who can write it can write the archive too, but it is decoded as untrusted.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from inspector.core.names import visible
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
-KEPT = 16 << 20
-"""Bytes cut off the end of a file that a journal still keeps; more of them cannot be put back."""
-LARGEST = 256 << 20
-"""Bytes of a journal, which is held in memory."""
+MAX_DROPPED_BYTES = 16 << 20
+"""Dropped bytes that a journal includes; more cannot be rolled back."""
+MAX_JOURNAL_BYTES = 256 << 20
+"""A journal is held in memory."""
 
 _MAGIC = b"\x89AIJ\r\n\x1a\x01"
 _HEAD = struct.Struct("<QQqqqqqqq")
@@ -38,23 +38,20 @@ _DIGEST = 32
 _NAME_MAX = 60
 
 UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
-"""Why something cannot stand in a folder, though it can elsewhere."""
+"""Errors that mean that a file cannot be created in this folder, though it may be in another."""
 
 
 class BrokenJournal(Exception):  # noqa: N818 - it is what a crash before the change leaves, not an error
-    """A journal whose digest does not fit: it was never finished, or is damaged, or is none at all."""
+    """A file whose digest does not match: an unfinished or damaged journal, or not a journal."""
 
-    def __init__(self, beginning: Beginning | None = None) -> None:
-        """``beginning`` where it is too short to be whole, and so was never finished."""
-        super().__init__("The digest does not fit.")
-        self.beginning = beginning
+    def __init__(self, partial: PartialJournal | None = None) -> None:
+        """``partial`` is given if the journal is truncated, so was never finished."""
+        super().__init__("The digest does not match.")
+        self.partial = partial
 
 
-class Beginning(NamedTuple):
-    """What the first part of a journal says of its file: its size, and offsets and bytes of what stood in it.
-
-    ``size`` is -1 where not even that is there.
-    """
+class PartialJournal(NamedTuple):
+    """The readable start of a truncated journal: the file's old size, -1 if missing, and offsets with old bytes."""
 
     size: int
     old: tuple[tuple[int, bytes], ...] = ()
@@ -62,9 +59,9 @@ class Beginning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """One change of one file. ``path`` and ``identity`` are the file's before it.
+    """One change of one file. ``path`` and ``identity`` are the file's before the change.
 
-    ``dropped`` are the bytes that the edit cuts off, None where they are too many to be kept.
+    ``dropped`` are the bytes that the edit cuts off, None if they exceed MAX_DROPPED_BYTES.
     """
 
     path: str
@@ -74,12 +71,12 @@ class Journal:
 
     @property
     def can_go_back(self) -> bool:
-        """Whether the journal holds everything that stood in the file."""
+        """Whether the journal has all old bytes."""
         return self.dropped is not None
 
 
-def encoded(journal: Journal) -> bytes:
-    """The journal's file."""
+def encode(journal: Journal) -> bytes:
+    """The bytes of the journal file."""
     edit, identity = journal.edit, journal.identity
     path, label = os.fsencode(journal.path), edit.label.encode("utf-8", "surrogatepass")
     dropped = -1 if journal.dropped is None else len(journal.dropped)
@@ -91,23 +88,23 @@ def encoded(journal: Journal) -> bytes:
     return data + _digest(data)
 
 
-def decoded(data: bytes) -> Journal:
-    """The journal in a file. Raises BrokenJournal, and ValueError for one that this version cannot have written."""
+def decode(data: bytes) -> Journal:
+    """Parse a journal file. Raises BrokenJournal, and ValueError for one of another version."""
     if len(data) < _DIGEST or _digest(memoryview(data)[:-_DIGEST]) != data[-_DIGEST:]:
-        raise BrokenJournal(_beginning(data))
+        raise BrokenJournal(_decode_partial(data))
     try:
-        return _decoded(data[:-_DIGEST])
+        return _decode(data[:-_DIGEST])
     except struct.error as error:
         raise ValueError("Another head.") from error
 
 
-def _beginning(data: bytes) -> Beginning | None:
-    """What is there of a journal that was not written to its end; None for bytes that are not the first of one."""
+def _decode_partial(data: bytes) -> PartialJournal | None:
+    """Parse a truncated journal; None for bytes that are not the start of one."""
     at = len(_MAGIC) + _HEAD.size
     if data[: len(_MAGIC)] != _MAGIC[: len(data)]:
         return None
     if len(data) < at:
-        return Beginning(-1)
+        return PartialJournal(-1)
     *_, old_size, new_size, dropped, path_size, label_size, patches = _HEAD.unpack_from(data, len(_MAGIC))
     if min(old_size, new_size, dropped + 1, path_size, label_size, patches) < 0:
         return None
@@ -117,21 +114,21 @@ def _beginning(data: bytes) -> Beginning | None:
     if any(min(row) < 0 or row[1] > row[2] or row[0] + row[2] > end for row in rows):
         return None
     at += patches * _ROW.size + path_size + label_size
-    whole = at + sum(old + new for _, old, new in rows) + max(dropped, 0) + _DIGEST
-    if not len(data) < whole <= LARGEST:
+    full_size = at + sum(old + new for _, old, new in rows) + max(dropped, 0) + _DIGEST
+    if not len(data) < full_size <= MAX_JOURNAL_BYTES:
         return None
     found = []
     for offset, old, new in rows:
         found.append((offset, data[at : at + old]))
         at += old + new
-    return Beginning(old_size, tuple(found))
+    return PartialJournal(old_size, tuple(found))
 
 
-def _decoded(body: bytes) -> Journal:
+def _decode(body: bytes) -> Journal:
     device, inode, mtime, *sizes = _HEAD.unpack_from(body, len(_MAGIC))
-    old_size, new_size, dropped_size, path_size, label_size, many = sizes
+    old_size, new_size, dropped_size, path_size, label_size, patch_count = sizes
     at = len(_MAGIC) + _HEAD.size
-    if not body.startswith(_MAGIC) or min(old_size, new_size, path_size, label_size, many) < 0:
+    if not body.startswith(_MAGIC) or min(old_size, new_size, path_size, label_size, patch_count) < 0:
         raise ValueError("Another version.")
 
     def take(size: int) -> bytes:
@@ -139,8 +136,8 @@ def _decoded(body: bytes) -> Journal:
         at += size
         return body[at - size : at]
 
-    rows = list(_ROW.iter_unpack(take(many * _ROW.size)))
-    if len(rows) != many or any(min(row) < 0 for row in rows):
+    rows = list(_ROW.iter_unpack(take(patch_count * _ROW.size)))
+    if len(rows) != patch_count or any(min(row) < 0 for row in rows):
         raise ValueError("Another table.")
     path, label = os.fsdecode(take(path_size)), take(label_size).decode("utf-8", "surrogatepass")
     patches = tuple(Patch(offset, take(old), take(new)) for offset, old, new in rows)
@@ -155,129 +152,129 @@ def _digest(data: bytes | memoryview) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
-def key_of(path: Path) -> str:
-    """What the file at ``path`` is known by among the user's own files."""
+def path_key(path: Path) -> str:
+    """The key of the file at ``path`` in the user's state folder."""
     return hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
 
 
-def places(path: Path) -> tuple[Path, Path]:
-    """Where the journal of the file at ``path`` may stand: beside it, or among the user's own files.
+def journal_paths(path: Path) -> tuple[Path, Path]:
+    """The two possible paths of a journal: beside the file, or in the user's state folder.
 
-    There it is known by the path alone: numbers of devices and files change when a disk is mounted anew.
+    The latter depends on the path alone: device and inode numbers change when a disk is mounted again.
     """
-    key = key_of(path)
+    key = path_key(path)
     name = os.fsencode(path.name)[:_NAME_MAX].decode("ascii", "replace").replace("\ufffd", "_")
-    apart = platformdirs.user_state_path("archive-inspector", appauthor=False) / "journals"
-    return path.with_name(f".{path.name}.aij"), apart / f"{name}.{key}.aij"
+    central = platformdirs.user_state_path("archive-inspector", appauthor=False) / "journals"
+    return path.with_name(f".{path.name}.aij"), central / f"{name}.{key}.aij"
 
 
 def find(path: Path, disk: Disk) -> Path | None:
-    """The journal of the file at ``path``, a path without symbolic links. Raises OSError."""
-    for place in places(path):
+    """The path of the file's journal, or None. ``path`` has no symbolic links. Raises OSError."""
+    for journal_path in journal_paths(path):
         try:
-            disk.lstat(place)
+            disk.lstat(journal_path)
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EACCES}:
                 raise
         else:
-            return place
+            return journal_path
     return None
 
 
-def load(place: Path, disk: Disk) -> Journal:
-    """The journal at ``place``. Raises BrokenJournal, EditError and OSError."""
-    _check_regular(place, disk.lstat(place).st_mode)
-    descriptor = disk.open(place, os.O_RDONLY)
+def load(journal_path: Path, disk: Disk) -> Journal:
+    """Read a journal. Raises BrokenJournal, EditError and OSError."""
+    _check_regular(journal_path, disk.lstat(journal_path).st_mode)
+    descriptor = disk.open(journal_path, os.O_RDONLY)
     try:
         status = disk.fstat(descriptor)
-        _check_regular(place, status.st_mode)
-        if status.st_size > LARGEST:
+        _check_regular(journal_path, status.st_mode)
+        if status.st_size > MAX_JOURNAL_BYTES:
             raise BrokenJournal
-        return decoded(read_all(disk, descriptor, status.st_size, 0))
+        return decode(read_all(disk, descriptor, status.st_size, 0))
     except ValueError as error:
         raise EditError(
-            f"The journal {visible(str(place))} was written by another version of this program: finish the change, or "
-            "roll it back, with that one."
+            f"The journal {visible(str(journal_path))} was written by another version of this program. Finish "
+            "the change, or roll it back, with that version."
         ) from error
     finally:
         _close(disk, descriptor)
 
 
-def _check_regular(place: Path, mode: int) -> None:
+def _check_regular(journal_path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "a symbolic link" if stat.S_ISLNK(mode) else "no regular file"
+        what = "a folder" if stat.S_ISDIR(mode) else "a symbolic link" if stat.S_ISLNK(mode) else "not a regular file"
         raise EditError(
-            f"{visible(str(place))} stands where the journal of a change would, but it is {what} and no journal of "
-            "this program. Nothing can be changed or repaired there until it is moved away."
+            f"{visible(str(journal_path))} is where a journal would be, but it is {what}, not a journal "
+            "of this program. Nothing can be changed or repaired there until it is moved away."
         )
 
 
 def save(journal: Journal, path: Path, disk: Disk) -> Path:
-    """Put the journal of the file at ``path`` on disk for good, and say where.
+    """Write and sync the journal of the file at ``path``; returns its path.
 
-    Raises EditError where it is too large or one is there already, and OSError, FileExistsError too; nothing is left
-    behind then where the disk allows that.
+    Raises EditError if it is too large, FileExistsError if there is one, and OSError; then the new file is removed if
+    possible.
     """
-    data = encoded(journal)
-    if len(data) > LARGEST:
+    data = encode(journal)
+    if len(data) > MAX_JOURNAL_BYTES:
         raise EditError(
             f"{visible(path.name)} was not changed: the change is too large ({len(data):,} bytes) to be written in "
             "place safely. Save a patched copy instead."
         )
-    beside, apart = places(path)
+    beside, central = journal_paths(path)
     try:
         _save(data, beside, disk)
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
-        disk.make_folder(apart.parent)
-        _save(data, apart, disk)
-        return apart
+        disk.make_folder(central.parent)
+        _save(data, central, disk)
+        return central
     return beside
 
 
-def _save(data: bytes, place: Path, disk: Disk) -> None:
-    descriptor = disk.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+def _save(data: bytes, journal_path: Path, disk: Disk) -> None:
+    descriptor = disk.open(journal_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         try:
             write_all(disk, descriptor, data, 0)
             disk.sync(descriptor)
         finally:
             _close(disk, descriptor)
-        disk.sync_folder(place.parent)
+        disk.sync_folder(journal_path.parent)
     except BaseException:
         with contextlib.suppress(OSError):
-            remove(place, disk)
+            remove(journal_path, disk)
         raise
 
 
-def remove(place: Path, disk: Disk) -> None:
-    """Take the journal away for good. Raises OSError."""
-    disk.unlink(place)
-    disk.sync_folder(place.parent)
+def remove(journal_path: Path, disk: Disk) -> None:
+    """Remove the journal, and sync. Raises OSError."""
+    disk.unlink(journal_path)
+    disk.sync_folder(journal_path.parent)
 
 
-def put_aside(place: Path, disk: Disk) -> Path:
-    """Give the journal a name under which it is not looked for, for good, and say which. Raises OSError."""
+def set_aside(journal_path: Path, disk: Disk) -> Path:
+    """Rename the journal so that it is not found any more, and sync; returns the new path. Raises OSError."""
     for number in count(1):
-        target = place.with_name(f"{place.name}.kept{'' if number == 1 else f'-{number}'}")
+        target = journal_path.with_name(f"{journal_path.name}.kept{'' if number == 1 else f'-{number}'}")
         try:
             disk.lstat(target)
         except FileNotFoundError:
             break
-    disk.rename(place, target)
-    disk.sync_folder(place.parent)
+    disk.rename(journal_path, target)
+    disk.sync_folder(journal_path.parent)
     return target
 
 
-def removed(place: Path, disk: Disk) -> str:
-    """Take the journal away; a sentence where it may still be there, empty otherwise."""
+def try_remove(journal_path: Path, disk: Disk) -> str:
+    """Remove the journal; returns a sentence if it may still exist, else an empty string."""
     try:
-        remove(place, disk)
+        remove(journal_path, disk)
     except OSError as error:
         return (
-            f"The journal {visible(str(place))} could not be removed ({reason(error)}). It does no harm, and "
-            "is offered for removal when the archive is opened again."
+            f"The journal {visible(str(journal_path))} could not be removed ({reason(error)}). It does no harm; "
+            "opening the archive again offers to remove it."
         )
     return ""
 

@@ -22,13 +22,13 @@ _DIFFERS = bytes([0]) + bytes([255]) * 255
 _RUN = re.compile(rb"\xff+")
 
 
-class Kind(Enum):
+class ChangeState(Enum):
     """The states after an interrupted change; the values are stable names."""
 
     BROKEN = "broken"
-    """The journal was never finished, so the file was never touched."""
+    """The journal was never finished, so the file is unchanged."""
     UNREADABLE = "unreadable"
-    """What stands in the journal's place is damaged, or was never one: what state the file is in cannot be told."""
+    """The journal is damaged or not a journal, so the state of the file is unknown."""
     NOT_BEGUN = "not-begun"
     """Every byte is the old one."""
     MIXED = "mixed"
@@ -38,27 +38,27 @@ class Kind(Enum):
     FOREIGN = "foreign"
     """Some bytes are neither."""
     OTHER_FILE = "other-file"
-    """The file has a size that the change does not know, or is another one that holds other bytes, or is gone."""
+    """The file has an unexpected size, or is another file with other bytes, or is gone."""
     BUSY = "busy"
-    """A program is changing it at this moment."""
+    """Another program is changing the file right now."""
 
 
-class _Run(NamedTuple):
+class _TouchedRun(NamedTuple):
     offset: int
     old: bytes
     new: bytes
     now: bytes
 
 
-def survey(file: LockedFile, journal: Journal) -> tuple[Kind, Spans]:
-    """The state, and the spans that make it so: what is foreign, or what is not the new bytes yet. Raises OSError.
+def change_state(file: LockedFile, journal: Journal) -> tuple[ChangeState, Spans]:
+    """The state, and the spans behind it: foreign bytes, or bytes that are not the new ones yet. Raises OSError.
 
-    The spans lie within the file as it is.
+    The spans are within the current file.
     """
     edit, size = journal.edit, file.size
     low, high = sorted((edit.old_size, edit.new_size))
     if not low <= size <= high or (journal.dropped is None and size not in (low, high)):
-        return Kind.OTHER_FILE, ()
+        return ChangeState.OTHER_FILE, ()
     all_old, all_new = size == edit.old_size, size == edit.new_size
     foreign: list[Span] = []
     ahead: list[Span] = []
@@ -68,15 +68,15 @@ def survey(file: LockedFile, journal: Journal) -> tuple[Kind, Spans]:
             ahead.append(Span(run.offset, run.offset + len(run.now)))
             foreign += _foreign(run)
     if foreign:
-        same = file.identity.inode == journal.identity.inode  # the device's number may change when it is mounted anew
-        return (Kind.FOREIGN if same else Kind.OTHER_FILE), _joined(foreign)
+        same = file.identity.inode == journal.identity.inode  # the device number may change on a new mount
+        return (ChangeState.FOREIGN if same else ChangeState.OTHER_FILE), _merged(foreign)
     if all_new and not ahead:
-        return Kind.FINISHED, ()
-    return (Kind.NOT_BEGUN if all_old else Kind.MIXED), _joined(ahead)
+        return ChangeState.FINISHED, ()
+    return (ChangeState.NOT_BEGUN if all_old else ChangeState.MIXED), _merged(ahead)
 
 
-def _runs(file: LockedFile, journal: Journal) -> Iterator[_Run]:
-    """Every byte that the change touches, in pieces."""
+def _runs(file: LockedFile, journal: Journal) -> Iterator[_TouchedRun]:
+    """The bytes that the change touches, in pieces."""
     changes = [(patch.offset, patch.old, patch.new) for patch in journal.edit.patches]
     if journal.dropped:
         changes.append((journal.edit.dropped.start, journal.dropped, b""))
@@ -84,11 +84,11 @@ def _runs(file: LockedFile, journal: Journal) -> Iterator[_Run]:
         for at in range(0, max(len(old), len(new)), _COMPARED_BYTES):
             parts = old[at : at + _COMPARED_BYTES], new[at : at + _COMPARED_BYTES]
             now = read_all(file.disk, file.descriptor, max(map(len, parts)), offset + at)
-            yield _Run(offset + at, *parts, now)
+            yield _TouchedRun(offset + at, *parts, now)
 
 
-def _foreign(run: _Run) -> Iterator[Span]:
-    """Where the bytes are neither old nor new; where the file grows, a crash may leave zeros, too."""
+def _foreign(run: _TouchedRun) -> Iterator[Span]:
+    """Spans of bytes that are neither old nor new; a crash may leave zeros where the file grows."""
     size = len(run.now)
     now = int.from_bytes(run.now, "little")
 
@@ -101,7 +101,7 @@ def _foreign(run: _Run) -> Iterator[Span]:
         yield Span(run.offset + found.start(), run.offset + found.end())
 
 
-def _joined(spans: list[Span]) -> Spans:
+def _merged(spans: list[Span]) -> Spans:
     joined: list[Span] = []
     for span in sorted(span for span in spans if span.size):
         if joined and joined[-1].stop == span.start:
@@ -114,7 +114,7 @@ def _joined(spans: list[Span]) -> Spans:
 
 
 def old_bytes(journal: Journal) -> Iterable[tuple[int, bytes]]:
-    """Offsets and bytes of what stood in the file, as far as the journal has them."""
+    """Offsets and old bytes that the journal has."""
     for patch in journal.edit.patches:
         yield patch.offset, patch.old
     if journal.dropped:
@@ -122,12 +122,12 @@ def old_bytes(journal: Journal) -> Iterable[tuple[int, bytes]]:
 
 
 def new_bytes(edit: Edit) -> Iterable[tuple[int, bytes]]:
-    """Offsets and bytes of what is to stand in the file."""
+    """Offsets and new bytes."""
     return ((patch.offset, patch.new) for patch in edit.patches)
 
 
 def holds(file: LockedFile, size: int, runs: Iterable[tuple[int, bytes]]) -> bool:
-    """Whether the file has the size and all of the bytes. Raises OSError."""
+    """Whether the file has this size and these bytes. Raises OSError."""
     return file.size == size and all(
         read_all(file.disk, file.descriptor, len(piece), offset + at) == piece
         for offset, data in runs
@@ -137,22 +137,22 @@ def holds(file: LockedFile, size: int, runs: Iterable[tuple[int, bytes]]) -> boo
 
 
 def redo(file: LockedFile, journal: Journal) -> None:
-    """Bring the file into the new state for good, and read it back. Raises OSError."""
+    """Bring the file into the new state, sync, and read it back. Raises OSError."""
     edit = journal.edit
     for offset, data in new_bytes(edit):
         write_all(file.disk, file.descriptor, data, offset)
     if file.size > edit.new_size:
-        # Once the end is off there may be no way back, so by then all else has to be there.
+        # Truncating may be irreversible, so everything else has to be on disk first.
         file.disk.sync(file.descriptor)
         file.disk.truncate(file.descriptor, edit.new_size)
     file.disk.sync(file.descriptor)
-    _check(holds(file, edit.new_size, new_bytes(edit)))
+    _verify(holds(file, edit.new_size, new_bytes(edit)))
 
 
 def undo(file: LockedFile, journal: Journal) -> None:
-    """Bring the file back into the old state for good, and read it back. Raises OSError.
+    """Bring the file into the old state, sync, and read it back. Raises OSError.
 
-    Where bytes are cut off that the journal does not keep, the file must still have them.
+    If the journal lacks the dropped bytes, the file must still have them.
     """
     edit = journal.edit
     cut = edit.dropped.start
@@ -163,9 +163,9 @@ def undo(file: LockedFile, journal: Journal) -> None:
     if file.size > edit.old_size:
         file.disk.truncate(file.descriptor, edit.old_size)
     file.disk.sync(file.descriptor)
-    _check(holds(file, edit.old_size, old_bytes(journal)))
+    _verify(holds(file, edit.old_size, old_bytes(journal)))
 
 
-def _check(good: bool) -> None:
+def _verify(good: bool) -> None:
     if not good:
-        raise OSError(errno.EIO, "What was read back is not what was written")
+        raise OSError(errno.EIO, "The bytes read back are not those written")

@@ -1,4 +1,4 @@
-"""A file held open for a change in place: a regular one, writable, locked, and still where its path leads."""
+"""A file opened and locked for a change in place: regular, writable, and still at its path."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class LockedFile:
 
     @property
     def name(self) -> str:
-        """What to call it in a sentence."""
+        """The file name for sentences."""
         return visible(self.path.name)
 
     @property
     def size(self) -> int:
-        """The file's size in bytes now. Raises OSError."""
+        """The current size in bytes. Raises OSError."""
         return self.disk.fstat(self.descriptor).st_size
 
     def in_place(self) -> bool:
@@ -58,31 +58,31 @@ def resolved(path: Path, disk: Disk) -> Path:
 
 
 @contextlib.contextmanager
-def held(path: Path, disk: Disk) -> Iterator[LockedFile]:
-    """The file at ``path``, open for reading and writing, and locked. Raises EditError, and nothing is changed then."""
+def locked(path: Path, disk: Disk) -> Iterator[LockedFile]:
+    """Open the file at ``path`` for reading and writing, and lock it. Raises EditError."""
     real = resolved(path, disk)
-    descriptor = _opened(real, disk)
+    descriptor = _open(real, disk)
     try:
-        yield _checked(path, real, descriptor, disk)
+        yield _lock_and_check(path, real, descriptor, disk)
     finally:
         with contextlib.suppress(OSError):
             disk.close(descriptor)
 
 
-def _opened(real: Path, disk: Disk) -> int:
+def _open(real: Path, disk: Disk) -> int:
     name = visible(real.name)
     try:
         status = disk.lstat(real)
         if not stat.S_ISREG(status.st_mode):
-            raise EditError(f"{name} was not changed: it is no regular file.")
-        if not status.st_mode & _WRITABLE:  # the administrator could write it all the same
+            raise EditError(f"{name} was not changed: it is not a regular file.")
+        if not status.st_mode & _WRITABLE:  # root could write it anyway
             raise EditError(_read_only(name, "it is marked as read-only"))
         return disk.open(real, os.O_RDWR)
     except OSError as error:
         if error.errno in _REFUSED:
             raise EditError(_read_only(name, f"it cannot be opened for writing ({reason(error)})")) from error
         if error.errno in _GONE:
-            raise EditError(f"{name} was not changed: it was removed or replaced meanwhile. Open it again.") from error
+            raise EditError(f"{name} was not changed: it has been removed or replaced. Open it again.") from error
         raise EditError(f"{name} was not changed: it cannot be opened ({reason(error)}).") from error
 
 
@@ -90,39 +90,37 @@ def _read_only(name: str, why: str) -> str:
     return f"{name} was not changed: {why}. Save a patched copy instead, or make the file writable first."
 
 
-def _checked(path: Path, real: Path, descriptor: int, disk: Disk) -> LockedFile:
+def _lock_and_check(path: Path, real: Path, descriptor: int, disk: Disk) -> LockedFile:
     name = visible(real.name)
     try:
         status = disk.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise EditError(f"{name} was not changed: it is no regular file.")
-        warnings = _about_names(path, real, status, disk) + _locked(name, descriptor, disk)
-        status = disk.fstat(descriptor)  # what an editor did that held the lock until now is to be seen
+            raise EditError(f"{name} was not changed: it is not a regular file.")
+        warnings = _name_warnings(path, real, status, disk) + _lock(name, descriptor, disk)
+        status = disk.fstat(descriptor)  # include the changes of an editor that had the lock until now
         file = LockedFile(disk, real, descriptor, Identity.of(status), warnings)
         if file.in_place():
             return file
     except OSError as error:
-        raise EditError(f"{name} was not changed: the system gives no access to it ({reason(error)}).") from error
-    raise EditError(f"{name} was not changed: it was removed or replaced meanwhile. Open it again.")
+        raise EditError(f"{name} was not changed: it cannot be accessed ({reason(error)}).") from error
+    raise EditError(f"{name} was not changed: it has been removed or replaced. Open it again.")
 
 
-def _about_names(path: Path, real: Path, status: os.stat_result, disk: Disk) -> tuple[str, ...]:
+def _name_warnings(path: Path, real: Path, status: os.stat_result, disk: Disk) -> tuple[str, ...]:
     warnings: tuple[str, ...] = ()
     if stat.S_ISLNK(disk.lstat(path).st_mode):
         warnings += (f"{visible(path.name)} is a symbolic link; the file that changes is {visible(str(real))}.",)
     if status.st_nlink > 1:
-        warnings += (
-            f"{visible(real.name)} has {status.st_nlink} names (hard links); the change shows under all of them.",
-        )
+        warnings += (f"{visible(real.name)} has {status.st_nlink} names (hard links); the change affects all of them.",)
     return warnings
 
 
-def _locked(name: str, descriptor: int, disk: Disk) -> tuple[str, ...]:
+def _lock(name: str, descriptor: int, disk: Disk) -> tuple[str, ...]:
     try:
         disk.lock(descriptor)
     except BlockingIOError as error:
         raise EditError(
-            f"{name} was not changed: another program holds it locked. Wait until that is done, then try again."
+            f"{name} was not changed: another program has locked it. Try again when that is done."
         ) from error
     except OSError as error:
         if error.errno not in NO_LOCKS:

@@ -1,7 +1,7 @@
-"""Taking back the last finished change of a file, from the store of old bytes.
+"""Undo the last finished change of a file, from the store of old bytes.
 
-It is a change with a journal like any other. Only what was cut off and is too much for one is put behind the end first,
-which leaves the file as the change left it, with bytes behind it. Cut short by a crash, that can be taken up again.
+Undoing is a change with a journal like any other. If too many bytes were cut off for a journal, they are first appended
+after the end, which leaves the file otherwise unchanged; after a crash that can be repeated.
 """
 
 from __future__ import annotations
@@ -13,124 +13,130 @@ from inspector.core.edit import Edit, EditError, Kept
 from inspector.core.names import visible
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
-from inspector.sources.local.in_place import change
+from inspector.sources.local.in_place import change_locked
 from inspector.sources.local.journal import find
 from inspector.sources.local.journal_state import holds
-from inspector.sources.local.locked_file import LockedFile, held
-from inspector.sources.local.old_bytes import Entry, entries, forget, same_bytes
+from inspector.sources.local.locked_file import LockedFile, locked
+from inspector.sources.local.old_bytes import StoredChange, forget, stored_changes, verified_pieces
 
 
-def last_change(path: Path, disk: Disk | None = None) -> str:
-    """What taking back would do to the file at ``path``, in a sentence. Writes nothing. Raises EditError."""
+def describe_last_change(path: Path, disk: Disk | None = None) -> str:
+    """What undoing would do to the file at ``path``, as a sentence. Writes nothing. Raises EditError."""
     disk = disk or Disk()
-    with held(path, disk) as file:
-        return f"The last change of {file.name} would be taken back: {visible(_found(file).edit.label)}."
+    with locked(path, disk) as file:
+        return f"The last change of {file.name} would be undone: {visible(_last_stored_change(file).edit.label)}."
 
 
-def take_back(path: Path, disk: Disk | None = None) -> str:
-    """Bring the file at ``path`` back to before its last change, and say so.
+def undo_last_change(path: Path, disk: Disk | None = None) -> str:
+    """Undo the last change of the file at ``path``; returns a sentence.
 
-    Raises EditError; then the file is as it was, or the message says that it is not and what to do.
+    Raises EditError; then the file is unchanged, or the message says that it is not and what to do.
     """
     disk = disk or Disk()
-    with held(path, disk) as file:
-        entry = _found(file)
+    with locked(path, disk) as file:
+        entry = _last_stored_change(file)
         cut = entry.cut
         try:
-            back = _backwards(file, entry)
+            reverse = _reverse_edit(file, entry)
             now = Identity.of(disk.fstat(file.descriptor))
         except OSError as error:
             raise EditError(
-                f"Nothing was taken back of {file.name}: {reason(error)}. What stood there is still kept in "
+                f"Nothing was undone in {file.name}: {reason(error)}. The old bytes are still kept in "
                 f"{visible(cut.path if cut is not None else str(entry.place))}."
             ) from error
-        if back is not None:
-            change(LockedFile(disk, file.path, file.descriptor, now, file.warnings), back, keeps=False)
+        if reverse is not None:
+            change_locked(
+                LockedFile(disk, file.path, file.descriptor, now, file.warnings), reverse, stores_old_bytes=False
+            )
         forget({entry.place, *([Path(cut.path)] if cut is not None else [])}, disk)
-        return f"{file.name} is again as it was before: {visible(entry.edit.label)}."
+        return f"{file.name} is as it was before: {visible(entry.edit.label)}."
 
 
-def _backwards(file: LockedFile, entry: Entry) -> Edit | None:
-    """The change that leaves what stood before, None where nothing is left to be changed.
+def _reverse_edit(file: LockedFile, entry: StoredChange) -> Edit | None:
+    """The change that restores the old bytes, None if nothing is left to change.
 
-    What was cut off and stands in a file of its own is put behind the end already. Raises OSError and EditError.
+    Cut-off bytes that have a file of their own are already restored here. Raises OSError and EditError.
     """
     edit = entry.edit
     if entry.cut is None or Path(entry.cut.path) == entry.place:
         if entry.cut is None:
             return edit.reverted(b"")
-        with same_bytes(entry.cut, file.disk) as pieces:
+        with verified_pieces(entry.cut, file.disk) as pieces:
             return edit.reverted(b"".join(pieces))
-    _put_back_the_end(file, entry.cut, edit)
+    _restore_end(file, entry.cut, edit)
     whole = Edit(edit.label, edit.patches, edit.old_size, edit.old_size)
     return whole.reverted(b"") if edit.patches else None
 
 
-def _found(file: LockedFile) -> Entry:
-    """The last change that was made of the file. Raises EditError where it cannot be taken back."""
+def _last_stored_change(file: LockedFile) -> StoredChange:
+    """The last change made to the file. Raises EditError if it cannot be undone."""
     try:
         if find(file.path, file.disk) is not None:
-            raise EditError(f"{file.name} was not changed: a change of it was interrupted. Settle that first.")
-        for entry in entries(file.path, file.disk):
+            raise EditError(
+                f"{file.name} was not changed: a change of it was interrupted. Finish it or roll it back first."
+            )
+        for entry in stored_changes(file.path, file.disk):
             if _holds_old(file, entry):
-                continue  # it was never made, or was taken back
+                continue  # it was never made, or was undone
             if _holds_new(file, entry):
                 return entry
             place = visible(entry.cut.path if entry.cut is not None else str(entry.place))
             raise EditError(
-                f"{file.name} was not changed: it holds other bytes than its last change ({visible(entry.edit.label)}) "
-                f"left there. What stood there before is kept in {place}."
+                f"{file.name} was not changed: its bytes are not those that its last change "
+                f"({visible(entry.edit.label)}) wrote. The bytes from before that change are kept in {place}."
             )
     except OSError as error:
-        raise EditError(f"{file.name} was not changed: what is kept of it cannot be read ({reason(error)}).") from error
-    raise EditError(f"{file.name} was not changed: no change of it is kept that could be taken back.")
+        raise EditError(
+            f"{file.name} was not changed: its stored old bytes cannot be read ({reason(error)})."
+        ) from error
+    raise EditError(f"{file.name} was not changed: no change of it is stored that could be undone.")
 
 
-def _holds_old(file: LockedFile, entry: Entry) -> bool:
+def _holds_old(file: LockedFile, entry: StoredChange) -> bool:
     old = holds(file, entry.edit.old_size, ((patch.offset, patch.old) for patch in entry.edit.patches))
-    return old and (entry.cut is None or _end(file, entry.cut, entry.edit) == (True, True))
+    return old and (entry.cut is None or _compare_end(file, entry.cut, entry.edit) == (True, True))
 
 
-def _holds_new(file: LockedFile, entry: Entry) -> bool:
-    """Whether the file is as the change left it, or with the beginning of what was cut off behind that."""
+def _holds_new(file: LockedFile, entry: StoredChange) -> bool:
+    """Whether the file is as the change left it, possibly followed by the start of the cut-off bytes."""
     edit, size = entry.edit, file.size
     if size != edit.new_size and not (entry.cut is not None and edit.new_size < size <= edit.old_size):
         return False
     if not holds(file, size, ((patch.offset, patch.new) for patch in edit.patches)):
         return False
-    return entry.cut is None or _end(file, entry.cut, edit)[1]
+    return entry.cut is None or _compare_end(file, entry.cut, edit)[1]
 
 
-def _end(file: LockedFile, cut: Kept, edit: Edit) -> tuple[bool, bool]:
-    """Whether what stands behind the end that the change left is what was cut off, and whether it may become that.
+def _compare_end(file: LockedFile, cut: Kept, edit: Edit) -> tuple[bool, bool]:
+    """Whether the bytes after the new end equal those cut off, and whether they are an unfinished copy of them.
 
-    A crash may leave zeros where the file was to grow. Raises OSError and EditError.
+    A crash may leave zeros where the file grew. Raises OSError and EditError.
     """
     at, same = edit.new_size, True
-    with same_bytes(cut, file.disk) as pieces:
+    with verified_pieces(cut, file.disk) as pieces:
         for piece in pieces:
-            there = read_all(file.disk, file.descriptor, len(piece), at)
-            same &= there == piece
-            begins = piece.startswith(there)
-            if not begins and any(now not in (0, old) for now, old in zip(there, piece, strict=False)):
+            current = read_all(file.disk, file.descriptor, len(piece), at)
+            same &= current == piece
+            begins = piece.startswith(current)
+            if not begins and any(now not in (0, old) for now, old in zip(current, piece, strict=False)):
                 return False, False
             at += len(piece)
     return same, True
 
 
-def _put_back_the_end(file: LockedFile, cut: Kept, edit: Edit) -> None:
-    """Write what was cut off behind the end, for good. Raises OSError and EditError; the file is then as it was."""
-    disk, at, had = file.disk, edit.new_size, file.size
-    more = edit.old_size - had
+def _restore_end(file: LockedFile, cut: Kept, edit: Edit) -> None:
+    """Append the cut-off bytes, and sync. Raises OSError and EditError; then the file is unchanged."""
+    disk, at, old_size = file.disk, edit.new_size, file.size
+    more = edit.old_size - old_size
     if more > 0 and disk.free(file.path.parent) < more:
         raise EditError(f"{file.name} was not changed: the disk has no room for the {more:,} bytes that were cut off.")
     try:
-        with same_bytes(cut, disk) as pieces:
+        with verified_pieces(cut, disk) as pieces:
             for piece in pieces:
                 write_all(disk, file.descriptor, piece, at)
                 at += len(piece)
         disk.sync(file.descriptor)
     except BaseException:
         with contextlib.suppress(OSError):
-            disk.truncate(file.descriptor, had)
+            disk.truncate(file.descriptor, old_size)
         raise

@@ -1,4 +1,4 @@
-"""Connections whose answers can be given up while they are waited for: a server that is silent keeps nobody waiting."""
+"""Connections whose requests can be cancelled or time out while they wait for a silent server."""
 
 from __future__ import annotations
 
@@ -18,82 +18,82 @@ from botocore.awsrequest import (
     AWSHTTPSConnectionPool,
 )
 
-LOOKING = 0.2
-"""Seconds between two looks at whether an answer is still wanted."""
+POLL_SECONDS = 0.2
+"""Seconds between checks for cancellation."""
 
 
-class Stopped(BaseException):
-    """An answer is not wanted any more, in a form that boto3 does not take for a broken connection."""
+class RequestCancelled(BaseException):
+    """The request was cancelled. A BaseException, so that boto3 does not treat it as a broken connection."""
 
 
-class GivenUp(BaseException):
-    """An answer is not waited for any longer, in such a form too."""
+class AnswerTimeout(BaseException):
+    """The wait for an answer timed out; also a BaseException."""
 
 
-class TooSlow(GivenUp):
-    """Its bytes come too slowly."""
+class TooSlow(AnswerTimeout):
+    """The bytes arrive too slowly."""
 
 
-class Overdue(GivenUp):
-    """It takes too long in all."""
+class Overdue(AnswerTimeout):
+    """The request takes too long in total."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long an answer is waited for.
+class WaitLimits:
+    """Limits on the wait for an answer.
 
-    ``look`` is called meanwhile: what it raises as Stopped ends the request. Fewer than ``slowest`` bytes a second over
-    ``stretch`` seconds of waiting raise TooSlow (0: none do), and what is not there ``within`` so many seconds in all
-    raises Overdue (0: that may be any number).
+    ``check_cancelled`` is called meanwhile: a RequestCancelled from it ends the request. Fewer than
+    ``min_bytes_per_second`` over ``measured_seconds`` of waiting raise TooSlow (0: no minimum); an answer that is not
+    complete after ``max_seconds`` raises Overdue (0: no limit).
     """
 
-    look: Callable[[], None]
-    slowest: int = 0
-    stretch: float = 0
-    within: float = 0
+    check_cancelled: Callable[[], None]
+    min_bytes_per_second: int = 0
+    measured_seconds: float = 0
+    max_seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is waited for by this thread; ``end`` is on the clock of time.monotonic."""
+class _Wait:
+    """A wait of this thread; ``end`` is a time.monotonic() value."""
 
-    patience: Patience
+    patience: WaitLimits
     end: float
 
-    def look(self) -> None:
-        """Raise what ends the request."""
-        self.patience.look()
-        self.look_at_the_clock()
+    def check_cancelled(self) -> None:
+        """Raise if the request is cancelled or overdue."""
+        self.patience.check_cancelled()
+        self.check_deadline()
 
-    def look_at_the_clock(self) -> None:
-        """Raise Overdue where it has taken too long; also while bytes come that keep a connection alive."""
+    def check_deadline(self) -> None:
+        """Raise Overdue past the deadline, even if keep-alive bytes arrive."""
         if time.monotonic() >= self.end:
             raise Overdue
 
 
-_wanted: ContextVar[_Wanted | None] = ContextVar("wanted", default=None)
+_wait: ContextVar[_Wait | None] = ContextVar("wanted", default=None)
 
 
 @contextmanager
-def while_wanted(patience: Patience) -> Iterator[None]:
-    """Wait so long for the answers that this thread asks for meanwhile, whichever number of tries they take."""
-    end = time.monotonic() + patience.within if patience.within else math.inf
-    token = _wanted.set(_Wanted(patience, end))
+def waiting_for_answers(patience: WaitLimits) -> Iterator[None]:
+    """Apply the limits to the requests that this thread makes in the block, retries included."""
+    end = time.monotonic() + patience.max_seconds if patience.max_seconds else math.inf
+    token = _wait.set(_Wait(patience, end))
     try:
         yield
     finally:
-        _wanted.reset(token)
+        _wait.reset(token)
 
 
-def look_at_the_clock() -> None:
-    """Raise Overdue where what this thread asks for has taken too long: while bytes are sent, too."""
-    wanted = _wanted.get()
+def check_deadline() -> None:
+    """Raise Overdue if this thread's request is past its deadline; also called while sending."""
+    wanted = _wait.get()
     if wanted is not None:
-        wanted.look_at_the_clock()
+        wanted.check_deadline()
 
 
-class _Answer(io.RawIOBase):
-    """The bytes that a socket receives. ``kept`` is what the socket counts as a user of it."""
+class _WatchedReader(io.RawIOBase):
+    """The bytes that a socket receives. ``_kept`` keeps the socket's reference count."""
 
     def __init__(self, sock: Any) -> None:
         self._socket = sock
@@ -106,39 +106,39 @@ class _Answer(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """See io.RawIOBase; raises what a socket raises, after as many seconds as it should, Stopped and GivenUp."""
-        wanted = _wanted.get()
+        """Raises what a socket raises, with its timeout, and RequestCancelled and AnswerTimeout."""
+        wanted = _wait.get()
         if wanted is None:
             return int(self._socket.recv_into(buffer))
         began = time.monotonic()
-        wanted.look_at_the_clock()
-        came = self._receive(buffer, wanted.look)
-        self._see_how_fast(came, time.monotonic() - began, wanted.patience)
+        wanted.check_deadline()
+        came = self._receive(buffer, wanted.check_cancelled)
+        self._check_speed(came, time.monotonic() - began, wanted.patience)
         return came
 
-    def _see_how_fast(self, came: int, waited: float, patience: Patience) -> None:
-        """Raise TooSlow where so few bytes have come of late; until the first of them a server may think."""
+    def _check_speed(self, came: int, waited: float, patience: WaitLimits) -> None:
+        """Raise TooSlow if too few bytes came lately; the time to the first byte does not count."""
         if not self._begun:
             self._begun = True
             return
         self._waited += waited
         self._came += came
-        if patience.slowest and self._waited >= patience.stretch:
-            if self._came < patience.slowest * self._waited:
+        if patience.min_bytes_per_second and self._waited >= patience.measured_seconds:
+            if self._came < patience.min_bytes_per_second * self._waited:
                 raise TooSlow
             self._waited, self._came = 0.0, 0
 
-    def _receive(self, buffer: Any, look: Callable[[], None]) -> int:
+    def _receive(self, buffer: Any, check_cancelled: Callable[[], None]) -> int:
         most = self._socket.gettimeout()
         end = None if most is None else time.monotonic() + most
         try:
             while True:
-                left = LOOKING if end is None else min(LOOKING, max(0.001, end - time.monotonic()))
+                left = POLL_SECONDS if end is None else min(POLL_SECONDS, max(0.001, end - time.monotonic()))
                 self._socket.settimeout(left)
                 try:
                     return int(self._socket.recv_into(buffer))
                 except TimeoutError:
-                    look()
+                    check_cancelled()
                     if end is not None and time.monotonic() >= end:
                         raise
         finally:
@@ -151,7 +151,7 @@ class _Answer(io.RawIOBase):
 
 
 class _Socket:
-    """A socket whose files are watched; all else is the socket's."""
+    """A socket whose files are watched; everything else is delegated."""
 
     def __init__(self, sock: Any) -> None:
         self._socket = sock
@@ -160,18 +160,17 @@ class _Socket:
         return getattr(self._socket, name)
 
     def makefile(self, _mode: str, buffering: int | None = None) -> Any:
-        """See socket.socket; for reading bytes only, as HTTP does."""
-        answer = _Answer(self._socket)
+        """For reading bytes only, as HTTP does."""
+        answer = _WatchedReader(self._socket)
         return answer if buffering == 0 else io.BufferedReader(answer)
 
 
 class _Watched:
-    """For a connection: its socket is watched as soon as there is one."""
+    """Mixin for a connection: watches its socket once connected."""
 
     sock: Any
 
     def connect(self) -> None:
-        """See http.client.HTTPConnection."""
         super().connect()  # type: ignore[misc] # of the connection
         self.sock = _Socket(self.sock)
 
@@ -185,6 +184,6 @@ class _Https(_Watched, AWSHTTPSConnection):  # type: ignore[misc] # without type
 
 
 def watch() -> None:
-    """Let all connections that boto3 makes from now on in this process be watched."""
+    """Watch all connections that boto3 makes in this process from now on."""
     AWSHTTPConnectionPool.ConnectionCls = _Http
     AWSHTTPSConnectionPool.ConnectionCls = _Https

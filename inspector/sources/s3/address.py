@@ -1,4 +1,4 @@
-"""Where an object is: ``s3://bucket/key``. A key is any text; nothing in it is decoded or resolved."""
+"""Addresses on S3: ``s3://bucket/key``. A key is any text; nothing in it is decoded or resolved."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ SCHEME = "s3://"
 
 
 def is_s3(location: str) -> bool:
-    """Whether a location is meant for S3."""
+    """Whether a location starts with ``s3://``."""
     return location[: len(SCHEME)].lower() == SCHEME
 
 
 class Address(NamedTuple):
-    """An object or, where the key is empty or ends with a slash, a prefix."""
+    """An object, or a prefix if the key is empty or ends with a slash."""
 
     bucket: str
     key: str
 
     @property
     def location(self) -> str:
-        """As it is typed."""
+        """``s3://bucket/key``."""
         return f"{SCHEME}{self.bucket}/{self.key}"
 
     def __str__(self) -> str:
@@ -33,31 +33,31 @@ class Address(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The last part of the key."""
+        """The last component of the key."""
         return self.key.rpartition("/")[2]
 
     @property
     def stem(self) -> str:
-        """The name without its suffix, as a path has it."""
+        """The name without its suffix, as with pathlib."""
         return PurePosixPath(self.name).stem
 
     @property
     def suffix(self) -> str:
-        """The last ending of the name, with its dot; empty where it has none."""
+        """The suffix of the name with its dot, or an empty string."""
         return PurePosixPath(self.name).suffix
 
     def with_name(self, name: str) -> Address:
-        """The address of what is called ``name`` beside this one."""
+        """The address with another last component."""
         return Address(self.bucket, self.key.removesuffix(self.name) + name)
 
     @property
     def prefix(self) -> str:
-        """What the keys in it begin with: empty for a whole bucket, else with a slash at its end."""
+        """The prefix of the keys in it: empty for a whole bucket, else with a trailing slash."""
         return self.key if not self.key or self.key.endswith("/") else f"{self.key}/"
 
 
 def parse(location: str) -> Address:
-    """The address that a location names; raises SourceError where it names no bucket."""
+    """Parse a location; raises SourceError if it has no bucket, or credentials."""
     bucket, _, key = location[len(SCHEME) :].partition("/")
     if not is_s3(location) or not bucket:
         raise SourceError(
@@ -65,7 +65,7 @@ def parse(location: str) -> Address:
         )
     if "@" in bucket or ":" in bucket:
         raise SourceError(
-            "This address had credentials in it: they do not belong there and were not used. Name the bucket and the "
-            "key only, and a profile for the credentials."
+            "This address contains credentials, which were not used. Give only the bucket and the key, and a profile "
+            "for the credentials."
         )
     return Address(bucket, key)

@@ -1,4 +1,4 @@
-"""Blocks of a source that is far away: what was read once stays, and misses that lie together are one request."""
+"""Cache blocks of a remote source, and read many spans with few requests: neighbours are fetched together."""
 
 from __future__ import annotations
 
@@ -12,39 +12,37 @@ from inspector.core.map_ordered import map_ordered
 from inspector.core.progress import Progress
 from inspector.core.span import Span, Spans
 
-BLOCK = 64 << 10
-"""The size of a block, in bytes."""
-LARGEST = 8 << 20
-"""The most bytes asked for at once."""
+BLOCK_BYTES = 64 << 10
+MAX_REQUEST_BYTES = 8 << 20
 _FIRST_AHEAD = 256 << 10
-"""Bytes read ahead when the second of two stretches follows the first; it doubles with each that follows."""
+"""Bytes read ahead on the second sequential request; they double with each that follows."""
 _SKIPPED = 4
-"""Blocks that are read again where that makes one request of two."""
+"""Cached blocks that are fetched again if that merges two requests."""
 _READERS = 8
-"""Readers that go through the source one after another and are told apart."""
+"""Sequential readers that are tracked."""
 
 Fetch = Callable[[int, int], bytes]
-"""Gives the bytes ``[start, stop)``; what is short ends there."""
+"""Returns the bytes ``[start, stop)``; a short result means the end."""
 
 
 class Blocks:
-    """At most so many bytes of blocks (0: as limits.CACHE says), of any number of caches; the oldest go first."""
+    """An LRU store of at most ``max_bytes`` of blocks (0: limits.CACHE), shared by any number of caches."""
 
-    def __init__(self, most: int = 0) -> None:
-        self._most = (most or CACHE.value) // BLOCK
+    def __init__(self, max_bytes: int = 0) -> None:
+        self._max_blocks = (max_bytes or CACHE.value) // BLOCK_BYTES
         self._kept: OrderedDict[tuple[object, int], bytes] = OrderedDict()
         self._lock = Lock()
 
     def keep(self, owner: object, number: int, block: bytes) -> None:
-        """Keep a block for a while."""
+        """Add a block."""
         with self._lock:
             self._kept[owner, number] = block
             self._kept.move_to_end((owner, number))
-            while len(self._kept) > self._most:
+            while len(self._kept) > self._max_blocks:
                 self._kept.popitem(last=False)
 
     def get(self, owner: object, number: int) -> bytes | None:
-        """The block where it is still kept."""
+        """The block, if it is still stored."""
         with self._lock:
             block = self._kept.get((owner, number))
             if block is not None:
@@ -52,15 +50,15 @@ class Blocks:
             return block
 
     def numbers(self, owner: object) -> list[int]:
-        """The blocks of one owner that are kept, in order."""
+        """The numbers of one owner's blocks, in order."""
         with self._lock:
             return sorted(number for whose, number in self._kept if whose is owner)
 
 
 class BlockCache:
-    """The blocks of ``size`` bytes that ``fetch`` gives; ``blocks`` keeps them.
+    """Caches ``size`` bytes that ``fetch`` returns, in ``blocks``.
 
-    Any number of threads may read; two that miss the same block at once may both ask for it.
+    Thread-safe; two threads that miss the same block at once may both fetch it.
     """
 
     def __init__(self, size: int, fetch: Fetch, blocks: Blocks | None = None) -> None:
@@ -68,18 +66,18 @@ class BlockCache:
         self._fetch = fetch
         self._blocks = Blocks() if blocks is None else blocks
         self._owner = object()
-        self._ahead: OrderedDict[int, int] = OrderedDict()
+        self._read_ahead: OrderedDict[int, int] = OrderedDict()
         self._expected: list[Span] = []
         self._lock = Lock()
 
     def read(self, offset: int, length: int) -> bytes:
-        """Up to ``length`` bytes from ``offset``; whatever ``fetch`` raises is raised."""
+        """Up to ``length`` bytes from ``offset``; raises what ``fetch`` raises."""
         stop = min(offset + length, self._size)
         if offset < 0 or offset >= stop:
             return b""
         pieces = []
-        while offset < stop:  # in steps, so that what is kept at one time stays bounded
-            step = min(stop, offset + LARGEST)
+        while offset < stop:  # in steps, to bound memory
+            step = min(stop, offset + MAX_REQUEST_BYTES)
             piece = self._step(offset, step)
             pieces.append(piece)
             if len(piece) < step - offset:
@@ -88,83 +86,86 @@ class BlockCache:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def put(self, start: int, data: bytes) -> None:
-        """Keep bytes that are there already; a block of which only a part is given is left out."""
+        """Add bytes that are already available; partial blocks are dropped."""
         stop = start + len(data)
-        first = -(-start // BLOCK)
-        for number in range(first, -(-stop // BLOCK)):
-            end = min((number + 1) * BLOCK, self._size)
+        first = -(-start // BLOCK_BYTES)
+        for number in range(first, -(-stop // BLOCK_BYTES)):
+            end = min((number + 1) * BLOCK_BYTES, self._size)
             if end <= stop:
-                self._blocks.keep(self._owner, number, data[number * BLOCK - start : end - start])
+                self._blocks.keep(self._owner, number, data[number * BLOCK_BYTES - start : end - start])
 
     def expect(self, start: int, stop: int) -> None:
-        """The bytes ``[start, stop)`` will all be read soon: the first miss among them asks for the rest of them."""
+        """Announce that ``[start, stop)`` will be read soon: the first miss in it fetches the rest of it."""
         if stop > start:
             self._expected = [*self._expected[-3:], Span(start, min(stop, self._size))]
 
     def spans(self) -> Spans:
-        """What is kept, in order."""
+        """The cached spans, in order."""
         numbers = self._blocks.numbers(self._owner)
         return tuple(
-            Span(run.start * BLOCK, min(run.stop * BLOCK, self._size)) for run in _runs(numbers, most=len(numbers))
+            Span(run.start * BLOCK_BYTES, min(run.stop * BLOCK_BYTES, self._size))
+            for run in _runs(numbers, max_blocks=len(numbers))
         )
 
     def _step(self, start: int, stop: int) -> bytes:
-        first, last = start // BLOCK, -(-stop // BLOCK)
+        first, last = start // BLOCK_BYTES, -(-stop // BLOCK_BYTES)
         found = self._kept(first, last)
         missing = [number for number in range(first, last) if number not in found]
         for run in _runs(missing, _SKIPPED):
             found |= self._ask(run)
         data = b"".join(_until_short(found, first, last, self._size))
-        return data[start - first * BLOCK : stop - first * BLOCK]
+        return data[start - first * BLOCK_BYTES : stop - first * BLOCK_BYTES]
 
     def _kept(self, first: int, last: int) -> dict[int, bytes]:
         kept = ((number, self._blocks.get(self._owner, number)) for number in range(first, last))
         return {number: block for number, block in kept if block is not None}
 
     def _ask(self, run: range) -> dict[int, bytes]:
-        """Fetch the blocks of ``run`` and those that are worth it behind them."""
+        """Fetch the blocks of ``run``, and read ahead."""
         with self._lock:
-            stop, ahead = self._reach(run)
-        begin = run.start * BLOCK
-        data = self._fetch(begin, min(stop * BLOCK, self._size))
+            stop, ahead = self._request_end(run)
+        begin = run.start * BLOCK_BYTES
+        data = self._fetch(begin, min(stop * BLOCK_BYTES, self._size))
         got = dict(zip(range(run.start, stop), _cut(data), strict=False))
         for number, block in got.items():
-            if len(block) == min(BLOCK, self._size - number * BLOCK):
+            if len(block) == min(BLOCK_BYTES, self._size - number * BLOCK_BYTES):
                 self._blocks.keep(self._owner, number, block)
         with self._lock:
-            self._ahead[stop] = min(max(2 * ahead, _FIRST_AHEAD), LARGEST)
-            while len(self._ahead) > _READERS:
-                self._ahead.popitem(last=False)
+            self._read_ahead[stop] = min(max(2 * ahead, _FIRST_AHEAD), MAX_REQUEST_BYTES)
+            while len(self._read_ahead) > _READERS:
+                self._read_ahead.popitem(last=False)
         return got
 
-    def _reach(self, run: range) -> tuple[int, int]:
-        """Where the request for ``run`` should end, as a block number, and how many bytes of that are ahead."""
-        ahead = self._ahead.pop(self._followed(run.start), 0)
-        stop = run.stop + ahead // BLOCK
+    def _request_end(self, run: range) -> tuple[int, int]:
+        """The block number where the request for ``run`` should end, and the bytes of that which are read ahead."""
+        ahead = self._read_ahead.pop(self._read_ahead_start(run.start), 0)
+        stop = run.stop + ahead // BLOCK_BYTES
         for span in self._expected:
-            if span.start < run.stop * BLOCK and run.start * BLOCK < span.stop:
-                stop = max(stop, -(-span.stop // BLOCK))
-        stop = min(stop, run.start + LARGEST // BLOCK, -(-self._size // BLOCK))
+            if span.start < run.stop * BLOCK_BYTES and run.start * BLOCK_BYTES < span.stop:
+                stop = max(stop, -(-span.stop // BLOCK_BYTES))
+        stop = min(stop, run.start + MAX_REQUEST_BYTES // BLOCK_BYTES, -(-self._size // BLOCK_BYTES))
         stop = max(stop, run.stop)
         while stop > run.stop and self._blocks.get(self._owner, stop - 1) is not None:
             stop -= 1
         return stop, ahead
 
-    def _followed(self, number: int) -> int:
-        """The block from which on a reader went on to this one: blocks between them that are kept cost it nothing."""
+    def _read_ahead_start(self, number: int) -> int:
+        """The block after a tracked reader's last request, if only cached blocks lie between it and this one."""
         for before in range(number, number - _SKIPPED, -1):
-            if before in self._ahead or self._blocks.get(self._owner, before - 1) is None:
+            if before in self._read_ahead or self._blocks.get(self._owner, before - 1) is None:
                 return before
         return number
 
 
-def _runs(numbers: list[int], skipped: int = 0, most: int = LARGEST // BLOCK) -> Iterator[range]:
-    """The runs of numbers that follow each other, with at most ``skipped`` left out between two of them."""
+def _runs(numbers: list[int], skipped: int = 0, max_blocks: int = MAX_REQUEST_BYTES // BLOCK_BYTES) -> Iterator[range]:
+    """Runs of consecutive numbers, with gaps of at most ``skipped``."""
     at = 0
     while at < len(numbers):
         end = at + 1
         while (
-            end < len(numbers) and numbers[end] - numbers[end - 1] - 1 <= skipped and numbers[end] - numbers[at] < most
+            end < len(numbers)
+            and numbers[end] - numbers[end - 1] - 1 <= skipped
+            and numbers[end] - numbers[at] < max_blocks
         ):
             end += 1
         yield range(numbers[at], numbers[end - 1] + 1)
@@ -172,32 +173,35 @@ def _runs(numbers: list[int], skipped: int = 0, most: int = LARGEST // BLOCK) ->
 
 
 def _cut(data: bytes) -> Iterator[bytes]:
-    for start in range(0, len(data), BLOCK):
-        yield data[start : start + BLOCK]
+    for start in range(0, len(data), BLOCK_BYTES):
+        yield data[start : start + BLOCK_BYTES]
 
 
 def _until_short(found: dict[int, bytes], first: int, last: int, size: int) -> Iterator[bytes]:
-    """The blocks in order, up to the first that is not whole."""
+    """The blocks in order, up to the first incomplete one."""
     for number in range(first, last):
         block = found.get(number, b"")
         yield block
-        if len(block) < min(BLOCK, size - number * BLOCK):
+        if len(block) < min(BLOCK_BYTES, size - number * BLOCK_BYTES):
             return
 
 
-APART = 64 << 10
-"""Bytes between two spans that are read along, because a request of its own takes longer than they do."""
-AT_ONCE = 8
-"""Requests at a time, which is as many as connections are kept."""
+MAX_GAP_BYTES = 64 << 10
+"""The largest gap that is read along, because a second request takes longer."""
+MAX_REQUESTS = 8
+"""Concurrent requests, as many as pooled connections."""
 Read = Callable[[Span, Progress], bytes]
-"""Gives the bytes of a span; the progress ends the request."""
+"""Returns the bytes of a span; the progress cancels the request."""
 
 
 def runs(spans: Sequence[Span]) -> Iterator[tuple[Span, list[Span]]]:
-    """What to ask for, and the spans that each request brings; spans that are not in order are asked for apart."""
+    """Requests, and the spans that each covers; spans that are not in order get requests of their own."""
     run: list[Span] = []
     for span in spans:
-        if run and not (run[-1].start <= span.start <= run[-1].stop + APART and span.stop - run[0].start <= LARGEST):
+        if run and not (
+            run[-1].start <= span.start <= run[-1].stop + MAX_GAP_BYTES
+            and span.stop - run[0].start <= MAX_REQUEST_BYTES
+        ):
             yield _whole(run), run
             run = []
         run.append(span)
@@ -209,14 +213,14 @@ def _whole(run: list[Span]) -> Span:
     return Span(run[0].start, max(span.stop for span in run))
 
 
-def gathered(spans: Sequence[Span], read: Read, look: Callable[[], None]) -> Iterator[bytes]:
+def read_spans(spans: Sequence[Span], read: Read, check_cancelled: Callable[[], None]) -> Iterator[bytes]:
     """The bytes of the spans, one after another.
 
-    ``look`` is called while they are waited for; what it raises ends the requests, as closing the iterator does.
+    ``check_cancelled`` is called while waiting; an exception from it ends the requests, as closing the iterator does.
     Raises what ``read`` raises.
     """
     whole = list(runs(spans))
-    came = map_ordered((span for span, _ in whole), read, AT_ONCE, lambda _: look())
+    came = map_ordered((span for span, _ in whole), read, MAX_REQUESTS, lambda _: check_cancelled())
     with closing(came):
         for (span, run), data in zip(whole, came, strict=True):
             for each in run:

@@ -1,6 +1,6 @@
-"""How a job's progress reaches the requests made for it, however deep below: cancelling ends them, pausing holds them.
+"""Let a job's progress cancel or pause the requests made for it, however deep in the call stack.
 
-No module of this room that makes requests is imported here, so all of them can ask.
+This module imports none that makes requests, so that all of them can import it.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from contextvars import ContextVar
 
 from inspector.core.progress import Progress
 
-_waiting: ContextVar[Progress | None] = ContextVar("waiting", default=None)
+_pending: ContextVar[Progress | None] = ContextVar("waiting", default=None)
 
 
 @contextmanager
 def cancelling(progress: Progress) -> Iterator[None]:
-    """Let ``progress`` end the requests that this thread makes meanwhile: their bodies are closed."""
-    token = _waiting.set(progress)
+    """Let ``progress`` cancel the requests that this thread makes in the block."""
+    token = _pending.set(progress)
     try:
         yield
     finally:
-        _waiting.reset(token)
+        _pending.reset(token)
 
 
-def look() -> None:
-    """Raise Cancelled where the work that this thread does was cancelled, wait where it is paused."""
-    progress = _waiting.get()
+def check_cancelled() -> None:
+    """Raise Cancelled if this thread's job was cancelled; wait while it is paused."""
+    progress = _pending.get()
     if progress is not None:
         progress.advance(0)

@@ -1,4 +1,4 @@
-"""The requests that reading makes, and no others: get, head and list. The only module that loads boto3."""
+"""Read requests: get, head and list. The only module that imports boto3."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ from botocore.exceptions import ClientError, IncompleteReadError
 from inspector.core import limits
 from inspector.core.progress import Cancelled
 from inspector.core.source import SourceError
-from inspector.sources.s3.abort import GivenUp, Patience, Stopped, watch, while_wanted
+from inspector.sources.s3.abort import AnswerTimeout, RequestCancelled, WaitLimits, waiting_for_answers, watch
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.cancelling import look
+from inspector.sources.s3.cancelling import check_cancelled
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Request, Why
-from inspector.sources.s3.log_redaction import keep_quiet
-from inspector.sources.s3.responses import Asked, Head, Page, crc32_of, head_of, is_listing, is_web_page, page_of
+from inspector.sources.s3.log_redaction import redact_logs
+from inspector.sources.s3.responses import ByteRange, Head, Page, crc32_of, head_of, is_listing, is_web_page, page_of
 from inspector.sources.s3.sentences import Failure, ForeignAnswerError, WebPageError, sentence
 
 ATTEMPTS = 3
-CONNECTIONS = 8
-"""The most connections that are kept open to one server."""
+MAX_CONNECTIONS = 8
 _PIECE = 64 << 10
-"""Bytes read at a time; between two the user may have had enough."""
+"""Bytes read between two checks for cancellation."""
 
-Waiting = Callable[[], None]
-"""Called while bytes arrive; what it raises ends the request."""
+OnProgress = Callable[[], None]
+"""Called while bytes arrive; an exception from it ends the request."""
 
 
 @dataclass(slots=True)
-class Entry:
-    """A request that is being made, for the ledger."""
+class RequestInProgress:
+    """A request in progress, for the ledger."""
 
     status: int = 0
     received: int = 0
@@ -47,79 +46,79 @@ class Entry:
 
 
 class Client:
-    """One way of reaching S3. It may be used by any number of threads. Every method raises SourceError."""
+    """A client for one connection, thread-safe. Every method raises SourceError."""
 
     read_timeout: float = 0
-    """Seconds without an answer until a request is given up; 0 for limits.ANSWERING."""
+    """Seconds without an answer until a request times out; 0 for limits.ANSWERING."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._extra = {"RequestPayer": "requester"} if connection.requester_pays else {}
-        keep_quiet()
+        redact_logs()
         watch()
         with _sentences(Failure(None)):
-            self._s3: Any = made_client(connection, self._silence)
-        keep_quiet()  # of those that were made meanwhile, too
+            self._s3: Any = boto_client(connection, self._silence)
+        redact_logs()  # again, for the loggers created meanwhile
         self.endpoint = str(self._s3.meta.endpoint_url)
 
     @property
     def _silence(self) -> float:
-        """Seconds without a byte until a request is given up."""
+        """Seconds without a byte until a request times out."""
         return self.read_timeout or limits.ANSWERING.value
 
     @property
-    def _patience(self) -> Patience:
-        return Patience(self._look, limits.SLOWEST.value, self._silence)
+    def _wait_limits(self) -> WaitLimits:
+        return WaitLimits(self._check_cancelled, limits.SLOWEST.value, self._silence)
 
     def get(
         self,
         address: Address,
-        asked: Asked,
+        asked: ByteRange,
         known: Head | None,
         into: bytearray,
         ledger: Ledger,
         why: Why,
-        waiting: Waiting,
+        pending: OnProgress,
         largest: int,
     ) -> Head:
-        """Add bytes of an object to ``into`` as they come, and give what the answer says about them.
+        """Append bytes of an object to ``into`` as they arrive; returns the head of the response.
 
-        ``known`` is what the object has to be still. A body that is not a range and larger than ``largest`` bytes is
-        not read. Where the body breaks off, ``into`` has what came before that.
+        ``known`` is the state that the object must still have. A body that is not a range and larger than ``largest``
+        bytes is not read. If the connection breaks, ``into`` has the bytes that came before.
         """
         options: dict[str, Any] = {"Range": asked.header, **self._extra}
         if known is not None and known.etag and not known.etag.startswith("W/"):
-            options["IfMatch"] = known.etag  # a weak one never matches: it is compared in the answer
+            options["IfMatch"] = known.etag  # a weak ETag never matches: it is compared in the response
         if known is not None and known.version:
             options["VersionId"] = known.version
-        with self._asking("GET", address, asked, ledger, why) as entry:
+        with self._logged_request("GET", address, asked, ledger, why) as entry:
             answer = self._s3.get_object(Bucket=address.bucket, Key=address.key, **options)
             self._note(entry, answer)
             head = head_of(answer)
             with closing(answer["Body"]) as body:
                 if head.partial or head.length <= largest:
-                    self._pour(body, into, entry, waiting)
+                    self._pour(body, into, entry, pending)
             if len(into) < head.stop - head.start:
                 raise IncompleteReadError(actual_bytes=len(into), expected_bytes=head.stop - head.start)
         return head
 
-    def _pour(self, body: Any, into: bytearray, entry: Entry, waiting: Waiting) -> None:
+    def _pour(self, body: Any, into: bytearray, entry: RequestInProgress, pending: OnProgress) -> None:
         while piece := body.read(_PIECE):
             into += piece
             entry.received += len(piece)
-            waiting()
+            pending()
 
     def head(self, address: Address, ledger: Ledger, why: Why) -> Head:
-        """What is known of an object without its bytes."""
-        with self._asking("HEAD", address, Asked(0), ledger, why) as entry:
+        """The head of an object."""
+        with self._logged_request("HEAD", address, ByteRange(0), ledger, why) as entry:
             answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, **self._extra)
             self._note(entry, answer)
             return head_of(answer)
 
     def kept_crc32(self, address: Address, known: Head, ledger: Ledger) -> int | None:
-        """The CRC-32 that the server keeps of an object as it was ``known``; None where it is not of all its bytes."""
+        """The CRC-32 that the server stores for an object as ``known``; None if it does not cover all bytes."""
         condition = {"IfMatch": known.etag} if known.etag else {}
-        with self._asking("HEAD", address, Asked(0), ledger, Why.OPENING) as entry:
+        with self._logged_request("HEAD", address, ByteRange(0), ledger, Why.OPENING) as entry:
             answer = self._s3.head_object(
                 Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **condition, **self._extra
             )
@@ -127,14 +126,14 @@ class Client:
         return crc32_of(answer)
 
     def list(self, bucket: str, prefix: str, ledger: Ledger, *, after: str = "", flat: bool = False) -> Page:
-        """One page of the objects and, unless ``flat``, of the prefixes in ``prefix``.
+        """One page of the objects and, unless ``flat``, the prefixes in ``prefix``, with or without a slash.
 
-        ``after`` is what the page before gives as ``following``. ``prefix`` need not end with a slash.
+        ``after`` is ``following`` of the page before.
         """
         options: dict[str, Any] = {} if flat else {"Delimiter": "/"}
         if after:
             options["ContinuationToken"] = after
-        with self._asking("LIST", Address(bucket, prefix), Asked(0), ledger, Why.LISTING) as entry:
+        with self._logged_request("LIST", Address(bucket, prefix), ByteRange(0), ledger, Why.LISTING) as entry:
             answer = self._s3.list_objects_v2(Bucket=bucket, Prefix=prefix, **options, **self._extra)
             self._note(entry, answer)
             if not is_listing(answer):
@@ -142,23 +141,28 @@ class Client:
             return page_of(answer)
 
     def buckets(self, ledger: Ledger) -> tuple[str, ...]:
-        """The names of all buckets; to be asked only when a user wants to see them."""
-        with self._asking("LIST", Address("", ""), Asked(0), ledger, Why.LISTING) as entry:
+        """The names of all buckets; only on a user's request."""
+        with self._logged_request("LIST", Address("", ""), ByteRange(0), ledger, Why.LISTING) as entry:
             answer = self._s3.list_buckets()
             self._note(entry, answer)
             return tuple(str(each.get("Name", "")) for each in answer.get("Buckets") or ())
 
     def close(self) -> None:
-        """Close the connections that are kept open; the next request opens them again."""
+        """Close pooled connections; the next request opens new ones."""
         self._s3.close()
 
     @contextmanager
-    def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[Entry]:
-        entry, when, before = Entry(), time.time(), time.perf_counter()
+    def _logged_request(
+        self, method: str, address: Address, asked: ByteRange, ledger: Ledger, why: Why
+    ) -> Iterator[RequestInProgress]:
+        entry, when, before = RequestInProgress(), time.time(), time.perf_counter()
         try:
-            with _sentences(Failure(address, asked.start, method, self.endpoint)), while_wanted(self._patience):
+            with (
+                _sentences(Failure(address, asked.start, method, self.endpoint)),
+                waiting_for_answers(self._wait_limits),
+            ):
                 yield entry
-        except Stopped as stop:
+        except RequestCancelled as stop:
             raise Cancelled from stop
         except SourceError as error:
             if isinstance(error.__cause__, ClientError):
@@ -181,20 +185,20 @@ class Client:
                 )
             )
 
-    def _look(self) -> None:
-        """Raise Stopped where nobody waits for the answer any more."""
+    def _check_cancelled(self) -> None:
+        """Raise RequestCancelled if the job was cancelled."""
         try:
-            look()
+            check_cancelled()
         except Cancelled as error:
-            raise Stopped from error
+            raise RequestCancelled from error
 
-    def _note(self, entry: Entry, answer: Any) -> None:
-        """Take down what an answer says of the request. Raises WebPageError where it is none of S3."""
+    def _note(self, entry: RequestInProgress, answer: Any) -> None:
+        """Note the status of a response. Raises WebPageError if it is a web page."""
         self._note_status(entry, answer)
         if is_web_page(answer):
             raise WebPageError
 
-    def _note_status(self, entry: Entry, answer: Any) -> None:
+    def _note_status(self, entry: RequestInProgress, answer: Any) -> None:
         data = answer.get("ResponseMetadata") or {}
         entry.status = int(data.get("HTTPStatusCode") or 0)
         entry.attempts = 1 + int(data.get("RetryAttempts") or 0)
@@ -202,18 +206,18 @@ class Client:
 
 @cache
 def client_for(connection: Connection) -> Client:
-    """The client for a connection, made once. Raises SourceError."""
+    """The cached client for a connection. Raises SourceError."""
     return Client(connection)
 
 
-def made_client(connection: Connection, timeout: float, attempts: int = ATTEMPTS) -> Any:
-    """A client of boto3; ``timeout`` is in seconds, ``attempts`` how often it makes a request that fails."""
+def boto_client(connection: Connection, timeout: float, attempts: int = ATTEMPTS) -> Any:
+    """A boto3 client; ``timeout`` is in seconds, ``attempts`` includes retries."""
     session = boto3.Session(profile_name=connection.profile or None, region_name=connection.region or None)
     made = _made(session, connection, "auto", timeout, attempts)
     host = str(made.meta.endpoint_url).partition("://")[2].partition("/")[0].partition(":")[0]
     if host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu")):
         return made
-    # Other servers seldom have a host name for each bucket.
+    # Other servers rarely have a host name for each bucket.
     return _made(session, connection, "path", timeout, attempts)
 
 
@@ -222,9 +226,9 @@ def _made(session: Any, connection: Connection, style: str, timeout: float, atte
         connect_timeout=limits.CONNECTING.value,
         read_timeout=timeout,
         retries={"mode": "standard", "total_max_attempts": attempts},
-        max_pool_connections=CONNECTIONS,
+        max_pool_connections=MAX_CONNECTIONS,
         s3={"addressing_style": style},
-        # Some servers answer a range with the checksum of the whole object, which no range fits.
+        # Some servers answer a range with the checksum of the whole object, which never matches.
         response_checksum_validation="when_required",
         request_checksum_calculation="when_required",
         signature_version=UNSIGNED if connection.anonymous else None,
@@ -234,10 +238,10 @@ def _made(session: Any, connection: Connection, style: str, timeout: float, atte
 
 @contextmanager
 def _sentences(failure: Failure) -> Iterator[None]:
-    """Whatever ends a request, as a sentence: what is not S3 raises whatever boto3's parsers stumble over."""
+    """Turn any failure of a request into a sentence; foreign responses raise arbitrary errors in boto3's parsers."""
     try:
         yield
     except (SourceError, Cancelled):
         raise
-    except (Exception, GivenUp) as error:
+    except (Exception, AnswerTimeout) as error:
         raise sentence(failure, error) from error

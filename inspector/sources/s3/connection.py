@@ -1,4 +1,4 @@
-"""How to reach S3, as a value that holds no secret: keys come from where boto3 finds them."""
+"""Connection settings for S3, without secrets: boto3 finds the keys. And the profiles of this machine."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from inspector.core.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What was said about the connection; what is empty is left to the environment and the profile.
+    """Connection settings; empty ones are left to the environment and the profile.
 
-    ``anonymous`` sends requests without signing them, ``requester_pays`` accepts to be charged for them.
+    ``anonymous`` sends unsigned requests, ``requester_pays`` agrees to be charged for them.
     """
 
     profile: str = ""
@@ -23,12 +23,12 @@ class Connection:
 
 
 DEFAULT = Connection()
-"""The environment and the profile say all."""
+"""Everything from the environment and the profile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile with the region and the endpoint it sets, empty where it sets none."""
+    """A profile of the AWS configuration, with its region and endpoint or empty strings."""
 
     name: str
     region: str = ""
@@ -36,8 +36,8 @@ class Profile:
 
 
 def profiles(progress: Progress) -> tuple[Profile, ...]:
-    """All profiles in the order of their names; none where the configuration cannot be read. No request is made."""
-    # Loaded here, so that the window can be given profiles without boto's libraries.
+    """All profiles by name; none if the configuration cannot be read. Makes no request."""
+    # Imported here, so that the window can show profiles without loading botocore.
     from botocore.exceptions import BotoCoreError
     from botocore.session import Session
 

@@ -1,4 +1,4 @@
-"""What work on S3 has cost: every request as a value, and the totals."""
+"""The log of requests to S3, and their totals."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from threading import Lock
 
-KEPT = 1_000
-"""Requests that are remembered; the totals count all."""
+MAX_REQUESTS_KEPT = 1_000
+"""The log keeps the last ones; the totals count all."""
 
 
 class Why(StrEnum):
-    """What a request was made for."""
+    """The purpose of a request."""
 
     OPENING = "opening"
     READING = "reading"
@@ -24,12 +24,12 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request that was made.
+    """One finished request.
 
     ``when`` is in seconds since 1970 (UTC), ``method`` GET, HEAD, LIST or one that writes, ``location`` the object or
     prefix, ``[start, stop)`` the bytes asked for (a negative start counts from the end, both 0 where none were),
-    ``received`` the bytes of the body that came, ``milliseconds`` until the last of them, ``status`` that of the answer
-    (0: there was none), ``attempts`` how often it was sent, ``sent`` the bytes of its own body.
+    ``received`` the bytes of the response body, ``milliseconds`` until the last of them, ``status`` of the response (0:
+    none), ``attempts`` how often it was sent, ``sent`` the bytes of its own body.
     """
 
     when: float
@@ -64,24 +64,24 @@ class Totals:
 
 
 class Ledger:
-    """The last requests and the totals; one ledger serves all that is opened from one location."""
+    """The last requests and the totals; all sources opened from one location share a ledger."""
 
     def __init__(self) -> None:
-        self._requests: deque[Request] = deque(maxlen=KEPT)
+        self._requests: deque[Request] = deque(maxlen=MAX_REQUESTS_KEPT)
         self._totals = Totals()
         self._lock = Lock()
 
     def add(self, request: Request) -> None:
-        """Write down a request that has ended."""
+        """Log a finished request."""
         with self._lock:
             self._requests.append(request)
             self._totals += Totals(request.attempts, request.received, request.milliseconds, request.sent)
 
     def follow(self, earlier: Ledger) -> None:
-        """Go on where an earlier ledger of the same location has ended."""
+        """Continue an earlier ledger of the same location."""
         before, then = earlier.totals, earlier.requests()
         with self._lock:
-            self._requests = deque((*then, *self._requests), maxlen=KEPT)
+            self._requests = deque((*then, *self._requests), maxlen=MAX_REQUESTS_KEPT)
             self._totals += before
 
     @property
@@ -90,6 +90,6 @@ class Ledger:
         return self._totals
 
     def requests(self) -> tuple[Request, ...]:
-        """The last requests, the oldest first."""
+        """The last requests, oldest first."""
         with self._lock:
             return tuple(self._requests)

@@ -1,4 +1,4 @@
-"""Logs without secrets: the libraries that sign requests log what they sign with."""
+"""Remove secrets from logs: the libraries that sign requests log what they sign with."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def redacted(text: str) -> str:
 
 
 def is_about_a_header(text: str) -> bool:
-    """Whether a library says that no header can have a value, a token with a line break perhaps."""
+    """Whether a library reports an invalid header value, such as a token with a line break."""
     return _HEADER.search(text) is not None
 
 
 class Redacting(logging.Filter):
-    """Takes secrets out of what is logged, its exception's text included."""
+    """Removes secrets from log records, exception texts included."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = redacted(record.getMessage()), None
@@ -41,12 +41,12 @@ class Redacting(logging.Filter):
 _REDACTING = Redacting()
 
 
-def keep_quiet() -> None:
-    """Let these libraries log warnings only, whatever the level of the others is, and nothing secret even then."""
+def redact_logs() -> None:
+    """Limit these libraries to warnings, and redact those."""
     for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.WARNING))
-    # A filter sees only what is logged to its own logger, not what those beneath it pass on.
+    # A filter sees only records logged to its own logger, not those of child loggers.
     for name in (*LOGGERS, *logging.root.manager.loggerDict):
         if name.partition(".")[0] in LOGGERS:
             logging.getLogger(name).addFilter(_REDACTING)

@@ -1,4 +1,4 @@
-"""From a location on S3 to an object or a prefix."""
+"""Open a location on S3: an object or a prefix."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def open_s3(
     holders: Sequence[str] = (),
     inside: bool = False,
 ) -> S3Source | S3Prefix:
-    """The object at ``location``, or the prefix where there is none; raises SourceError where there is neither.
+    """The object at ``location``, else the prefix; raises SourceError if there is neither.
 
-    A bucket or what ends with a slash is a prefix. ``tail``: the object has its index at its end. ``listed``: what
-    stands beside the object is wanted in any case, so it is looked for in a listing. ``holders`` are names of folders
-    whose objects will all be wanted, if it is a prefix; ``inside``: which is likely, and these folders are all of it.
+    A bucket, or a location that ends with a slash, is a prefix. ``tail``: the object has its index at its end.
+    ``listed``: its siblings will be needed anyway, so look it up in a listing. ``holders`` are names of folders whose
+    objects will all be needed if it is a prefix; ``inside``: it probably is one, and nothing else is needed.
     """
     address, ledger = parse(location), Ledger()
     client = client_for(connection)
@@ -46,9 +46,9 @@ def open_s3(
 
 
 def open_seen(location: str, connection: Connection, seen: Seen, *, tail: bool) -> S3Source | None:
-    """The object at ``location`` that a listing told of; None where another one is there by now, or none.
+    """The object at ``location`` as listed; None if it has been replaced or removed since.
 
-    Nothing is asked about it again. Raises SourceError.
+    Makes no further request about it. Raises SourceError.
     """
     ledger = Ledger()
     try:
@@ -61,7 +61,7 @@ def open_seen(location: str, connection: Connection, seen: Seen, *, tail: bool) 
 def _listed(
     client: Client, address: Address, ledger: Ledger, holders: Sequence[str], *, sparing: bool
 ) -> S3Source | S3Prefix | None:
-    """What one listing tells of; None where it tells nothing, or is not allowed."""
+    """The object or prefix from one listing; None if it is not in it, or listing is not allowed."""
     try:
         if not holders:
             return listed_object(client, address, ledger, sparing=sparing)
@@ -89,5 +89,5 @@ def _open(
 def _prefix(client: Client, address: Address, ledger: Ledger, holders: Sequence[str], *, sparing: bool) -> S3Prefix:
     found = S3Prefix(client, address, ledger, sparing=sparing, holders=holders)
     if not found.exists() and address.key:
-        raise SourceError(f"{visible(address.location)} does not exist: there is neither an object nor a prefix.")
+        raise SourceError(f"{visible(address.location)} does not exist, neither as an object nor as a prefix.")
     return found

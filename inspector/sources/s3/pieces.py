@@ -1,4 +1,4 @@
-"""Which bytes of a changed object are sent, and which the server copies from the object that is there."""
+"""Plan the parts of a changed object: bytes to send, and bytes that the server copies from the old object."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import NamedTuple
 from inspector.core.edit import Edit
 from inspector.core.span import Span
 
-LEAST = 5 << 20
-"""The least bytes of a part, other than the last one: a rule of S3."""
-SENT = 16 << 20
-"""Bytes of a part that is sent, which is held in memory."""
-COPIED = 512 << 20
-"""Bytes of a part that the server copies; S3 allows ten times that, and answers late."""
-_MOST_PARTS = 9_000
+MIN_PART_BYTES = 5 << 20
+"""The minimum of S3 for all parts but the last."""
+SENT_PART_BYTES = 16 << 20
+"""Parts to send are held in memory."""
+COPIED_PART_BYTES = 512 << 20
+"""S3 allows copying ten times as much, but then answers late."""
+_MAX_PARTS = 9_000
 """S3 allows 10,000."""
 
 
 class Piece(NamedTuple):
-    """The bytes ``[start, stop)`` of an object as it will be; ``copied`` by the server from the one that is there."""
+    """The bytes ``[start, stop)`` of the new object; ``copied`` by the server from the old one, or sent."""
 
     start: int
     stop: int
@@ -27,14 +27,14 @@ class Piece(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """In bytes."""
         return self.stop - self.start
 
 
 def pieces_of(edit: Edit, *, whole: bool = False) -> list[Piece]:
-    """The parts that a changed object is made of, in order: as many bytes copied as the rule for parts lets be.
+    """The parts of a changed object, in order, copying as much as the minimum size of parts allows.
 
-    ``whole``: the server cannot copy. An empty object has no piece.
+    ``whole``: the server cannot copy. An empty object has no parts.
     """
     size = edit.new_size
     runs = [Span(0, size)] if whole and size else _runs(edit)
@@ -49,35 +49,35 @@ def pieces_of(edit: Edit, *, whole: bool = False) -> list[Piece]:
 
 
 def _runs(edit: Edit) -> list[Span]:
-    """The stretches that are sent: what changes, and around it what would be too small a part by itself."""
+    """The spans to send: the changes, extended to the minimum size of parts."""
     found: list[Span] = []
     for span in edit.spans:
         if not span.size:
             continue
         before = found[-1].stop if found else 0
         start = span.start
-        if start - before < LEAST:
+        if start - before < MIN_PART_BYTES:
             start = found.pop().start if found else 0
-        found.append(Span(start, min(max(span.stop, before, start + LEAST), edit.new_size)))
+        found.append(Span(start, min(max(span.stop, before, start + MIN_PART_BYTES), edit.new_size)))
     return found
 
 
 def _split(start: int, stop: int, size: int, *, copied: bool) -> Iterator[Piece]:
-    """A stretch as parts that are neither too large nor, unless they end the object, too small."""
-    step = max(COPIED if copied else SENT, size // _MOST_PARTS + 1)
+    """Split a span into parts of allowed sizes."""
+    step = max(COPIED_PART_BYTES if copied else SENT_PART_BYTES, size // _MAX_PARTS + 1)
     while start < stop:
-        end = stop if stop - start < step + LEAST else start + step
+        end = stop if stop - start < step + MIN_PART_BYTES else start + step
         yield Piece(start, end, copied)
         start = end
 
 
-def moved(pieces: Sequence[Piece]) -> int:
-    """How many bytes of the object are sent."""
+def bytes_sent(pieces: Sequence[Piece]) -> int:
+    """Bytes that are sent."""
     return sum(piece.size for piece in pieces if not piece.copied)
 
 
-def joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """Neighbours that are made in the same way as one."""
+def merged(pieces: Sequence[Piece]) -> list[Piece]:
+    """Adjacent pieces of the same kind, merged."""
     found: list[Piece] = []
     for piece in pieces:
         if found and found[-1].copied == piece.copied:

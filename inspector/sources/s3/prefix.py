@@ -1,4 +1,4 @@
-"""A prefix on S3 as a folder: what is in it by pages of a listing, and its objects opened without asking again."""
+"""A prefix on S3 as a folder: listed page by page; listed objects open without another request."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from inspector.core.source import Source
 from inspector.sources.local.folder import Entry
 from inspector.sources.s3.address import Address, parse
-from inspector.sources.s3.cancelling import look
+from inspector.sources.s3.cancelling import check_cancelled
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.responses import Head, Listed, Page, Seen
-from inspector.sources.s3.siblings import Beside
-from inspector.sources.s3.source import FIRST, S3Source, open_object
+from inspector.sources.s3.siblings import Siblings
+from inspector.sources.s3.source import FIRST_BYTES, S3Source, open_object
 
 if TYPE_CHECKING:
     from inspector.sources.s3.client import Client
 
 
 class S3Prefix:
-    """A Folder. Its listings are kept, so that what was listed once opens without a request.
+    """A Folder that caches its listings, so that listed objects open without a request.
 
-    ``holders`` are names of folders whose objects will all be wanted, so that nothing is lost by listing all beneath.
+    ``holders`` are names of folders whose objects will all be needed, so listing everything below them costs nothing.
     """
 
     def __init__(
@@ -29,14 +29,14 @@ class S3Prefix:
         client: Client,
         address: Address,
         ledger: Ledger,
-        beside: Beside | None = None,
+        beside: Siblings | None = None,
         *,
         sparing: bool = False,
         holders: Sequence[str] = (),
     ) -> None:
         self._client = client
         self._address = Address(address.bucket, address.prefix)
-        self._beside = beside or Beside(client, ledger)
+        self._beside = beside or Siblings(client, ledger)
         self._sparing = sparing
         self._holders = holders
         self._pages: list[Page] = []
@@ -45,7 +45,7 @@ class S3Prefix:
         self._inside: dict[str, S3Prefix] = {}
         self.ledger = ledger
         self.partly = False
-        """Whether only some of its folders are known, see ``hold``."""
+        """Whether only some of its folders are listed, see ``hold``."""
         self._others: list[str] = []
         parts = [address.bucket, *filter(None, address.key.split("/"))]
         self.location = self._address.location
@@ -53,33 +53,33 @@ class S3Prefix:
         self.above = parts[-2] if len(parts) > 1 else ""
 
     def exists(self) -> bool:
-        """Whether anything is in it or beneath; one request, once. Raises SourceError."""
+        """Whether anything is in it or below; one request, once. Raises SourceError."""
         return any(each.key != self._address.key for each in next(self._flat()).objects)
 
     def entries(self) -> tuple[Entry, ...]:
-        """See Folder.entries; one request a page, once. Raises SourceError.
+        """One request a page, once. Raises SourceError.
 
-        Where all that is in it and beneath stands on one page, that is kept, and the folders in it take none.
+        If everything in it and below fits on one page, that is cached, and its subfolders need no request.
         """
         if self._entries is None and not self._list_all():
             self._entries = tuple(sorted(self._list()))
         return self._entries or ()
 
     def beneath(self) -> Iterator[str]:
-        """The locations of all objects in it and beneath; one request a page. Raises SourceError."""
+        """The locations of all objects in it and below; one request a page. Raises SourceError."""
         for page in self._flat():
             for each in page.objects:
                 if not each.key.endswith("/"):
                     yield Address(self._address.bucket, each.key).location
 
     def told(self) -> Iterator[str]:
-        """The locations of those objects in it and beneath that the listing told of by which it is partly known."""
+        """The locations of the objects in the listing that ``hold`` made."""
         yield from self._others
         for folder in self._inside.values():
             yield from (each.location for each in folder.entries() if not each.folder)
 
     def _flat(self) -> Iterator[Page]:
-        """All objects in it and beneath, by pages; the first one is asked for once."""
+        """All objects in it and below, by pages; the first page is cached."""
         if not self._pages:
             self._pages.append(next(self.pages(flat=True)))
         yield from self._pages
@@ -87,7 +87,7 @@ class S3Prefix:
             yield from self.pages(flat=True, after=self._pages[-1].following)
 
     def _list_all(self) -> bool:
-        """Know all that is in it and beneath, unless that would take more pages than what is wanted of it."""
+        """List everything in it and below, unless that takes more pages than needed; returns whether it did."""
         pages: list[Page] = []
         for page in self._flat():
             pages.append(page)
@@ -107,11 +107,11 @@ class S3Prefix:
         return not folder or folder.rpartition("/")[2] in self._holders
 
     def known(self, location: str) -> Head | None:
-        """What a listing that was made says of an object; None where none spoke of it."""
+        """The head of an object from the listings made so far, or None."""
         return self._beside.known(parse(location))
 
     def seen(self, location: str, beside: Iterable[str]) -> Seen | None:
-        """The same of an object and of all those beside it that belong to it, for whoever opens it elsewhere."""
+        """The heads of an object and of its siblings from the listings, to open it in another process."""
         head = self.known(location)
         heads = ((other, self.known(other)) for other in beside)
         return (
@@ -119,18 +119,18 @@ class S3Prefix:
         )
 
     def pages(self, *, flat: bool = False, beginning: str = "", after: str = "") -> Iterator[Page]:
-        """What is in it, one request a page; ``flat``: all objects beneath instead of prefixes. Raises SourceError.
+        """List it, one request a page; ``flat``: all objects below instead of prefixes. Raises SourceError.
 
-        ``beginning`` is what the names of all that is wanted begin with; ``after`` leads to the first page.
+        ``beginning`` is a common prefix of the needed names; ``after`` is the token of the first page.
         """
         bucket, prefix = self._address
         more = True
         while more:
-            look()
+            check_cancelled()
             page = self._client.list(bucket, prefix + beginning, self.ledger, after=after, flat=flat)
             self._beside.add(self._address.bucket, page.objects)
             yield page
-            # A server that leads to the same page again would never end.
+            # A server that repeats a token would never end.
             after, more = page.following, bool(page.following) and page.following != after
 
     def _list(self) -> list[Entry]:
@@ -138,13 +138,13 @@ class S3Prefix:
         found: list[Entry] = []
         for page in self.pages():
             found += [entry_of(bucket, prefix, each.removesuffix("/"), folder=True) for each in page.prefixes]
-            # Some tools make an empty object in place of a folder.
+            # Some tools create an empty object as a folder.
             found += [entry_of(bucket, prefix, one.key, size=one.size) for one in page.objects if one.key != prefix]
         self._beside.listed(self._address)
         return found
 
     def inside(self, name: str) -> S3Prefix | None:
-        """See Folder.inside; asks for nothing beyond the entries."""
+        """Makes no request beyond the entries."""
         if not any(entry.folder and entry.name == name for entry in self.entries()):
             return None
         return self._inside.get(name) or self._child(name)
@@ -159,14 +159,14 @@ class S3Prefix:
         return child
 
     def take(self, entries: Iterable[Entry]) -> None:
-        """Know from another listing what is in it."""
+        """Take its entries from another listing."""
         self._entries = tuple(sorted(entries))
         self._beside.listed(self._address)
 
     def hold(self, names: Sequence[str]) -> bool:
-        """Know only what stands directly in its folders of these names, which one listing tells, by pages.
+        """List only the objects directly in its folders of these names, with one listing.
 
-        Gives whether there is anything; the first page has to show it. Raises SourceError.
+        Returns whether there are any; the first page has to show one. Raises SourceError.
         """
         bucket, prefix = self._address
         found: dict[str, list[Entry]] = {}
@@ -185,52 +185,52 @@ class S3Prefix:
         return bool(found)
 
     def open(self, location: str) -> Source:
-        """See Folder.open; an object that was listed needs no request before the first of its bytes is read."""
+        """A listed object needs no request before its first byte is read."""
         address = parse(location)
         head = self._beside.known(address)
         if head is None:
             return open_object(self._client, address, self.ledger, tail=False, sparing=self._sparing)
         source = S3Source(self._client, address, head, self.ledger, self._beside, sparing=self._sparing)
-        source.expect(0, FIRST)
+        source.expect(0, FIRST_BYTES)
         return source
 
 
 def _beginning(names: Sequence[str]) -> str:
-    """What all these names begin with."""
+    """The common prefix of these names."""
     first, last = min(names), max(names)
     return first[: next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)]
 
 
 Tree = dict[str, set[Entry]]
-"""What is in folders, by what the keys in them begin with."""
+"""The entries of folders, by the prefix of their keys."""
 
 
 def tree_of(bucket: str, prefix: str, objects: Iterable[Listed]) -> Tree:
-    """The folder ``prefix`` and all those beneath it."""
+    """The folder ``prefix`` and all below it."""
     tree: Tree = {prefix: set()}
     for each in objects:
         if each.key.startswith(prefix):
             name = each.key[len(prefix) :].rpartition("/")[2]
             folder = each.key[: len(each.key) - len(name)]
-            _plant(tree, bucket, folder)
-            if name:  # some tools make an empty object in place of a folder
+            _add_folders(tree, bucket, folder)
+            if name:  # some tools create an empty object as a folder
                 tree[folder].add(entry_of(bucket, folder, each.key, size=each.size))
     return tree
 
 
-def _plant(tree: Tree, bucket: str, folder: str) -> None:
-    """Let a folder be in the tree, and in those above it."""
-    planted = []
+def _add_folders(tree: Tree, bucket: str, folder: str) -> None:
+    """Add a folder and its parents to the tree."""
+    added = []
     while folder not in tree:
         tree[folder] = set()
         key = folder[:-1]
         above = key[: len(key) - len(key.rpartition("/")[2])]
-        planted.append((above, entry_of(bucket, above, key, folder=True)))
+        added.append((above, entry_of(bucket, above, key, folder=True)))
         folder = above
-    for above, entry in planted:
+    for above, entry in added:
         tree[above].add(entry)
 
 
 def entry_of(bucket: str, prefix: str, key: str, *, folder: bool = False, size: int = 0) -> Entry:
-    """An object, or a folder by its key without the slash at the end, as an entry of the folder ``prefix``."""
+    """The entry in the folder ``prefix`` of an object, or of a folder by its key without the trailing slash."""
     return Entry(key.removeprefix(prefix), Address(bucket, key).location, folder, size)

@@ -1,4 +1,4 @@
-"""What a server is asked for and answers, as values: boto3's dictionaries end here."""
+"""Requested ranges and responses as typed values: boto3's dictionaries end here."""
 
 from __future__ import annotations
 
@@ -9,31 +9,30 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 _PARTIAL = 206
-"""The status of an answer that has some of the bytes."""
+"""The status of a response with a range."""
 _RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19}|\*)")
 _PAGES = ("text/html", "application/xhtml")
 _OF_OBJECTS = ("x-amz-", "x-goog-", "x-rgw-", "x-minio-")
 
 
-class Asked(NamedTuple):
-    """Which bytes of an object are wanted: ``[start, stop)``, or the last ``-start`` of them where that is negative."""
+class ByteRange(NamedTuple):
+    """The requested bytes: ``[start, stop)``, or the last ``-start`` bytes if ``start`` is negative."""
 
     start: int
     stop: int = 0
 
     @property
     def header(self) -> str:
-        """The range as a request says it."""
+        """The value of the Range header."""
         return f"bytes={self.start}" if self.start < 0 else f"bytes={self.start}-{self.stop - 1}"
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is known of an object. ``size`` is in bytes, -1 where the answer does not say.
+    """What a response says of an object. ``size`` is in bytes, -1 if unknown.
 
-    ``[start, stop)`` are the bytes of the body that came with it, if it is ``partial``, and empty where the answer does
-    not say which they are; ``length`` is how many the body has. ``etag`` stands as it came, with its quotes;
-    ``modified`` is in seconds since 1970, 0 where unknown.
+    If ``partial``, ``[start, stop)`` are the bytes in the body, empty if unknown; ``length`` is the size of the body.
+    ``etag`` includes its quotes; ``modified`` is in seconds since 1970, 0 if unknown.
     """
 
     size: int
@@ -57,13 +56,13 @@ class Listed:
 
     @property
     def head(self) -> Head:
-        """The same as an answer about the object would say."""
+        """The same as a Head."""
         return Head(self.size, self.etag, modified=self.modified)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a listing has told of an object, and of those beside it that belong to it, by their locations."""
+    """A listed object, and its listed siblings by location."""
 
     head: Head
     beside: tuple[tuple[str, Head], ...] = ()
@@ -71,36 +70,36 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a listing. ``prefixes`` end with a slash; ``following`` leads to the next page, empty: none."""
+    """One page of a listing. ``prefixes`` end with a slash; ``following`` is the token of the next page, or empty."""
 
     objects: tuple[Listed, ...]
     prefixes: tuple[str, ...]
     following: str
 
 
-class Begun(NamedTuple):
-    """An upload that was begun and not ended."""
+class UnfinishedUpload(NamedTuple):
+    """A multipart upload that was neither completed nor aborted."""
 
     key: str
     id: str
 
 
-def begun_of(answer: Any) -> tuple[Begun, ...]:
-    """What the answer to a list of uploads says."""
-    return tuple(Begun(str(each["Key"]), str(each["UploadId"])) for each in answer.get("Uploads") or ())
+def unfinished_uploads_in(answer: Any) -> tuple[UnfinishedUpload, ...]:
+    """The uploads in a response."""
+    return tuple(UnfinishedUpload(str(each["Key"]), str(each["UploadId"])) for each in answer.get("Uploads") or ())
 
 
 def head_of(answer: Any) -> Head:
-    """What the answer to a get or a head says."""
+    """The head in a response to GET or HEAD."""
     length = int(answer.get("ContentLength") or 0)
     etag = str(answer.get("ETag") or "")
     version = str(answer.get("VersionId") or "").replace("null", "")
     modified = _seconds(answer.get("LastModified"))
-    said = answer.get("ContentRange")
+    value = answer.get("ContentRange")
     status = (answer.get("ResponseMetadata") or {}).get("HTTPStatusCode")
-    if said is None and status != _PARTIAL:
+    if value is None and status != _PARTIAL:
         return Head(length, etag, version, modified, length=length)
-    found = _RANGE.fullmatch(str(said).strip())
+    found = _RANGE.fullmatch(str(value).strip())
     if found is None:
         return Head(-1, etag, version, modified, True, length=length)
     first, last, total = found.groups()
@@ -109,9 +108,9 @@ def head_of(answer: Any) -> Head:
 
 
 def is_web_page(answer: Any) -> bool:
-    """Whether a web page came in the place of an answer: the sign-in page of a network, perhaps.
+    """Whether the response is a web page, such as the sign-in page of a network.
 
-    Objects may be web pages too, and are given with headers that only servers of objects send.
+    Objects may be web pages too, but come with headers that only object stores send.
     """
     headers: Any = (answer.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
     kind = str(headers.get("content-type") or "").lower()
@@ -119,28 +118,28 @@ def is_web_page(answer: Any) -> bool:
 
 
 def is_listing(answer: Any) -> bool:
-    """Whether the answer to a list is one: other XML would be read as an empty listing."""
+    """Whether the response is a listing: boto3 reads other XML as an empty one."""
     return any(name in answer for name in ("Name", "KeyCount", "IsTruncated", "Contents"))
 
 
 def crc32_of(answer: Any) -> int | None:
-    """The CRC-32 of all bytes of an object, where an answer has it.
+    """The CRC-32 of all bytes of an object, if the response has it.
 
-    One that was made of those of parts, COMPOSITE, is another number. Servers that do not say which it is make none of
-    parts for an object that was sent at once, whose ETag has no hyphen.
+    A COMPOSITE checksum, made from those of parts, is a different number. Without a type it is a full one for objects
+    that were sent at once, whose ETag has no hyphen.
     """
-    kind, said = str(answer.get("ChecksumType") or ""), str(answer.get("ChecksumCRC32") or "")
+    kind, value = str(answer.get("ChecksumType") or ""), str(answer.get("ChecksumCRC32") or "")
     if kind != "FULL_OBJECT" and (kind or "-" in str(answer.get("ETag") or "-")):
         return None
     try:
-        data = b64decode(said, validate=True)
+        data = b64decode(value, validate=True)
     except ValueError:
         return None
     return int.from_bytes(data, "big") if len(data) == 4 else None
 
 
 def page_of(answer: Any) -> Page:
-    """What the answer to a list says."""
+    """The page in a response."""
     objects = tuple(
         Listed(
             str(each["Key"]),

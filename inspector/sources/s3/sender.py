@@ -1,4 +1,4 @@
-"""The requests that write, and no others: they are made on a user's word only."""
+"""Write requests, which are made only when a user asks for them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,21 @@ from isal.isal_zlib import crc32
 
 from inspector.core import limits
 from inspector.core.progress import Cancelled
-from inspector.sources.s3.abort import Patience, Stopped, look_at_the_clock
+from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.cancelling import look
-from inspector.sources.s3.client import ATTEMPTS, Client, Entry, made_client
+from inspector.sources.s3.cancelling import check_cancelled
+from inspector.sources.s3.client import ATTEMPTS, Client, RequestInProgress, boto_client
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
-from inspector.sources.s3.responses import Asked, Begun, Head, begun_of, crc32_of, head_of, is_web_page
+from inspector.sources.s3.responses import (
+    ByteRange,
+    Head,
+    UnfinishedUpload,
+    crc32_of,
+    head_of,
+    is_web_page,
+    unfinished_uploads_in,
+)
 from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError, writing_error
 from inspector.sources.s3.upload_notes import Note, note
 
@@ -40,25 +48,22 @@ _KEPT = (
     "BucketKeyEnabled",
     "WebsiteRedirectLocation",
 )
-"""What an object is given when it is made, and says of itself under the same names."""
+"""Settings of an object, named alike in requests and responses."""
 CHECKSUM = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
-"""What asks a server to keep a CRC-32 of the whole object."""
+"""Asks the server to store a CRC-32 of the whole object."""
 _NO_TAGS = (400, 404, 405, 501)
-"""How servers answer that do not know tags."""
+"""Status codes of servers without tags."""
 NOT_IMPLEMENTED = 501
 _GONE = 404
 _NO_CHECKSUMS = ("InvalidRequest", "InvalidArgument", "UnsupportedArgument", "NotImplemented", "MalformedXML", "")
-"""How servers answer, with 400 or NOT_IMPLEMENTED, that do not know checksums."""
+"""Error codes, with 400 or NOT_IMPLEMENTED, of servers without checksums."""
 
-Kept = Mapping[str, Any]
-"""What a new object gets beside its bytes, as requests name it."""
+ObjectSettings = Mapping[str, Any]
+"""The settings of a new object, as in requests."""
 
 
 class Part(NamedTuple):
-    """A part of an object that is being made: its number from 1 on, and the ETag the server gave it.
-
-    ``crc32`` is that of its bytes, in Base64, where the object is to have one.
-    """
+    """An uploaded part: its number from 1, its ETag, and the Base64 CRC-32 of its bytes if the object gets one."""
 
     number: int
     etag: str
@@ -66,35 +71,35 @@ class Part(NamedTuple):
 
     @property
     def listed(self) -> dict[str, Any]:
-        """As the request that completes an upload names it."""
+        """As in the request that completes the upload."""
         named = {"PartNumber": self.number, "ETag": self.etag}
         return named | ({"ChecksumCRC32": self.crc32} if self.crc32 else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """An object that is being made of parts; nothing of it is there before it is completed.
+    """A multipart upload; the object does not exist before it is completed.
 
-    ``checksum``: the server is to keep a CRC-32 of all its bytes.
+    ``checksum``: the server is asked to store a CRC-32 of all its bytes.
     """
 
     address: Address
     id: str
     checksum: bool = False
     note: Note | None = None
-    """What a later run knows it by, should this one be killed."""
+    """Lets a later run find it if this one is killed."""
 
     def ended(self) -> None:
-        """It is completed or aborted, or the server does not know it any more."""
+        """Note that it is completed, aborted or unknown to the server."""
         if self.note is not None:
             self.note.forget()
 
 
-def settled(request: Callable[[], str], found: Callable[[S3Error], str]) -> str:
-    """The ETag of the object that a request lets be there.
+def confirmed(request: Callable[[], str], found: Callable[[S3Error], str]) -> str:
+    """Make a request that creates an object; returns the ETag.
 
-    Where its answer is lost, ``found`` looks for the object: it gives its ETag, empty where what was there before still
-    is, and raises where nobody can know. Only then, or where the server has put it off, is the request made again.
+    If the response is lost, ``found`` looks for the object: it returns the ETag, empty if nothing has changed, and
+    raises if that is unknown. The request is repeated only if nothing has changed or the server asked to retry.
     """
     for left in reversed(range(ATTEMPTS)):
         try:
@@ -107,55 +112,53 @@ def settled(request: Callable[[], str], found: Callable[[S3Error], str]) -> str:
     raise AssertionError("the last try returns or raises")
 
 
-def knows_no_checksums(error: S3Error) -> bool:
-    """Whether a server that answers so may do the same without a checksum."""
+def rejects_checksums(error: S3Error) -> bool:
+    """Whether the server may accept the request without a checksum."""
     return error.status in (400, NOT_IMPLEMENTED) and error.code in _NO_CHECKSUMS
 
 
 class _Body(io.BytesIO):
-    """Bytes on their way; at every piece the user may have had enough."""
+    """A request body that checks for cancellation and the deadline at every read."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """See io.BytesIO."""
-        look_at_the_clock()
+        check_deadline()
         try:
-            look()
+            check_cancelled()
         except Cancelled as error:
-            raise Stopped from error
+            raise RequestCancelled from error
         return super().read(size)
 
 
 class Sender(Client):
-    """One way of writing to S3. Every method raises S3Error, and those that send bytes Cancelled."""
+    """A Client that also writes. Every method raises S3Error; those that send bytes also raise Cancelled."""
 
     @property
     def _silence(self) -> float:
         return limits.WRITING.value
 
     @property
-    def _patience(self) -> Patience:
-        return Patience(self._look, within=limits.WRITING.value)
+    def _wait_limits(self) -> WaitLimits:
+        return WaitLimits(self._check_cancelled, max_seconds=limits.WRITING.value)
 
     @cached_property
     def _once(self) -> Any:
-        """For requests that let an object be there: what came of one is looked at before it is made again."""
-        return made_client(self.connection, self._silence, 1)
+        """A client without retries, for requests that create objects: see ``confirmed``."""
+        return boto_client(self.connection, self._silence, 1)
 
     def close(self) -> None:
-        """See Client."""
         super().close()
         if "_once" in self.__dict__:
             self._once.close()
 
     @property
     def keeps_conditions(self) -> bool:
-        """Whether the server is known to hold to the conditions of requests that write."""
+        """Whether the server is known to honour conditional writes."""
         host = self.endpoint.partition("://")[2].partition("/")[0]
         return host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu"))
 
-    def state(self, address: Address, ledger: Ledger) -> tuple[Head, Kept]:
-        """What an object is now, and what a new one in its place is to be given so that only bytes change."""
-        with self._writing("HEAD", address, Asked(0), ledger) as entry:
+    def state(self, address: Address, ledger: Ledger) -> tuple[Head, ObjectSettings]:
+        """The head of an object, and the settings that preserve everything but its bytes."""
+        with self._writing("HEAD", address, ByteRange(0), ledger) as entry:
             answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **self._extra)
             self._note(entry, answer)
             if is_web_page(answer):
@@ -164,9 +167,9 @@ class Sender(Client):
         return head_of(answer), kept if crc32_of(answer) is None else kept | CHECKSUM
 
     def tags(self, address: Address, ledger: Ledger) -> str:
-        """The tags of an object, as requests name them; none where the server does not know tags."""
+        """The URL-encoded tags of an object; empty for servers without tags."""
         try:
-            with self._writing("GET", address, Asked(0), ledger) as entry:
+            with self._writing("GET", address, ByteRange(0), ledger) as entry:
                 answer = self._s3.get_object_tagging(Bucket=address.bucket, Key=address.key, **self._extra)
                 self._note(entry, answer)
                 if "TagSet" not in answer and is_web_page(answer):  # Ceph's radosgw leaves out an empty one
@@ -178,33 +181,35 @@ class Sender(Client):
         return urlencode([(str(each["Key"]), str(each["Value"])) for each in answer.get("TagSet") or ()])
 
     def tag(self, address: Address, tags: str, ledger: Ledger) -> None:
-        """Give an object tags, as ``tags`` gives them."""
+        """Set the tags of an object."""
         pairs = [{"Key": key, "Value": value} for key, value in parse_qsl(tags, keep_blank_values=True)]
-        with self._writing("PUT", address, Asked(0), ledger) as entry:
+        with self._writing("PUT", address, ByteRange(0), ledger) as entry:
             answer = self._s3.put_object_tagging(
                 Bucket=address.bucket, Key=address.key, Tagging={"TagSet": pairs}, **self._extra
             )
             self._note(entry, answer)
 
-    def put(self, address: Address, data: bytes, kept: Kept, condition: Kept, ledger: Ledger) -> str:
-        """Make an object of bytes, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""
+    def put(
+        self, address: Address, data: bytes, kept: ObjectSettings, condition: ObjectSettings, ledger: Ledger
+    ) -> str:
+        """Create an object if ``condition`` (IfMatch, IfNoneMatch) holds; returns its ETag."""
         given = {name: value for name, value in kept.items() if name not in CHECKSUM}
         if len(given) < len(kept):
             given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": _crc32(data)}
-        with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
+        with self._sending("PUT", address, ByteRange(0, len(data)), ledger, data) as (entry, body):
             answer = self._once.put_object(
                 Bucket=address.bucket, Key=address.key, Body=body, **given, **condition, **self._extra
             )
             self._note(entry, answer)
-            _see_that_it_took(answer, data)
+            _check_etag(answer, data)
         return str(answer["ETag"])
 
-    def begin(self, address: Address, kept: Kept, ledger: Ledger) -> Upload:
-        """Begin to make an object of parts."""
-        with self._writing("POST", address, Asked(0), ledger) as entry:
+    def begin(self, address: Address, kept: ObjectSettings, ledger: Ledger) -> Upload:
+        """Start a multipart upload."""
+        with self._writing("POST", address, ByteRange(0), ledger) as entry:
             answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
             self._note(entry, answer)
-            _see_that_it_has(answer, "UploadId")
+            _require_any(answer, "UploadId")
         upload = str(answer["UploadId"])
         return Upload(address, upload, "ChecksumType" in kept, note(self.endpoint, address, upload))
 
@@ -212,7 +217,7 @@ class Sender(Client):
         """Send a part."""
         address = upload.address
         crc = _crc32(data) if upload.checksum else ""
-        with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
+        with self._sending("PUT", address, ByteRange(0, len(data)), ledger, data) as (entry, body):
             answer = self._s3.upload_part(
                 Bucket=address.bucket,
                 Key=address.key,
@@ -223,11 +228,11 @@ class Sender(Client):
                 **self._extra,
             )
             self._note(entry, answer)
-            _see_that_it_took(answer, data)
+            _check_etag(answer, data)
         return Part(number, str(answer["ETag"]), crc)
 
-    def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: Asked, ledger: Ledger) -> Part:
-        """Let the server make a part of bytes of an object, if that is still the one ``head`` tells of."""
+    def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: ByteRange, ledger: Ledger) -> Part:
+        """Let the server copy a part from an object, if that still has this ``head``."""
         address = upload.address
         origin = {"Bucket": source.bucket, "Key": source.key}
         if head.version:
@@ -245,18 +250,18 @@ class Sender(Client):
             )
             self._note(entry, answer)
         result = answer.get("CopyPartResult")
-        if not result:  # it took the request for one that sends nothing
+        if not result:  # it treated the request as an upload of no bytes
             raise S3Error("The server does not copy.", NOT_IMPLEMENTED, "NotImplemented")
         return Part(number, str(result["ETag"]), str(result.get("ChecksumCRC32") or "") if upload.checksum else "")
 
-    def complete(self, upload: Upload, parts: Sequence[Part], condition: Kept, ledger: Ledger) -> str:
-        """Let the object be there, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag.
+    def complete(self, upload: Upload, parts: Sequence[Part], condition: ObjectSettings, ledger: Ledger) -> str:
+        """Create the object if ``condition`` (IfMatch, IfNoneMatch) holds; returns its ETag.
 
-        Ceph's radosgw 16 takes no notice of the condition, and leaves out the ETag.
+        Ceph's radosgw 16 ignores the condition, and omits the ETag.
         """
         address = upload.address
         whole = {"ChecksumType": "FULL_OBJECT"} if upload.checksum else {}
-        with self._writing("POST", address, Asked(0), ledger) as entry:
+        with self._writing("POST", address, ByteRange(0), ledger) as entry:
             answer = self._once.complete_multipart_upload(
                 Bucket=address.bucket,
                 Key=address.key,
@@ -267,15 +272,15 @@ class Sender(Client):
                 **self._extra,
             )
             self._note(entry, answer)
-            _see_that_it_has(answer, "ETag", "Key", "Location")
+            _require_any(answer, "ETag", "Key", "Location")
         upload.ended()
         return str(answer.get("ETag") or "") or etag_of(parts)
 
     def abort(self, upload: Upload, ledger: Ledger) -> None:
-        """Let nothing be left of an upload."""
+        """Abort an upload and remove its parts."""
         address = upload.address
         try:
-            with self._writing("DELETE", address, Asked(0), ledger) as entry:
+            with self._writing("DELETE", address, ByteRange(0), ledger) as entry:
                 answer = self._s3.abort_multipart_upload(
                     Bucket=address.bucket, Key=address.key, UploadId=upload.id, **self._extra
                 )
@@ -288,53 +293,53 @@ class Sender(Client):
             raise
         upload.ended()
 
-    def uploads(self, folder: Address, ledger: Ledger) -> tuple[Begun, ...]:
-        """The uploads that were begun in a prefix, whoever did it, and not ended; the first thousand of them."""
-        with self._asking("LIST", folder, Asked(0), ledger, Why.LISTING) as entry:
+    def uploads(self, folder: Address, ledger: Ledger) -> tuple[UnfinishedUpload, ...]:
+        """The unfinished uploads in a prefix, of any program; at most the first thousand."""
+        with self._logged_request("LIST", folder, ByteRange(0), ledger, Why.LISTING) as entry:
             answer = self._s3.list_multipart_uploads(Bucket=folder.bucket, Prefix=folder.key, **self._extra)
             self._note(entry, answer)
-            _see_that_it_has(answer, "Bucket", "IsTruncated", "Uploads")
-            return begun_of(answer)
+            _require_any(answer, "Bucket", "IsTruncated", "Uploads")
+            return unfinished_uploads_in(answer)
 
     def remove(self, address: Address, ledger: Ledger) -> None:
-        """Take an object away that was made a moment ago."""
-        with self._writing("DELETE", address, Asked(0), ledger) as entry:
+        """Delete an object that was just created."""
+        with self._writing("DELETE", address, ByteRange(0), ledger) as entry:
             answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
             self._note(entry, answer)
 
-    def _note(self, entry: Entry, answer: Any) -> None:
-        """See Client; servers call what they answer to requests that write a web page, too, so it is looked into."""
+    def _note(self, entry: RequestInProgress, answer: Any) -> None:
+        """Responses to writes may have the content type of a web page, so their content is checked instead."""
         self._note_status(entry, answer)
 
-    def _look(self) -> None:
-        """Whether it was done is only known when the answer has come, so that is waited for."""
+    def _check_cancelled(self) -> None:
+        """Do not cancel: only the response tells whether the write was done."""
 
     @contextmanager
-    def _writing(self, method: str, address: Address, asked: Asked, ledger: Ledger) -> Iterator[Any]:
+    def _writing(self, method: str, address: Address, asked: ByteRange, ledger: Ledger) -> Iterator[Any]:
         try:
-            with self._asking(method, address, asked, ledger, Why.WRITING) as entry:
+            with self._logged_request(method, address, asked, ledger, Why.WRITING) as entry:
                 yield entry
         except S3Error as error:
             raise writing_error(error, address, self.endpoint) from error.__cause__
 
     @contextmanager
     def _sending(
-        self, method: str, address: Address, asked: Asked, ledger: Ledger, data: bytes
+        self, method: str, address: Address, asked: ByteRange, ledger: Ledger, data: bytes
     ) -> Iterator[tuple[Any, _Body]]:
         with self._writing(method, address, asked, ledger) as entry, _Body(data) as body:
             yield entry, body
             entry.sent = len(data)
 
 
-def _see_that_it_has(answer: Any, *names: str) -> None:
-    """Raise ForeignAnswerError where an answer has nothing of what S3 answers: then nobody knows what was done."""
+def _require_any(answer: Any, *names: str) -> None:
+    """Raise ForeignAnswerError if a response has none of these fields, so is not from S3."""
     if not any(name in answer for name in names):
         raise ForeignAnswerError
 
 
-def _see_that_it_took(answer: Any, data: bytes) -> None:
-    """The same of an answer to bytes that were sent; a web page may have an ETag of its own."""
-    _see_that_it_has(answer, "ETag")
+def _check_etag(answer: Any, data: bytes) -> None:
+    """Check the response to an upload; a web page may have an ETag of its own."""
+    _require_any(answer, "ETag")
     if is_web_page(answer) and str(answer["ETag"]).strip('"') != hashlib.md5(data, usedforsecurity=False).hexdigest():
         raise WebPageError
 
@@ -345,12 +350,12 @@ def _crc32(data: bytes) -> str:
 
 @cache
 def sender_for(connection: Connection) -> Sender:
-    """The sender for a connection, made once. Raises SourceError."""
+    """The cached sender for a connection. Raises SourceError."""
     return Sender(connection)
 
 
 def etag_of(parts: Sequence[Part]) -> str:
-    """The ETag that most servers give to an object made of these parts; empty where theirs are no MD5."""
+    """The ETag that most servers assign to an object of these parts; empty if theirs are not MD5."""
     try:
         digests = b"".join(bytes.fromhex(part.etag.strip('"')) for part in sorted(parts))
     except ValueError:

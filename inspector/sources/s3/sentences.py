@@ -16,14 +16,14 @@ from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.log_redaction import is_about_a_header, redacted
 
 
-def ways() -> dict[str, str]:
+def hint_texts() -> dict[str, str]:
     """How the face calls what sentences point to, by the names that they have in templates."""
     return {f"by_{each.name.lower()}": hint(each) for each in Hint}
 
 
 def replaced(what: str) -> str:
     """What is said of an object in whose place another one is."""
-    return _REPLACED.format(what=visible(what), **ways())
+    return _REPLACED.format(what=visible(what), **hint_texts())
 
 
 _TOO_MANY, _SERVER, _NOT_IMPLEMENTED = 429, 500, 501
@@ -202,11 +202,11 @@ def sentence(failure: Failure, error: BaseException) -> S3Error:
         if str(error).startswith(_NO_SCHEME):
             names = ["EndpointError"]
         known = _HEADER if is_about_a_header(str(error)) else _known(names)
-        return S3Error(_filled(known or _unknown(failure), failure, error), 0, names[0])
+        return S3Error(_fill(known or _unknown(failure), failure, error), 0, names[0])
     status = int((response.get("ResponseMetadata") or {}).get("HTTPStatusCode") or 0)
     code = str((response.get("Error") or {}).get("Code") or "")
     template = _BY_CODE.get(code) or _BY_STATUS.get(status) or _refused(status)
-    return S3Error(_filled(template, failure, error), status, code)
+    return S3Error(_fill(template, failure, error), status, code)
 
 
 def _known(names: Sequence[str]) -> str | None:
@@ -223,13 +223,13 @@ def _unknown(failure: Failure) -> str:
     return "No connection to S3 can be made: {error}." if failure.address is None else "{what} cannot be read: {error}."
 
 
-def _filled(template: str, failure: Failure, error: BaseException) -> str:
-    words = _words(failure, error)
+def _fill(template: str, failure: Failure, error: BaseException) -> str:
+    words = _template_values(failure, error)
     words["denied"] = _DENIED.format(**words)
     return template.format(**words)
 
 
-def _words(failure: Failure, error: BaseException) -> dict[str, Any]:
+def _template_values(failure: Failure, error: BaseException) -> dict[str, Any]:
     address = failure.address or Address("", "")
     response: Any = getattr(error, "response", None) or {}
     details: Any = response.get("Error") or {}
@@ -249,7 +249,7 @@ def _words(failure: Failure, error: BaseException) -> dict[str, Any]:
         "writing": count(limits.WRITING.value, "second"),
         "slowest": in_bytes(limits.SLOWEST.value),
         "error": visible(redacted(_short(details, error))),
-    } | ways()
+    } | hint_texts()
 
 
 def _server(url: str) -> str:
@@ -295,7 +295,7 @@ _BROKEN = (
     "HTTPClientError",
 )
 _BROKEN_OFF = "The connection to {where} broke off while {what} was written."
-_SAID_ELSEWHERE = (
+_SAME_AS_READING = (
     "InvalidAccessKeyId",
     "SignatureDoesNotMatch",
     "ExpiredToken",
@@ -314,9 +314,9 @@ class CannotCopyError(EditError):
 def writing_error(error: S3Error, address: Address, where: str) -> S3Error:
     """The error in words that fit writing; those that would be the same stay."""
     template = _WRITING_BY_CODE.get(error.code)
-    if template is None and error.code not in _SAID_ELSEWHERE:
+    if template is None and error.code not in _SAME_AS_READING:
         template = _BROKEN_OFF if error.code in _BROKEN else _WRITING_BY_STATUS.get(error.status)
     if template is None:
         return error
-    words = template.format(what=visible(address.location), where=visible(where), **ways())
+    words = template.format(what=visible(address.location), where=visible(where), **hint_texts())
     return S3Error(words, error.status, error.code)

@@ -1,4 +1,4 @@
-"""What stands beside an object, from a listing: nothing is asked of each name that might be there."""
+"""The siblings of an object, from a listing instead of a request for each possible name."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ if TYPE_CHECKING:
 _DENIED, _MISSING = 403, 404
 
 
-class NotToldError(S3Error, HiddenError):
-    """Whether an object exists is not told: S3 answers 403 for what is missing, too, where listing is not allowed."""
+class HiddenObjectError(S3Error, HiddenError):
+    """The server hides whether an object exists: without the right to list, S3 answers 403 for missing ones too."""
 
 
-class Beside:
-    """Objects by address, from the listings that were made, and a listing where there is none yet."""
+class Siblings:
+    """Objects by address from the listings made so far; makes one if needed."""
 
     def __init__(self, client: Client, ledger: Ledger) -> None:
         self._client = client
         self._ledger = ledger
         self.blocks = Blocks()
-        """What is kept of the bytes of all these objects."""
+        """The cached bytes of all these objects."""
         self.sources: dict[Address, Source] = {}
-        """Those that were wanted beside another one: what was read of them need not be read again."""
+        """Siblings that were opened, kept so that their cached bytes are reused."""
         self._known: dict[Address, Head | None] = {}
-        self._hidden: dict[Address, NotToldError] = {}
+        self._hidden: dict[Address, HiddenObjectError] = {}
         self._listed: dict[Address, str] = {}
-        """Prefixes of which all keys up to this one are known."""
+        """Listed prefixes, and up to which key (empty: all)."""
 
     def add(self, bucket: str, objects: Iterable[Listed]) -> None:
-        """Objects that a listing gave."""
+        """Add listed objects."""
         for each in objects:
             self._known[Address(bucket, each.key)] = each.head
 
     def add_seen(self, address: Address, seen: Seen) -> None:
-        """An object, and all that stands beside it, as a listing gave them."""
+        """Add an object and its siblings from a listing."""
         self._known[address] = seen.head
         self._known |= {parse(location): head for location, head in seen.beside}
         self._listed[Address(address.bucket, _stem(address.key))] = ""
 
     def listed(self, prefix: Address) -> None:
-        """All objects with this prefix have been added."""
+        """Mark the prefix as completely listed."""
         self._listed[prefix] = ""
 
     def known(self, address: Address) -> Head | None:
-        """What a listing that was made says of the object."""
+        """The head of the object from the listings made so far."""
         return self._known.get(address)
 
     def listed_near(self, address: Address) -> Head | None:
-        """What a listing of all names like this one says of the object. Raises SourceError."""
+        """The head of the object from a new listing of its stem. Raises SourceError."""
         self._list(Address(address.bucket, _stem(address.key)))
         return self.known(address)
 
@@ -82,7 +82,7 @@ class Beside:
         return self._known[address]
 
     def _listing(self, address: Address) -> Address | None:
-        """The prefix of a listing that has the object if it exists."""
+        """The prefix of a listing that would contain the object."""
         folder = Address(address.bucket, address.key[: len(address.key) - len(address.name)])
         if folder in self._listed:
             return folder
@@ -99,7 +99,7 @@ class Beside:
         except S3Error as error:
             if not error.is_refusal:
                 raise
-            self._listed[prefix] = "\0"  # listing is not allowed: each is asked for
+            self._listed[prefix] = "\0"  # listing is not allowed: request each object
             return
         self.add(prefix.bucket, page.objects)
         names = [*(each.key for each in page.objects), *page.prefixes]
@@ -113,9 +113,9 @@ class Beside:
                 return None
             if error.status != _DENIED:
                 raise
-            self._hidden[address] = NotToldError(
-                f"Whether {visible(address.location)} exists is not told (403): the credentials may neither list the "
-                "bucket nor read it, if it is there.",
+            self._hidden[address] = HiddenObjectError(
+                f"Whether {visible(address.location)} exists is unknown (403): the credentials may neither list the "
+                "bucket nor read the object, if it exists.",
                 error.status,
                 error.code,
             )
@@ -123,7 +123,7 @@ class Beside:
 
 
 def _stem(key: str) -> str:
-    """The key without its last endings: ``a/1-2.tar.metadata`` and ``a/1-2.tar`` have the stem ``a/1-2.``."""
+    """The key without its last suffixes: ``a/1-2.tar.metadata`` and ``a/1-2.tar`` have the stem ``a/1-2.``."""
     folder, slash, name = key.rpartition("/")
     stem, dot, _ = name.removesuffix(".metadata").rpartition(".")
     return f"{folder}{slash}{stem}{dot}" if stem else key

@@ -1,7 +1,7 @@
-"""Notes on the uploads that this program has begun, kept until they end: a listing does not tell whose they are.
+"""Notes on the uploads that this program has started, kept until they end: listings do not tell whose they are.
 
-A process holds a lock on the notes of what it sends, which the system gives back when the process ends, however that
-comes. So a note that can be locked is of an upload that nobody goes on with; where there are no locks, none is.
+A process holds a lock on the notes of its uploads, which the system releases when the process ends in any way. So a
+note that can be locked belongs to an abandoned upload; without support for locks, none counts as abandoned.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from inspector.core.redaction import strip_credentials
 from inspector.sources.local.disk_calls import Disk, read_all, write_all
 from inspector.sources.s3.address import Address
 
-_LARGEST = 1 << 14
-"""Bytes of a note; a key has at most 1,024."""
+_MAX_NOTE_BYTES = 1 << 14
+"""A key has at most 1,024 bytes."""
 _SUFFIX = ".upload"
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One upload: to which server, what it makes, and the id the server gave it. Nothing secret is in it.
+    """One upload: server, address, and the id assigned by the server; no secrets.
 
-    ``descriptor`` is that of the file at ``path``, which is locked as long as it is open.
+    ``descriptor`` is that of the file at ``path``, which is locked while open.
     """
 
     endpoint: str
@@ -39,28 +39,28 @@ class Note:
     descriptor: int
 
     def forget(self) -> None:
-        """The upload is no more."""
+        """Remove the note: the upload has ended."""
         self.leave()
         with contextlib.suppress(OSError):
             self.path.unlink()
 
     def leave(self) -> None:
-        """Nobody goes on with the upload, but it is there still. To be called once, or ``forget``."""
+        """Unlock the note: the upload is abandoned but exists. Call once, or ``forget``."""
         with contextlib.suppress(OSError):
             os.close(self.descriptor)
 
 
 def note(endpoint: str, address: Address, upload: str) -> Note | None:
-    """Write down that an upload was begun; None where that cannot be, and the upload goes on all the same."""
+    """Note a started upload; None if that fails, which does not stop the upload."""
     disk, folder, descriptor = Disk(), _folder(), -1
-    said = {"endpoint": strip_credentials(endpoint), "bucket": address.bucket, "key": address.key, "upload": upload}
+    value = {"endpoint": strip_credentials(endpoint), "bucket": address.bucket, "key": address.key, "upload": upload}
     path = folder / f"{secrets.token_hex(8)}{_SUFFIX}"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = disk.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
-        disk.lock(descriptor)  # before there is anything to be read, so that nobody else takes it up
-        write_all(disk, descriptor, json.dumps(said).encode(), 0)
-        return Note(said["endpoint"], address, upload, path, descriptor)
+        disk.lock(descriptor)  # before it has content, so that no other process takes it over
+        write_all(disk, descriptor, json.dumps(value).encode(), 0)
+        return Note(value["endpoint"], address, upload, path, descriptor)
     except OSError:
         if descriptor >= 0:
             Note("", address, upload, path, descriptor).forget()
@@ -68,15 +68,15 @@ def note(endpoint: str, address: Address, upload: str) -> Note | None:
 
 
 def noted(endpoint: str, bucket: str) -> Iterator[tuple[Address, str, Note | None]]:
-    """What is noted of a bucket: what an upload makes, its id, and its note, locked; None where it is going on.
+    """The noted uploads of a bucket: address, id, and the locked note, or None if the upload is in progress.
 
-    A note that is given has to be forgotten or left.
+    The caller has to ``forget`` or ``leave`` each note.
     """
     disk, wanted = Disk(), (strip_credentials(endpoint), bucket)
     for path in _paths():
         with contextlib.suppress(OSError):
             descriptor = disk.open(path, os.O_RDWR)
-            found = _found(path, descriptor)
+            found = _find_result(path, descriptor)
             if found is None or (found.endpoint, found.address.bucket) != wanted:
                 os.close(descriptor)
             else:
@@ -84,7 +84,7 @@ def noted(endpoint: str, bucket: str) -> Iterator[tuple[Address, str, Note | Non
 
 
 def _is_left(descriptor: int) -> bool:
-    """Whether nobody goes on with what a note is about; it is locked then, and otherwise closed."""
+    """Whether the upload is abandoned; then the note is locked, otherwise closed."""
     try:
         Disk().lock(descriptor)
     except OSError:
@@ -93,11 +93,11 @@ def _is_left(descriptor: int) -> bool:
     return True
 
 
-def _found(path: Path, descriptor: int) -> Note | None:
-    """The note in a file; None where that is none, or not one yet. Raises OSError."""
+def _find_result(path: Path, descriptor: int) -> Note | None:
+    """Parse a note; None if it is invalid or incomplete. Raises OSError."""
     try:
-        said = json.loads(read_all(Disk(), descriptor, _LARGEST, 0))
-        endpoint, bucket, key, upload = (str(said[name]) for name in ("endpoint", "bucket", "key", "upload"))
+        value = json.loads(read_all(Disk(), descriptor, _MAX_NOTE_BYTES, 0))
+        endpoint, bucket, key, upload = (str(value[name]) for name in ("endpoint", "bucket", "key", "upload"))
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     return Note(endpoint, Address(bucket, key), upload, path, descriptor)

@@ -1,8 +1,8 @@
-"""The one place that changes an object on S3: whole or not at all, and only where it still is the one that was shown.
+"""Change an object on S3, whole or not at all, and only if it still is the one that was shown; no other module does.
 
-An object cannot be changed in place. A new one is made of parts: those with changes are sent, all others the server
-copies from the one that is there. It takes that one's place in one step, which the server makes only if the ETag is
-still the same; until then an upload leaves nothing that others see, and it is aborted where anything fails.
+Objects cannot be changed in place. A new one is made of parts: those with changes are sent, the server copies all
+others from the old one. It replaces the old one in one step, which the server makes only if the ETag is still the same;
+until then the upload is invisible to others, and it is aborted if anything fails.
 """
 
 from __future__ import annotations
@@ -18,36 +18,45 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.sources.s3.cancelling import cancelling, look
+from inspector.sources.s3.cancelling import cancelling, check_cancelled
 from inspector.sources.s3.ledger import Why
-from inspector.sources.s3.pieces import SENT, Piece, pieces_of
-from inspector.sources.s3.responses import Asked, Head
-from inspector.sources.s3.sender import NOT_IMPLEMENTED, Kept, Part, Sender, Upload, etag_of, sender_for, settled
+from inspector.sources.s3.pieces import SENT_PART_BYTES, Piece, pieces_of
+from inspector.sources.s3.responses import ByteRange, Head
+from inspector.sources.s3.sender import (
+    NOT_IMPLEMENTED,
+    ObjectSettings,
+    Part,
+    Sender,
+    Upload,
+    confirmed,
+    etag_of,
+    sender_for,
+)
 from inspector.sources.s3.sentences import CannotCopyError, S3Error
-from inspector.sources.s3.source import LARGEST_WHOLE, S3Source
+from inspector.sources.s3.source import MAX_WHOLE_BYTES, S3Source
 
 _COPIERS = 4
-"""Copies that the server is asked to make at once."""
+"""Concurrent copies by the server."""
 _CANNOT_COPY = (405, NOT_IMPLEMENTED)
 _DENIED, _GONE, _NOT_AS_BEFORE = 403, 404, 412
-_LOOKING = 0.2
-"""Seconds between two looks at whether to go on, while the server copies."""
+_POLL_SECONDS = 0.2
+"""Seconds between checks for cancellation while the server copies."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A change that is made. ``etag`` is the new object's, ``warnings`` are sentences for the user."""
+class WrittenObject:
+    """A finished change. ``etag`` is the new object's, ``warnings`` are sentences for users."""
 
     etag: str
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...]
 
 
-def write_object(source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False) -> Sent:
-    """Make the change in the object that ``source`` reads, if it still is as it was when that was opened.
+def write_object(source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False) -> WrittenObject:
+    """Make the change in the object of ``source``, if it is unchanged since it was opened.
 
-    ``whole`` sends all of it, for servers that cannot copy. Raises EditError and Cancelled; then the object is as it
-    was, or the message says that this is not known.
+    ``whole`` sends all of it, for servers that cannot copy. Raises EditError and Cancelled; then the object is
+    unchanged, or the message says that this is unknown.
     """
     writing = _Writing(source, edit, pieces_of(edit, whole=whole), progress)
     with cancelling(progress):
@@ -72,42 +81,42 @@ class _Writing:
         self._after = OverlaySource(source, edit)
         self._warnings: list[str] = []
 
-    def run(self) -> Sent:
-        """See write_object; raises SourceError, too."""
+    def run(self) -> WrittenObject:
+        """See write_object; also raises SourceError."""
         self._progress.begin(f"Writing {self.name}", self._edit.new_size)
         kept = self._compared()
         etag = self._put(kept) if self._is_one() else self._make(kept)
         self._keep_tags(kept)
         self._compare_written(etag)
-        return Sent(etag, self._pieces, tuple(self._warnings))
+        return WrittenObject(etag, self._pieces, tuple(self._warnings))
 
     def _is_one(self) -> bool:
-        """Whether one request sends all of it."""
+        """Whether a single request sends all of it."""
         return not self._pieces or (len(self._pieces) == 1 and not self._pieces[0].copied)
 
     # ---- before ----------------------------------------------------------------------------------------------------
 
-    def _compared(self) -> Kept:
-        """What the new object gets, where the one that is there is the one the change is for. Raises EditError."""
+    def _compared(self) -> ObjectSettings:
+        """The settings of the new object, if the old one is the one the change is for. Raises EditError."""
         if self._source.size != self._edit.old_size:
             raise self._not_changed(f"it has {in_bytes(self._source.size)}, and the change is for another size.")
         for patch in self._edit.patches:
             if self._source.read(patch.offset, len(patch.old)) != patch.old:
                 stop = patch.offset + len(patch.old)
-                raise self._not_changed(f"[{patch.offset:,}, {stop:,}) holds other bytes than the change is for.")
+                raise self._not_changed(f"[{patch.offset:,}, {stop:,}) has other bytes than the change expects.")
         kept = dict(self._still_there())
         try:
             tags = self._sender.tags(self._source.address, self._source.ledger)
         except S3Error as error:
             if error.status != _DENIED:
                 raise
-            self._warnings.append("Its tags may not be read, so the new object has none.")
+            self._warnings.append("Reading its tags is not allowed, so the new object has none.")
         else:
             kept |= {"Tagging": tags} if tags else {}
         return kept
 
-    def _still_there(self) -> Kept:
-        """What is kept beside the bytes; raises EditError where another object is there by now."""
+    def _still_there(self) -> ObjectSettings:
+        """The settings of the object; raises EditError if it was replaced."""
         head, kept = self._sender.state(self._source.address, self._source.ledger)
         if not head.etag or (head.etag, head.size) != (self._source.etag, self._source.size):
             self._source.replaced = True
@@ -121,21 +130,22 @@ class _Writing:
 
     # ---- writing ---------------------------------------------------------------------------------------------------
 
-    def _put(self, kept: Kept) -> str:
+    def _put(self, kept: ObjectSettings) -> str:
         data = self._after.read(0, self._after.size)
         if len(data) != self._after.size:
             raise self._not_changed("it ends early.")
         address, ledger = self._source.address, self._source.ledger
         made = f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'
         etag = self._on_condition(
-            lambda condition: settled(
-                lambda: self._sender.put(address, data, kept, condition, ledger), lambda error: self._found(made, error)
+            lambda condition: confirmed(
+                lambda: self._sender.put(address, data, kept, condition, ledger),
+                lambda error: self._find_result(made, error),
             )
         )
         self._progress.advance(len(data))
         return etag
 
-    def _make(self, kept: Kept) -> str:
+    def _make(self, kept: ObjectSettings) -> str:
         ledger = self._source.ledger
         upload = self._sender.begin(self._source.address, kept, ledger)
         try:
@@ -152,7 +162,7 @@ class _Writing:
         except S3Error as error:
             if error.status != _GONE:
                 raise EditError(
-                    f"{why} What was sent could not be removed again ({error}); it costs until the upload "
+                    f"{why} The uploaded parts could not be removed ({error}); they cost money until the upload "
                     f"{visible(upload.id)} is aborted{hint(Hint.REMOVE_UNFINISHED)}."
                 ) from why
 
@@ -166,10 +176,10 @@ class _Writing:
                         copies[pool.submit(self._copy, upload, number, piece)] = piece.size
                 first = next(iter(copies), None)
                 if first is not None:
-                    wait([first], _LOOKING)  # who cannot copy should say so before anything is sent
+                    wait([first], _POLL_SECONDS)  # a server that cannot copy should fail before anything is sent
                 for number, piece in enumerate(self._pieces, 1):
                     if not piece.copied:
-                        self._see_to(copies)
+                        self._raise_failed_copies(copies)
                         found.append(self._send(upload, number, piece))
                         self._progress.advance(piece.size)
                 self._wait_for(copies)
@@ -180,33 +190,33 @@ class _Writing:
 
     def _copy(self, upload: Upload, number: int, piece: Piece) -> Part:
         head = Head(self._source.size, self._source.etag, self._source.version)
-        asked = Asked(piece.start, piece.stop)
+        asked = ByteRange(piece.start, piece.stop)
         try:
             return self._sender.copy(upload, number, self._source.address, head, asked, self._source.ledger)
         except S3Error as error:
             if error.status not in _CANNOT_COPY:
                 raise
             raise CannotCopyError(
-                f"{self.name} was not changed: this server cannot make a new object of parts of another one, so all "
-                f"{rounded(self._edit.new_size)} would have to be read and sent. That is done only if you say "
-                f"so{hint(Hint.WHOLE)}."
+                f"{self.name} was not changed: this server cannot copy parts of objects, so all "
+                f"{rounded(self._edit.new_size)} would have to be read and sent. That needs your "
+                f"consent{hint(Hint.WHOLE)}."
             ) from error
 
-    def _see_to(self, copies: dict[Future[Part], int]) -> None:
-        """Raise what a copy has raised so far."""
-        look()
+    def _raise_failed_copies(self, copies: dict[Future[Part], int]) -> None:
+        """Raise the error of a failed copy."""
+        check_cancelled()
         for copy in copies:
             if copy.done():
                 copy.result()
 
     def _wait_for(self, copies: dict[Future[Part], int]) -> None:
-        waiting = set(copies)
-        while waiting:
-            done, waiting = wait(waiting, _LOOKING)
+        pending = set(copies)
+        while pending:
+            done, pending = wait(pending, _POLL_SECONDS)
             for copy in done:
                 copy.result()
                 self._progress.advance(copies[copy])
-            look()
+            check_cancelled()
 
     def _send(self, upload: Upload, number: int, piece: Piece) -> Part:
         data = self._after.read(piece.start, piece.size)
@@ -217,35 +227,38 @@ class _Writing:
     def _complete(self, upload: Upload, parts: Sequence[Part]) -> str:
         ledger, made = self._source.ledger, etag_of(parts)
         etag = self._on_condition(
-            lambda condition: settled(
-                lambda: self._sender.complete(upload, parts, condition, ledger), lambda error: self._found(made, error)
+            lambda condition: confirmed(
+                lambda: self._sender.complete(upload, parts, condition, ledger),
+                lambda error: self._find_result(made, error),
             )
         )
         upload.ended()
         return etag
 
-    def _found(self, made: str, error: S3Error) -> str:
-        """See ``settled``; ``made`` is the ETag that most servers give to the new object."""
+    def _find_result(self, made: str, error: S3Error) -> str:
+        """See ``confirmed``; ``made`` is the ETag that most servers assign to the new object."""
         if not error.is_lost and error.code != "NoSuchUpload":
             return ""
         try:
             head, _ = self._sender.state(self._source.address, self._source.ledger)
         except SourceError as unknown:
-            raise self._not_known(str(unknown)) from error
+            raise self._outcome_unknown(str(unknown)) from error
         if (head.size, head.etag) == (self._edit.new_size, made):
             return head.etag
         if error.is_lost and head.etag != self._source.etag:
-            raise self._not_known("what is there now has another ETag than before, and none that tells") from error
+            raise self._outcome_unknown(
+                "it has another ETag than before, which does not identify the new object"
+            ) from error
         return ""
 
-    def _not_known(self, why: str) -> EditError:
+    def _outcome_unknown(self, why: str) -> EditError:
         return EditError(
-            f"It is not known whether {self.name} was changed: the last request got no answer ({why.rstrip('.')}). "
-            f"Open it again{hint(Hint.AGAIN)} and look; it is either as it was, or as it was to be."
+            f"It is unknown whether {self.name} was changed: the last request got no answer ({why.rstrip('.')}). "
+            f"Open it again{hint(Hint.AGAIN)} and check; it is either unchanged or completely changed."
         )
 
-    def _on_condition(self, request: Callable[[Kept], str]) -> str:
-        """Make the request that lets the new object be there, only in the place of the one that was shown."""
+    def _on_condition(self, request: Callable[[ObjectSettings], str]) -> str:
+        """Make the request that creates the new object, only if it replaces the one that was shown."""
         sure = self._sender.keeps_conditions
         try:
             etag = self._if_the_same(request)
@@ -257,12 +270,12 @@ class _Writing:
             etag = request({})
         if not sure:
             self._warnings.append(
-                "That no one else had replaced it was compared a moment before it was written; whether the server "
-                "holds to that condition in the moment of writing is not known."
+                "A check just before writing showed that no one else had replaced the object; whether the server "
+                "enforces that condition while writing is unknown."
             )
         return etag
 
-    def _if_the_same(self, request: Callable[[Kept], str]) -> str:
+    def _if_the_same(self, request: Callable[[ObjectSettings], str]) -> str:
         try:
             return request({"IfMatch": self._source.etag})
         except S3Error as error:
@@ -274,8 +287,8 @@ class _Writing:
 
     # ---- after -----------------------------------------------------------------------------------------------------
 
-    def _keep_tags(self, kept: Kept) -> None:
-        """Some servers forget them where an object is made of parts."""
+    def _keep_tags(self, kept: ObjectSettings) -> None:
+        """Restore the tags, which some servers drop in multipart uploads."""
         address, ledger, tags = self._source.address, self._source.ledger, str(kept.get("Tagging") or "")
         try:
             if tags and self._sender.tags(address, ledger) != tags:
@@ -284,11 +297,11 @@ class _Writing:
             self._warnings.append(f"It may have lost its tags, {visible(tags)}: {error}")
 
     def _compare_written(self, etag: str) -> None:
-        """Read the changed bytes of the new object. Raises EditError where they are others."""
+        """Read the changed bytes back. Raises EditError if they differ."""
         try:
             for patch in self._edit.patches:
-                for at in range(0, len(patch.new), SENT):
-                    self._compare_run(etag, patch.offset + at, patch.new[at : at + SENT])
+                for at in range(0, len(patch.new), SENT_PART_BYTES):
+                    self._compare_run(etag, patch.offset + at, patch.new[at : at + SENT_PART_BYTES])
         except S3Error as error:
             if error.status == _NOT_AS_BEFORE:
                 self._warnings.append("It was replaced again since, by someone else.")
@@ -299,16 +312,16 @@ class _Writing:
         data, stop = bytearray(), start + len(expected)
         now = Head(self._edit.new_size, etag)
         address, ledger = self._source.address, self._source.ledger
-        asked = Asked(start, stop)
-        head = self._sender.get(address, asked, now, data, ledger, Why.COMPARING, _nothing, LARGEST_WHOLE)
+        asked = ByteRange(start, stop)
+        head = self._sender.get(address, asked, now, data, ledger, Why.COMPARING, _nothing, MAX_WHOLE_BYTES)
         found = data if head.partial else data[start:stop]
         if head.size != self._edit.new_size or found != expected:
             self._source.replaced = True
             raise EditError(
                 f"{self.name} was written, but [{start:,}, {stop:,}) of it is not what was sent. Open it again and "
-                "check it; where the bucket keeps versions, the one before is as it was."
+                "check it; if the bucket keeps versions, the previous one is unchanged."
             )
 
 
 def _nothing() -> None:
-    """What is written is read back even if the user has had enough."""
+    """Do not cancel reading back."""
