@@ -120,8 +120,8 @@ class Decoding:
         self._reached(self._blocks.edges[last] if last else 0)
         if self._stream.frames > 1 and not self._kept["rca-zstd-frames"].full():
             self._kept["rca-zstd-frames"].add(
-                f"Segment {number + 1} holds {self._stream.frames} zstd frames; the blobs of a segment share one, "
-                "and other readers may stop at the end of the first.",
+                f"Segment {number + 1} holds {self._stream.frames} zstd frames. The blobs of a segment share one, and "
+                "other readers may stop at the end of the first.",
                 self._inner.outer(self._blocks.edges[self._blocks.segments[number]], self._blocks.edges[last]),
             )
 
@@ -155,11 +155,11 @@ class Decoding:
             return
         where = self._where(first)
         if last - first == 1:
-            message = f"{where} has no name: nothing in it is the 0 byte that ends a name. It is not listed."
+            message = f"{where} has no name: no 0 byte ends one. It is not listed."
         else:
             message = (
-                f"{where} and the {count(last - first - 1, 'blob')} behind it hold nothing, so they have no name: "
-                "nothing in them is the 0 byte that ends a name. They are not listed."
+                f"{where} and the {count(last - first - 1, 'blob')} behind it hold nothing. No 0 byte ends a name in "
+                "them, so they have no name and are not listed."
             )
         kept.add(message, self._inner.outer(self._blocks.edges[first], self._blocks.edges[last]))
 
@@ -259,7 +259,7 @@ class Decoding:
         self._add(block, content, size)
         if self._stream.aligned or self._stream.ended or stop == payload or self._kept["rca-zstd-unaligned"].full():
             return
-        message = f"{self._where(block)} ends inside a zstd block: some of its data stands in the next blob."
+        message = f"{self._where(block)} ends inside a zstd block: the next blob holds some of its data."
         self._kept["rca-zstd-unaligned"].add(message, self._spans(block))
 
     def _add(self, block: int, content: Content, size: int) -> int | None:
@@ -290,7 +290,7 @@ def _said_of(content: Content) -> Iterator[tuple[str, str]]:
             shown = visible(name[:80])
             yield (
                 "rca-name-not-utf-8",
-                f", {shown}, is not UTF-8; it is shown with escapes. Its content is not concerned.",
+                f", {shown}, is not UTF-8; it is shown with escapes. Its content is not affected.",
             )
         elif not name:
             yield "rca-name-empty", " is empty, so nothing can be extracted under it."

@@ -214,7 +214,7 @@ def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter
     if blocks.left_off:
         emitter.warning(
             "rca-too-many-blocks",
-            f"More than {grouped(BLOCKS)} blocks: the {left} from byte {where} on are left as they are.",
+            f"There are more than {grouped(BLOCKS)} blocks. The {left} from byte {where} on are not split into blocks.",
             *span,
         )
         return
@@ -222,7 +222,7 @@ def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter
     reason = "is cut off by the end of the blob layer" if len(data) < VARINT else "does not end within 64 bits"
     emitter.error(
         "rca-varint",
-        f"The varint at byte {where} {reason}, so no block can be told from here on: {left} cannot be read.",
+        f"The varint at byte {where} {reason}. No block can be found from there on, so {left} cannot be read.",
         *span,
     )
 
@@ -233,8 +233,8 @@ def _report_past_end(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> 
     kind = "blob" if blocks.types[last] == BLOB else "control"
     emitter.error(
         "rca-past-end",
-        f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} announces "
-        f"{in_bytes(blocks.claimed - payload)} of payload, which reaches past the end of the blob layer: "
+        f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} reaches past the end of the blob "
+        f"layer. Its varint states {in_bytes(blocks.claimed - payload)} of payload, and "
         f"{in_bytes(inner.size - payload)} are there.",
         *inner.outer(start, inner.size),
     )

@@ -157,8 +157,8 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | No
     shown = hexadecimal(size, bits // 4)
     if size > limit:
         return "rca-chunk-size-reserved", (
-            f"The chunk size {shown} at byte {grouped(at)} is reserved: it is above the largest of a "
-            f"{bits}-bit size field, {hexadecimal(limit)}."
+            f"The chunk size {shown} at byte {grouped(at)} is reserved. A {bits}-bit size field holds at most "
+            f"{hexadecimal(limit)}."
         )
     if size < header_size(bits):
         return "rca-chunk-size-small", (
@@ -167,7 +167,7 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | No
         )
     if len(header) < header_size(bits):
         return "rca-truncated", (
-            f"The file is truncated inside the chunk header at byte {grouped(at)}: its size field announces "
+            f"The file is truncated inside the chunk header at byte {grouped(at)}. Its size field states "
             f"{in_bytes(size)}, and {in_bytes(len(header))} are there."
         )
     return None
@@ -177,7 +177,7 @@ def _truncation(chunk: Chunk) -> tuple[str, str, Span]:
     there = chunk.stop - chunk.start
     missing = chunk.size - there
     message = (
-        f"Chunk {chunk.number + 1} is truncated: its size field announces {in_bytes(chunk.size)}, and "
+        f"Chunk {chunk.number + 1} is truncated. Its size field states {in_bytes(chunk.size)}, and "
         f"{in_bytes(there)} {verb(there, 'is', 'are')} there. {in_bytes(missing)} {verb(missing, 'is', 'are')} missing "
         "at the end of the file."
     )

@@ -62,6 +62,6 @@ def _unproved(hashes: Hashes, segments: Iterable[int]) -> Iterator[Finding]:
 
 def _reason(hashes: Hashes, row: int) -> str:
     if hashes.comparable(row):
-        return "the hash of its segment is not right" if hashes.certain(row) else "where its segment ends is not known"
+        return "the hash of its segment is wrong" if hashes.certain(row) else "where its segment ends is unknown"
     covered = "covers bytes that are missing" if hashes.final(row) else "is cut off"
     return f"the hash of its segment {covered}"

@@ -130,8 +130,8 @@ class _Explanation:
             return
         message = (
             f"The hash of segment {segment + 1} is right although its blob at byte "
-            f"{grouped(self._layout.outer_start(block))} cannot be decoded: the bytes are as they were when they were "
-            "hashed, so they were written wrong, or were damaged before that."
+            f"{grouped(self._layout.outer_start(block))} cannot be decoded. The bytes have not changed since they were "
+            "hashed, so they were written wrong or damaged before that."
         )
         yield Severity.INFO, "rca-undecodable-as-written", message, self._spans(block, block + 1)
 
@@ -144,7 +144,7 @@ class _Explanation:
         elif not hashes.final(row) and not hashes.comparable(row) and not self._full("rca-reset-hash-short"):
             message = (
                 f"The reset block that ends {self._what(row)} holds {len(hashes.stored(row))} of the {HASH} bytes of "
-                "a hash, so it cannot be verified."
+                "a hash. The segment cannot be verified."
             )
             yield Severity.ERROR, "rca-reset-hash-short", message, self._suspects(row)
 
@@ -157,8 +157,8 @@ class _Explanation:
         where = "chunk metadata" if hashes.final(row) else "reset block"
         computed = dict.fromkeys(digest for each in Convention if (digest := hashes.digest(row, each)))
         said = (
-            f"Hash mismatch at the {where}: {self._what(row)} hashes to {' or '.join(computed)}, "
-            f"byte {grouped(place[0].start)} on says {hashes.stored(row).hex()}."
+            f"Hash mismatch at the {where} of {self._what(row)}. It hashes to {' or '.join(computed)}, "
+            f"and the bytes from {grouped(place[0].start)} on say {hashes.stored(row).hex()}."
         )
         code = "rca-metadata-hash-mismatch" if hashes.final(row) else "rca-reset-hash-mismatch"
         segment = hashes.segment(row)
@@ -229,9 +229,9 @@ class _Explanation:
         if self._written(row):
             why = f"The next hash covers this one and is right, so this one is as it was written and {where} is not"
         elif self._hashes.final(row):
-            why = f"Either {where} has changed, or the hash or the size in the last chunk's header: nothing tells which"
+            why = f"Either {where} has changed, or the hash or the size in the last chunk's header: nothing shows which"
         else:
-            why = f"Either {where} has changed, or the hash has: nothing tells which"
+            why = f"Either {where} has changed, or the hash has: nothing shows which"
         if not blobs:
             return why + "."
         decode = "Its blob decodes" if blobs == 1 else f"All of its {grouped(blobs)} blobs decode"
@@ -270,9 +270,7 @@ class _Explanation:
     def _shifted(self, row: int, spans: Spans) -> str:
         if self._first(row) == self._blocks(row)[0] or spans == self._hashes.place(row):
             return ""
-        return (
-            "The hash before it is not right either, so the segment may begin elsewhere, and the damage lie before it."
-        )
+        return "The hash before it is wrong too, so the segment may start elsewhere and the damage may lie before it."
 
     def _suspects(self, row: int) -> Spans:
         """Where the damage may lie that a hash tells of: the few bytes of the hash first, unless they are proved."""

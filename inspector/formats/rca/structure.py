@@ -19,17 +19,17 @@ def report_structure(layout: Layout, source: Source, emitter: Emitter) -> None:
     for patch in layout.varints:
         emitter.error(
             "rca-varint-wrong",
-            f"The varint at byte {grouped(patch.offset)} reads {patch.old.hex(' ')} and should read "
-            f"{patch.new.hex(' ')}, as the hash of its segment proves. It is read so.",
+            f"The varint at byte {grouped(patch.offset)} is wrong, as the hash of its segment proves. It reads "
+            f"{patch.old.hex(' ')} and should read {patch.new.hex(' ')}, so it is read as that.",
             patch.span,
         )
     for gap in layout.lost:
         spans, resumed = layout.inner.outer(*gap), layout.inner.outer(gap.stop, gap.stop + 1)
         emitter.error(
             "rca-blocks-regained",
-            f"No block can be told in the {in_bytes(gap.stop - gap.start)} from byte {grouped(spans[0].start)} on. "
-            f"But a reset block begins at byte {grouped(resumed[0].start)} whose segment a hash proves: the blobs from "
-            "there on are read.",
+            f"No block can be found in the {in_bytes(gap.stop - gap.start)} from byte {grouped(spans[0].start)} on. "
+            f"A hash proves the segment that a reset block begins at byte {grouped(resumed[0].start)}, so the blobs "
+            "from there on are read.",
             *spans,
         )
 
@@ -61,8 +61,8 @@ def _instead(layout: Layout) -> str:
     """How an archive is read whose sizes are wrong."""
     if layout.chunks.open:
         return (
-            " Hashes prove segments behind it, so all up to the end of the file is read; where the archive ended is "
-            "not recorded any more."
+            " Hashes prove segments behind it, so everything up to the end of the file is read. Where the archive "
+            "ended is no longer recorded."
         )
     return f" A hash proves that the archive ends at byte {grouped(layout.chunks.end)}, so it is read up to there."
 
@@ -74,12 +74,12 @@ def _said(behind: Behind | None) -> Iterator[str]:
     whole, unproved = behind.counted
     if whole:
         are = "is" if whole == 1 else "are"
-        yield f"An append was interrupted; {behind.whole} {are} whole and can be finished."
+        yield f"An append was interrupted and can be finished. {behind.whole} {are} whole."
     else:
         be = "decodes, but nothing proves it" if unproved == 1 else "decode, but nothing proves them"
-        yield f"An append was interrupted; {behind.unproved} {be}."
+        yield f"An append was interrupted. {behind.unproved} {be}."
     if whole and unproved:
-        yield f"Behind that {behind.unproved} can be read, but nothing proves {_them(unproved)}."
+        yield f"After that, {behind.unproved} can be read, but nothing proves {_them(unproved)}."
 
 
 def _them(number: int) -> str:

@@ -114,7 +114,7 @@ def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
     (finding,) = bad(archive)
     end = 10 + len(build.segment(noisy(300)))
     assert finding.spans == (Span(end + 2, end + 10), Span(10, end)), "the smallest that may have changed comes first"
-    assert "nothing tells which" in finding.message
+    assert "nothing shows which" in finding.message
     assert "none of them can be proved whole" in finding.message
 
 

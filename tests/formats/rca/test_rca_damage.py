@@ -222,7 +222,7 @@ def test_a_wrong_hash_names_the_segment_and_the_place() -> None:
     archive = decoded(build.chunked(stream, hashed))
     assert codes(archive) == {"rca-reset-hash-mismatch"}
     sentence = message(archive, "rca-reset-hash-mismatch")
-    assert sentence.startswith("Hash mismatch at the reset block: segment 1 hashes to ")
+    assert sentence.startswith("Hash mismatch at the reset block of segment 1. It hashes to ")
     assert archive.findings[0].spans == (Span(10 + at, 18 + at), Span(10, 8 + at))
     assert len(archive.members) == 3
 
