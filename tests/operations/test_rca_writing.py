@@ -17,7 +17,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats import rca
 from inspector.formats.rca.hashes import Convention
-from inspector.formats.rca.layers import layers
+from inspector.formats.rca.reading import layers
 from inspector.operations.create import rca_writing
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.rca_writing import DISCARD, RcaOptions, create_rca, make

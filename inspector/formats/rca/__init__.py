@@ -16,17 +16,14 @@ from inspector.core.source import Source, expect
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding, read
 from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint
-from inspector.formats.rca.check import check
+from inspector.formats.rca.check import Ledger, apart, check, lane, prove
 from inspector.formats.rca.chunks import BITS, header_size, layer_field
-from inspector.formats.rca.decode_groups import apart, lane, prove
-from inspector.formats.rca.explain import report
 from inspector.formats.rca.fields import BlobLayerFields
+from inspector.formats.rca.findings import report_hashes, report_structure
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layers import HASHED, layers
 from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.ledger import Ledger
+from inspector.formats.rca.reading import HASHED, layers
 from inspector.formats.rca.repair import repairs
-from inspector.formats.rca.structure import report_structure
 
 AT_ONCE = 32 * 1024 * 1024
 """The largest archive that is asked for at once, in bytes: a larger one is walked first, and then decompressed."""
@@ -83,7 +80,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         emitter.archive.checksums = Ledger(Hashes(layout))
     else:
         emitter.archive.checksums = Ledger(reading.hashes)
-        report(reading.hashes, emitter)
+        report_hashes(reading.hashes, emitter)
 
 
 def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress) -> None:

@@ -10,8 +10,6 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from inspector.core.archive import Emitter
-from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
 from inspector.formats._zstd import MAGIC
@@ -191,50 +189,3 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
         at = payload + length
     blocks.types.extend(_BLOB * (len(blocks) - known))
     return base + at
-
-
-def report(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
-    """Report that the blocks end before the stream does, or reach past its end, and reset blocks that open nothing."""
-    more = blocks.types.count(NOT_OPENING)
-    if more:
-        emitter.warning(
-            "rca-too-many-segments",
-            f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "
-            "no zstd frame behind them. Their hashes are not compared.",
-        )
-    if len(blocks) and blocks.types[-1] == REST:
-        _report_rest(blocks, blocks.edges[len(blocks) - 1], inner, emitter)
-    elif len(blocks) and blocks.claimed > inner.size:
-        _report_past_end(blocks, inner, emitter)
-
-
-def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter) -> None:
-    span = inner.outer(at, inner.size)
-    where, left = grouped(span[0].start), in_bytes(inner.size - at)
-    if blocks.left_off:
-        emitter.warning(
-            "rca-too-many-blocks",
-            f"There are more than {grouped(BLOCKS)} blocks. The {left} from byte {where} on are not split into blocks.",
-            *span,
-        )
-        return
-    data = inner.read(at, VARINT)
-    reason = "is cut off by the end of the blob layer" if len(data) < VARINT else "does not end within 64 bits"
-    emitter.error(
-        "rca-varint",
-        f"The varint at byte {where} {reason}. No block can be found from there on, so {left} cannot be read.",
-        *span,
-    )
-
-
-def _report_past_end(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
-    last = len(blocks) - 1
-    start, payload = blocks.edges[last], blocks.payloads[last]
-    kind = "blob" if blocks.types[last] == BLOB else "control"
-    emitter.error(
-        "rca-past-end",
-        f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} reaches past the end of the blob "
-        f"layer. Its varint states {in_bytes(blocks.claimed - payload)} of payload, and "
-        f"{in_bytes(inner.size - payload)} are there.",
-        *inner.outer(start, inner.size),
-    )

@@ -9,24 +9,28 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.finding import Finding, Severity
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
+from inspector.core.rows import LazyRows
+from inspector.core.span import Span, Spans
 from inspector.core.span import total as size
-from inspector.core.verdict import Verdict
-from inspector.formats.rca import explain
-from inspector.formats.rca.hashes import Hashes, compare
+from inspector.core.verdict import Checksum, Verdict
+from inspector.formats.rca.findings import report_hashes, resumed_wrongly
+from inspector.formats.rca.hashes import Convention, Hashes, compare
 from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.ledger import Ledger
 
 
 def compare_hashes(layout: Layout, emitter: Emitter, progress: Progress) -> Hashes:
     """Compare all hashes, emit what they say unless it has been said, and set the ledger."""
     hashes = compare(layout, progress)
     emitter.archive.checksums = Ledger(hashes)
-    explain.report(hashes, emitter)
+    report_hashes(hashes, emitter)
     return hashes
 
 
@@ -78,7 +82,7 @@ def _is(hashes: Hashes, row: int) -> _Is:
         return _Is.WRONG_HASH
     if segment < 0 or hashes.proved(row):
         return _Is.WHOLE
-    return _Is.DAMAGED if wrong and not explain.resumed_wrongly(hashes, row) else _Is.UNSURE
+    return _Is.DAMAGED if wrong and not resumed_wrongly(hashes, row) else _Is.UNSURE
 
 
 def _sentence(hashes: Hashes, whole: int) -> str:
@@ -112,3 +116,122 @@ def _part(number: int, total: int, things: str, one: str, many: str) -> str:
     """``1 of 3 segments is damaged``."""
     thing = things.removesuffix("es" if things == "hashes" else "s")
     return f"{grouped(number)} of {count(total, thing, things)} {one if 1 in (number, total) else many}"
+
+
+_COMPARED = (Verdict.VERIFIED, Verdict.MISMATCH)
+
+
+def lane(archive: Archive, index: int) -> int:
+    """See Format.decode_group."""
+    blocks = archive.detail.blocks
+    number: int = blocks.segment_of(blocks.at_payload(archive.members.starts[index]))
+    return number
+
+
+def apart(archive: Archive) -> Archive:
+    """A reader stores its position in the layout, so each thread needs a layout of its own."""
+    layout = archive.detail
+    return replace(archive, detail=replace(layout, cursor=None)) if isinstance(layout, Layout) else archive
+
+
+def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Sequence[Finding]:
+    """See Format.prove: compares the hashes of the members' segments, unless that was done on opening or by a check.
+
+    Those before and behind are compared too, for they can tell that of two that do not fit only a hash is wrong.
+    """
+    layout, ledger = archive.detail, archive.checksums
+    if not isinstance(layout, Layout) or not isinstance(ledger, Ledger):
+        return archive.findings
+    hashes = ledger.hashes
+    segments = sorted({lane(archive, member) for member in members})
+    copy = replace(archive, findings=list(archive.findings))
+    if not any(hashes.verdict(row) in _COMPARED for row in range(len(hashes))):
+        near = {hashes.row(segment) + step for segment in segments for step in (-1, 0, 1)}
+        hashes = compare(layout, progress, sorted(near.intersection(range(len(hashes)))))
+        report_hashes(hashes, Emitter(copy))
+    return [*copy.findings, *_unproved(hashes, segments)]
+
+
+def _unproved(hashes: Hashes, segments: Iterable[int]) -> Iterator[Finding]:
+    """That no hash proves the content of segments, a finding for each reason."""
+    places: dict[str, list[Span]] = {}
+    for segment in segments:
+        row = hashes.row(segment)
+        if not hashes.proved(row):
+            places.setdefault(_reason(hashes, row), []).extend(hashes.layout.inner.outer(*hashes.bounds(row)))
+    for reason, spans in places.items():
+        yield Finding(Severity.ERROR, "rca-unproved", f"Nothing proves what was read: {reason}.", tuple(spans))
+
+
+def _reason(hashes: Hashes, row: int) -> str:
+    if hashes.comparable(row):
+        return "the hash of its segment is wrong" if hashes.certain(row) else "where its segment ends is unknown"
+    covered = "covers bytes that are missing" if hashes.final(row) else "is cut off"
+    return f"the hash of its segment {covered}"
+
+
+_CONVENTIONS = {
+    Convention.SPECIFICATION: "Right as the specification says: the hash that opens the segment is left out.",
+    Convention.RCARCH: "Right as rcarch writes: the hash that opens the segment is covered too.",
+}
+
+
+class Ledger(LazyRows[Checksum]):
+    """All stored hashes in file order; ``hashes`` are what they are made of."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        self.hashes = hashes
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def row(self, at: int) -> Checksum:
+        hashes = self.hashes
+        convention = hashes.convention_of(at)
+        segment = hashes.segment(at)
+        return Checksum(
+            name=f"hash of segment {segment + 1}" if segment >= 0 else "hash of nothing, before segment 1",
+            algorithm="blake2s, 64 bits",
+            stored=hashes.stored(at).hex(),
+            computed=hashes.digest(at, convention),
+            place=hashes.place(at),
+            covers=self._covers(at, convention),
+            omits=hashes.omits(at, convention),
+            verdict=hashes.verdict(at),
+            note=self._note(at),
+        )
+
+    def _covers(self, at: int, convention: Convention) -> Spans:
+        inner = self.hashes.layout.inner
+        found: list[Span] = []
+        for start, stop in self.hashes.ranges(at, convention):
+            if start < stop:
+                found += inner.outer(start, stop)
+        return tuple(found)
+
+    def _note(self, at: int) -> str:
+        hashes = self.hashes
+        held, verdict = hashes.held(at), hashes.verdict(at)
+        if held:
+            return _CONVENTIONS[held] if hashes.tells(at) else "Right; both conventions agree on it."
+        if hashes.hash_only(at):
+            return self._only_hash(at)
+        if at - 1 in hashes.repaired:
+            return "Right once the hash in the reset block that opens the segment is repaired."
+        if verdict is Verdict.NOT_CHECKABLE:
+            if hashes.comparable(at):
+                return "Where the archive ends cannot be told, so this may not be the hash of the segment."
+            return "It covers bytes that are missing." if hashes.final(at) else "The stored hash is cut off."
+        if verdict is Verdict.MISMATCH:
+            other = {hashes.digest(at, each) for each in Convention} - {hashes.digest(at, hashes.convention_of(at))}
+            return (
+                "Wrong by both conventions" + "".join(f"; by the other it would be {digest}" for digest in other) + "."
+            )
+        return "Not compared yet."
+
+    def _only_hash(self, at: int) -> str:
+        if at in self.hashes.repaired:
+            return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
+        if self.hashes.witnessed(at):
+            return "Only the stored hash is wrong: the metadata of the chunk that the segment fills is the right one."
+        return "It seems that only the stored hash is wrong: it differs from the computed one in one byte."

@@ -219,6 +219,11 @@ class Hashes:
         return True
 
 
+def own_convention(hashes: Hashes) -> Convention:
+    """The convention to write hashes by: the archive's own, or that of the published writer where none is told."""
+    return hashes.convention or Convention.RCARCH
+
+
 def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = None) -> Hashes:
     """Compute and compare all hashes, which reads the whole inner stream, or those of some rows."""
     hashes = Hashes(layout)

@@ -22,11 +22,9 @@ from inspector.core.repair import Repair
 from inspector.core.source import blocks
 from inspector.formats.rca.blobs import NAME, Decoding, read
 from inspector.formats.rca.blocks import RESET
-from inspector.formats.rca.chain import Chain
-from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.hashes import Convention, Hashes, compare, own_convention
 from inspector.formats.rca.layout import Layout, whole_blocks
-from inspector.formats.rca.repair_hash import own_convention
-from inspector.formats.rca.write import BlobLayer
+from inspector.formats.rca.write import BlobLayer, Chain
 
 _ODD = frozenset(
     {"rca-name-unterminated", "rca-name-too-long", "rca-name-not-utf-8", "rca-zstd-unaligned", "rca-zstd-frames"}

@@ -15,15 +15,14 @@ from inspector.core.numbers import in_bytes, plural
 from inspector.core.progress import Progress
 from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
-from inspector.formats.rca import explain
-from inspector.formats.rca.chain import Piece, header, heads
+from inspector.formats.rca.check import Ledger
 from inspector.formats.rca.chunks import ChunkLayer, scan
+from inspector.formats.rca.findings import report_hashes
 from inspector.formats.rca.hashes import Convention, Hashes, compare
-from inspector.formats.rca.layers import HASHED
 from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.repair_end import finish
-from inspector.formats.rca.write import Room, Writer
+from inspector.formats.rca.reading import HASHED
+from inspector.formats.rca.repair import finish
+from inspector.formats.rca.write import Piece, Room, Writer, header, heads
 from inspector.operations.create.creating import Created, NewArchive, created
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
@@ -316,5 +315,5 @@ def _hashes(archive: Opened, layout: Layout, progress: Progress) -> Hashes:
     telling = [row for row in range(last) if hashes.tells(row)]
     smallest = min(telling, key=lambda row: hashes.bounds(row)[1] - hashes.bounds(row)[0], default=last)
     hashes = compare(layout, progress, sorted({smallest, last}))
-    explain.report(hashes, Emitter(archive))
+    report_hashes(hashes, Emitter(archive))
     return hashes

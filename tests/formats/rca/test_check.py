@@ -179,7 +179,7 @@ def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> No
     assert sentence == "2 of 3 segments are damaged; 1 of 13 blobs is proved whole."
     first, second = bad(archive)
     assert (first.spans[1].start, second.spans[1].start) == (10, 10)
-    assert ["may begin elsewhere" in finding.message for finding in (first, second)] == [False, True]
+    assert ["may start elsewhere" in finding.message for finding in (first, second)] == [False, True]
 
 
 @pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from inspector.core.edit import EditError
 from inspector.core.source import SourceError
 from inspector.formats.rca import write
-from inspector.formats.rca.chain import Chain, Piece
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention
-from inspector.formats.rca.write import Writer, fresh
+from inspector.formats.rca.write import Chain, Piece, Writer, fresh
 from inspector.resources import samples
 from inspector.sources.local.file import FileSource, TemporarySource
 from tests.formats import archives

@@ -16,11 +16,14 @@ from itertools import accumulate
 from inspector.core.archive import Emitter
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.finding import Severity
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
-from inspector.formats.rca.blocks import HASH
+from inspector.formats.rca.blocks import BLOB, BLOCKS, HASH, MAX_IMPLAUSIBLE_SEGMENTS, NOT_OPENING, REST, VARINT, Blocks
+from inspector.formats.rca.chunks import UNFINISHED, ChunkLayer, scan
 from inspector.formats.rca.hashes import Convention, Hashes
+from inspector.formats.rca.layout import Behind, Layout
 
 Said = tuple[Severity, str, str, Spans]
 
@@ -37,7 +40,7 @@ _WITNESS = (
 )
 
 
-def report(hashes: Hashes, emitter: Emitter) -> None:
+def report_hashes(hashes: Hashes, emitter: Emitter) -> None:
     """Emit what the hashes say, except for what has been said already."""
     said = {(finding.code, finding.message) for finding in emitter.archive.findings}
     for severity, code, message, spans in _Explanation(hashes).findings():
@@ -304,3 +307,124 @@ class _Explanation:
 def _shown(spans: Spans) -> str:
     """Spans as a person reads them, the last byte included."""
     return " and ".join(f"{grouped(start)} to {grouped(stop - 1)}" for start, stop in map(Span._make, spans))
+
+
+def report_structure(layout: Layout, source: Source, emitter: Emitter) -> None:
+    """Report what is wrong with chunks and blocks."""
+    _report_chunks(layout, scan(source), source, emitter)
+    _report_blocks(layout.blocks, layout.inner, emitter)
+    for patch in layout.varints:
+        emitter.error(
+            "rca-varint-wrong",
+            f"The varint at byte {grouped(patch.offset)} is wrong, as the hash of its segment proves. It reads "
+            f"{patch.old.hex(' ')} and should read {patch.new.hex(' ')}, so it is read as that.",
+            patch.span,
+        )
+    for gap in layout.lost:
+        spans, resumed = layout.inner.outer(*gap), layout.inner.outer(gap.stop, gap.stop + 1)
+        emitter.error(
+            "rca-blocks-regained",
+            f"No block can be found in the {in_bytes(gap.stop - gap.start)} from byte {grouped(spans[0].start)} on. "
+            f"A hash proves the segment that a reset block begins at byte {grouped(resumed[0].start)}, so the blobs "
+            "from there on are read.",
+            *spans,
+        )
+
+
+def _report_chunks(layout: Layout, stands: ChunkLayer, source: Source, emitter: Emitter) -> None:
+    """Report what is wrong with the chain of chunks; ``stands`` is the chain as the file has it."""
+    spans = [patch.span for patch in layout.sizes]
+    if stands.problem is not None:
+        code, message, span = stands.problem
+        message += _instead(layout) if layout.sizes else " Nothing from here on can be read." * stands.corrupt
+        emitter.error(code, message, span, *spans)
+    elif layout.sizes:
+        at, bits = stands.unsure
+        size = int.from_bytes(source.read(at, bits // 8), "big")
+        message = f"The size {grouped(size)} in the chunk header at byte {grouped(at)} is wrong."
+        emitter.error("rca-chunk-size-wrong", message + _instead(layout), *spans)
+    if layout.chunks.tail and not layout.chunks.corrupt:
+        start = layout.chunks.tail[0].spans[0].start
+        message = " ".join((*_said(layout.behind), _garbage(layout.chunks, source.size - start), UNFINISHED))
+        emitter.warning("rca-trailing-garbage", message, (start, source.size))
+
+
+def _garbage(chunks: ChunkLayer, size: int) -> str:
+    after = f"after chunk {len(chunks.chunks)}" if chunks.chunks else "without any chunk before"
+    return f"There is trailing garbage {after}: {in_bytes(size)} from byte {grouped(chunks.end)} on."
+
+
+def _instead(layout: Layout) -> str:
+    """How an archive is read whose sizes are wrong."""
+    if layout.chunks.open:
+        return (
+            " Hashes prove segments behind it, so everything up to the end of the file is read. Where the archive "
+            "ended is no longer recorded."
+        )
+    return f" A hash proves that the archive ends at byte {grouped(layout.chunks.end)}, so it is read up to there."
+
+
+def _said(behind: Behind | None) -> Iterator[str]:
+    """What stands behind the end, where blobs do."""
+    if behind is None or not any(behind.counted):
+        return
+    whole, unproved = behind.counted
+    if whole:
+        are = "is" if whole == 1 else "are"
+        yield f"An append was interrupted and can be finished. {behind.whole} {are} whole."
+    else:
+        be = "decodes, but nothing proves it" if unproved == 1 else "decode, but nothing proves them"
+        yield f"An append was interrupted. {behind.unproved} {be}."
+    if whole and unproved:
+        yield f"After that, {behind.unproved} can be read, but nothing proves {_them(unproved)}."
+
+
+def _them(number: int) -> str:
+    return "it" if number == 1 else "them"
+
+
+def _report_blocks(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
+    """Report that the blocks end before the stream does, or reach past its end, and reset blocks that open nothing."""
+    more = blocks.types.count(NOT_OPENING)
+    if more:
+        emitter.warning(
+            "rca-too-many-segments",
+            f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "
+            "no zstd frame behind them. Their hashes are not compared.",
+        )
+    if len(blocks) and blocks.types[-1] == REST:
+        _report_rest(blocks, blocks.edges[len(blocks) - 1], inner, emitter)
+    elif len(blocks) and blocks.claimed > inner.size:
+        _report_past_end(blocks, inner, emitter)
+
+
+def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter) -> None:
+    span = inner.outer(at, inner.size)
+    where, left = grouped(span[0].start), in_bytes(inner.size - at)
+    if blocks.left_off:
+        emitter.warning(
+            "rca-too-many-blocks",
+            f"There are more than {grouped(BLOCKS)} blocks. The {left} from byte {where} on are not split into blocks.",
+            *span,
+        )
+        return
+    data = inner.read(at, VARINT)
+    reason = "is cut off by the end of the blob layer" if len(data) < VARINT else "does not end within 64 bits"
+    emitter.error(
+        "rca-varint",
+        f"The varint at byte {where} {reason}. No block can be found from there on, so {left} cannot be read.",
+        *span,
+    )
+
+
+def _report_past_end(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
+    last = len(blocks) - 1
+    start, payload = blocks.edges[last], blocks.payloads[last]
+    kind = "blob" if blocks.types[last] == BLOB else "control"
+    emitter.error(
+        "rca-past-end",
+        f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} reaches past the end of the blob "
+        f"layer. Its varint states {in_bytes(blocks.claimed - payload)} of payload, and "
+        f"{in_bytes(inner.size - payload)} are there.",
+        *inner.outer(start, inner.size),
+    )
