@@ -65,7 +65,7 @@ def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> in
     return last - first - broken if verdict is Verdict.VERIFIED else 0
 
 
-class _Is(Enum):
+class _SegmentState(Enum):
     """What the check says of a segment and its hash."""
 
     WHOLE = 0
@@ -74,15 +74,15 @@ class _Is(Enum):
     WRONG_HASH = 3
 
 
-def _is(hashes: Hashes, row: int) -> _Is:
+def _segment_state(hashes: Hashes, row: int) -> _SegmentState:
     segment, wrong = hashes.segment(row), hashes.verdict(row) is Verdict.MISMATCH
     if segment in hashes.layout.damaged:
-        return _Is.DAMAGED
+        return _SegmentState.DAMAGED
     if wrong and (segment < 0 or hashes.hash_only(row)):
-        return _Is.WRONG_HASH
+        return _SegmentState.WRONG_HASH
     if segment < 0 or hashes.proved(row):
-        return _Is.WHOLE
-    return _Is.DAMAGED if wrong and not resumed_wrongly(hashes, row) else _Is.UNSURE
+        return _SegmentState.WHOLE
+    return _SegmentState.DAMAGED if wrong and not resumed_wrongly(hashes, row) else _SegmentState.UNSURE
 
 
 def _sentence(hashes: Hashes, whole: int) -> str:
@@ -92,13 +92,13 @@ def _sentence(hashes: Hashes, whole: int) -> str:
     if not len(hashes):
         return "There is nothing in it that could be checked."
     segments, blobs = len(layout.blocks.segments), layout.blobs(0, len(layout.blocks))
-    counted = Counter(_is(hashes, row) for row in range(len(hashes)))
+    counted = Counter(_segment_state(hashes, row) for row in range(len(hashes)))
     parts = [
         _part(counted[each], total, thing, *verbs)
         for each, total, thing, verbs in (
-            (_Is.DAMAGED, segments, "segments", ("is damaged", "are damaged")),
-            (_Is.UNSURE, segments, "segments", ("cannot be checked", "cannot be checked")),
-            (_Is.WRONG_HASH, len(hashes), "hashes", ("is wrong", "are wrong")),
+            (_SegmentState.DAMAGED, segments, "segments", ("is damaged", "are damaged")),
+            (_SegmentState.UNSURE, segments, "segments", ("cannot be checked", "cannot be checked")),
+            (_SegmentState.WRONG_HASH, len(hashes), "hashes", ("is wrong", "are wrong")),
         )
         if counted[each]
     ]
@@ -211,9 +211,9 @@ class Ledger(LazyRows[Checksum]):
 
     def _note(self, at: int) -> str:
         hashes = self.hashes
-        held, verdict = hashes.held(at), hashes.verdict(at)
+        held, verdict = hashes.matched(at), hashes.verdict(at)
         if held:
-            return _CONVENTIONS[held] if hashes.tells(at) else "Right; both conventions agree on it."
+            return _CONVENTIONS[held] if hashes.conventions_differ(at) else "Right; both conventions agree on it."
         if hashes.hash_only(at):
             return self._only_hash(at)
         if at - 1 in hashes.repaired:
@@ -232,6 +232,6 @@ class Ledger(LazyRows[Checksum]):
     def _only_hash(self, at: int) -> str:
         if at in self.hashes.repaired:
             return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
-        if self.hashes.witnessed(at):
+        if self.hashes.confirmed_by_chunk(at):
             return "Only the stored hash is wrong: the metadata of the chunk that the segment fills is the right one."
         return "It seems that only the stored hash is wrong: it differs from the computed one in one byte."

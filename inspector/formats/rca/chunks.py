@@ -17,10 +17,10 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
 
-BITS = 16
+FIRST_SIZE_BITS = 16
 """The width of the first chunk's size field."""
 
-METADATA = 8
+METADATA_BYTES = 8
 """The size of the metadata field in bytes."""
 
 _SECTION = "RCA, Outer Layer Format (Chunk Layer)"
@@ -90,22 +90,22 @@ class ChunkLayer:
         return self.chunks[-1].stop if self.chunks else 0
 
     @property
-    def unsure(self) -> tuple[int, int]:
+    def uncertain_header(self) -> tuple[int, int]:
         """Where the first header stands that may say another size than it should, and the bits of its size field."""
         if self.chunks and not self.corrupt:
             return self.chunks[-1].start, self.chunks[-1].bits
-        return self.end, BITS << len(self.chunks)
+        return self.end, FIRST_SIZE_BITS << len(self.chunks)
 
 
 def header_size(bits: int) -> int:
     """The size in bytes of a chunk header whose size field has ``bits`` bits."""
-    return bits // 8 + METADATA
+    return bits // 8 + METADATA_BYTES
 
 
 def scan(source: Source) -> ChunkLayer:
     """Follow the chain from the beginning of ``source`` to where it ends or breaks."""
     chunks: list[Chunk] = []
-    at, bits = 0, BITS
+    at, bits = 0, FIRST_SIZE_BITS
     while at < source.size and (not chunks or chunks[-1].full):
         header = source.read(at, header_size(bits))
         size = int.from_bytes(header[: bits // 8], "big")
@@ -193,7 +193,7 @@ def _garbage(source: Source, at: int, bits: int, chunks: Sequence[Chunk]) -> Fie
         return Field("trailing garbage", Kind.GARBAGE, (span,), note=note, specification=_SECTION)
     size_note = "0: the chunk is incomplete, so the archive ends before it."
     size_span = Span(at, at + bits // 8)
-    metadata = Span(size_span.stop, min(size_span.stop + METADATA, source.size))
+    metadata = Span(size_span.stop, min(size_span.stop + METADATA_BYTES, source.size))
     children = [
         Field("size", Kind.NUMBER, (size_span,), 0, size_note, text=hexadecimal(0, bits // 4)),
         Field("metadata", Kind.BYTES, (metadata,), header[bits // 8 :].hex(), "Of a dead chunk header: irrelevant."),
@@ -244,7 +244,7 @@ def _header_field(header: bytes, start: int, bits: int, number: int, note: str, 
     )
     parts = (
         Part("size", bits // 8, Kind.LENGTH, unsigned_be, bits // 4, lambda _: note),
-        Part("metadata", METADATA, Kind.DIGEST, hex_text, 0, lambda _: metadata),
+        Part("metadata", METADATA_BYTES, Kind.DIGEST, hex_text, 0, lambda _: metadata),
     )
     children, values = fields_of(parts, header, start)
     span = Span(start, start + len(header))

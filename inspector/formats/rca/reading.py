@@ -18,15 +18,15 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, SplicedSource
 from inspector.core.source import blocks as pieces
 from inspector.formats.rca.blobs import Decoding
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, walk
-from inspector.formats.rca.chunks import BITS, ChunkLayer, ended, header_size, reach, scan
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, walk
+from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, ended, header_size, reach, scan
 from inspector.formats.rca.hashes import Convention, Hashes, compare
 from inspector.formats.rca.layout import Behind, Layout, Lost, whole_blocks
 from inspector.formats.rca.search import Fix, Search
 
-HASHED = 16 * 1024 * 1024
+MAX_HASHED_BYTES = 16 * 1024 * 1024
 """The most bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
-_FIXES = 16
+MAX_FIXES = 16
 """The most varints of one archive that are put right."""
 
 
@@ -42,7 +42,10 @@ class Reading:
         """Whether the last hash proves that the archive ends where it seems."""
         layout, hashes = self.layout, self.hashes
         return (
-            not layout.chunks.corrupt and hashes is not None and len(hashes) > 0 and bool(hashes.held(len(hashes) - 1))
+            not layout.chunks.corrupt
+            and hashes is not None
+            and len(hashes) > 0
+            and bool(hashes.matched(len(hashes) - 1))
         )
 
     @property
@@ -58,10 +61,10 @@ def layers(source: Source, progress: Progress, *, search: bool = False) -> Readi
     layout = _layout(source, scan(source), progress)
     chunks = layout.chunks
     beyond = bool(chunks.tail) or chunks.corrupt
-    if not (search or beyond or chunks.truncated or layout.inner.size <= HASHED or _strange(layout)):
+    if not (search or beyond or chunks.truncated or layout.inner.size <= MAX_HASHED_BYTES or _unusual(layout)):
         return Reading(layout, None)
-    large = layout.inner.size > HASHED and layout.sensible and not (search or _strange(layout))
-    plain = _assembled(source, layout, progress, _since(layout) if large else 0)
+    large = layout.inner.size > MAX_HASHED_BYTES and layout.consistent and not (search or _unusual(layout))
+    plain = _resolve(source, layout, progress, _last_segment_start(layout) if large else 0)
     return _as_far_as_proved(source, plain, progress) if beyond or chunks.truncated else plain
 
 
@@ -73,19 +76,19 @@ def _layout(source: Source, chunks: ChunkLayer, progress: Progress, lost: tuple[
     return Layout(chunks, inner, walk(inner, progress, lost), raw, lost=lost)
 
 
-def _strange(layout: Layout) -> bool:
+def _unusual(layout: Layout) -> bool:
     """Whether there are blocks that hardly any writer makes, so that they may not be where they seem."""
     blocks = layout.blocks
-    return not layout.sensible or len(blocks.types) > blocks.types.count(BLOB) + blocks.types.count(RESET)
+    return not layout.consistent or len(blocks.types) > blocks.types.count(BLOB) + blocks.types.count(RESET)
 
 
-def _since(layout: Layout) -> int:
+def _last_segment_start(layout: Layout) -> int:
     """Where the last segment begins, as an inner position."""
     blocks = layout.blocks
     return blocks.edges[blocks.segments[-1]] if len(blocks) else 0
 
 
-def _assembled(
+def _resolve(
     source: Source,
     layout: Layout,
     progress: Progress,
@@ -99,7 +102,7 @@ def _assembled(
     taken if a hash proves it.
     """
     hashes = _compared(layout, progress, since)
-    for _ in range(_FIXES):
+    for _ in range(MAX_FIXES):
         found = Search(layout, hashes, progress).run()
         if found.fix is not None:
             layout = _patched(source, layout, progress, varints=(*layout.varints, *_patches(source, layout, found.fix)))
@@ -156,14 +159,18 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
     open_ = _open(source, plain.layout, progress)
     if open_ is None:
         return plain
-    since = _since(plain.layout) if plain.ends and plain.layout.inner.size > HASHED else 0
+    since = _last_segment_start(plain.layout) if plain.ends and plain.layout.inner.size > MAX_HASHED_BYTES else 0
     end = plain.layout.inner.size if plain.ends else 0
-    whole = _assembled(source, open_, progress, since, end, chunks.unsure)
+    whole = _resolve(source, open_, progress, since, end, chunks.uncertain_header)
     if plain.ends:
         plain.layout.behind = look_behind(whole.layout, whole.hashes, end, progress)
         return plain
     # Of a first append that was interrupted the first header still is zeros; it writes no reset block.
-    begun = not chunks.chunks and not any(source.read(0, header_size(BITS))) and len(whole.layout.blocks.segments) == 1
+    begun = (
+        not chunks.chunks
+        and not any(source.read(0, header_size(FIRST_SIZE_BITS)))
+        and len(whole.layout.blocks.segments) == 1
+    )
     if not begun and (whole.proved > plain.proved or whole.ends):
         return whole
     if not chunks.chunks:
@@ -173,7 +180,7 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
 
 def _open(source: Source, layout: Layout, progress: Progress) -> Layout | None:
     """The layout of the archive that goes on to the end of the file; None where that is no other one."""
-    unsure = layout.chunks.unsure
+    unsure = layout.chunks.uncertain_header
     stop = reach(source, unsure)
     if stop <= unsure[0]:
         return None
@@ -182,7 +189,7 @@ def _open(source: Source, layout: Layout, progress: Progress) -> Layout | None:
     return _patched(source, base, progress, sizes=sizes, varints=layout.varints, is_open=True)
 
 
-_NAMES = 100
+MAX_LISTED_NAMES = 100
 """The most names that are kept of each kind."""
 
 
@@ -208,7 +215,7 @@ def look_behind(layout: Layout, hashes: Hashes | None, start: int, progress: Pro
                 partial = members.path(member)
                 continue
             counted[kind] += 1
-            if counted[kind] <= _NAMES:
+            if counted[kind] <= MAX_LISTED_NAMES:
                 names[kind].append(members.path(member))
     readable, unproved_metadata = _readable(layout, hashes, proved, members, progress)
     return Behind(
@@ -250,7 +257,7 @@ def _readable(layout: Layout, hashes: Hashes, proved: int, members: Members, pro
         return proved, b""
     stop = members.stops[last]
     row = hashes.row(segment)
-    digest = blake2s(digest_size=HASH)
+    digest = blake2s(digest_size=HASH_SIZE)
     for begin, end in hashes.ranges(row, hashes.convention or Convention.RCARCH):
         for piece in pieces(layout.inner, begin, min(end, stop)):
             digest.update(piece)

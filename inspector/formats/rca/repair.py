@@ -14,9 +14,9 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import Verdict
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST
 from inspector.formats.rca.check import Ledger
-from inspector.formats.rca.chunks import BITS, ended, header_size, scan
+from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ended, header_size, scan
 from inspector.formats.rca.findings import resumed_wrongly
 from inspector.formats.rca.hashes import Convention, Hashes, own_convention
 from inspector.formats.rca.layout import Behind, Layout, whole_blocks
@@ -37,7 +37,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Repair]:
     """The repairs in place. What a hash proves to be wrong comes first: the rest is planned as it reads then."""
     hashes, source = ledger.hashes, archive.source
-    proved = list(put_right(source, hashes, progress))
+    proved = list(repair_headers(source, hashes, progress))
     if proved:
         yield from proved
         return
@@ -78,7 +78,7 @@ def finish(source: Source, hashes: Hashes) -> Iterator[Repair]:
 def _finished(source: Source, layout: Layout, behind: Behind, stop: int, metadata: bytes, label: str) -> Edit:
     """The Edit after which the archive ends at a position of what stands behind it."""
     end = behind.layout.inner.outer(stop - 1, stop)[0].stop
-    return Edit(label, ended(source, layout.chunks.unsure, end, metadata), source.size, source.size)
+    return Edit(label, ended(source, layout.chunks.uncertain_header, end, metadata), source.size, source.size)
 
 
 def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
@@ -89,7 +89,7 @@ def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
     end = chunks.tail[0].spans[0].start
     size = in_bytes(source.size - end)
     title = f"Cut off the {size} of garbage from byte {grouped(end)} on"
-    claim, loses = "", tuple(_held_behind(behind))
+    claim, loses = "", tuple(_blobs_behind(behind))
     if loses:
         claim = "What the interrupted append left is not wanted, though blobs in it can be read."
     elif not chunks.chunks:
@@ -97,7 +97,7 @@ def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
             "The append that was interrupted was the first, so the archive is empty afterwards. The size 0 in its "
             "first header says so, and nothing else does."
         )
-    elif not hashes.held(len(hashes) - 1):
+    elif not hashes.matched(len(hashes) - 1):
         claim = (
             f"The archive ends at byte {grouped(end)}, as the size of its last chunk says. The hash of the last "
             "segment does not prove it: if it is the size that is wrong, there are blobs among these bytes."
@@ -107,7 +107,7 @@ def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
     return Repair("rca-drop-garbage", title, _GARBAGE, loses, claim, edit, lossless=lossless)
 
 
-def _held_behind(behind: Behind | None) -> Iterator[str]:
+def _blobs_behind(behind: Behind | None) -> Iterator[str]:
     """What is among the bytes behind the end."""
     if behind is None:
         return
@@ -140,7 +140,7 @@ def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | N
     None where no blob would be left, and where the last segment is damaged before its end.
     """
     layout = hashes.layout
-    if not _ends_badly(layout, archive.source) or layout.blocks.left_off or layout.chunks.open:
+    if not _ends_badly(layout, archive.source) or layout.blocks.incomplete or layout.chunks.open:
         return None
     end = _end(hashes, progress)
     if end is None:
@@ -162,7 +162,7 @@ def _ends_badly(layout: Layout, source: Source) -> bool:
     chunks, blocks_ = layout.chunks, layout.blocks
     if chunks.corrupt:
         at = chunks.tail[0].spans[0].start
-        return source.size - at < header_size(BITS << len(chunks.chunks))
+        return source.size - at < header_size(FIRST_SIZE_BITS << len(chunks.chunks))
     if not len(blocks_):
         return False
     return chunks.truncated or whole_blocks(blocks_) < len(blocks_)
@@ -181,13 +181,13 @@ def _end(hashes: Hashes, progress: Progress) -> _End | None:
         # A segment without a block is left out, with the reset block that opens it.
         kept -= 1
         row = hashes.row(all_blocks.segment_of(kept) - 1)
-        metadata = hashes.stored(row) if hashes.held(row) else b""
+        metadata = hashes.stored(row) if hashes.matched(row) else b""
     if not layout.blobs(0, kept):
         return None
     segment = all_blocks.segment_of(kept - 1)
     if layout.damaged.get(segment, kept) < kept:
         return None
-    as_written = bool(hashes.held(len(hashes) - 1))
+    as_written = bool(hashes.matched(len(hashes) - 1))
     missing = layout.chunks.truncated or layout.chunks.corrupt
     if metadata:
         # Bytes that are there and were not written so may be blobs behind one that was changed.
@@ -204,7 +204,7 @@ def _hash(hashes: Hashes, segment: int, kept: int, progress: Progress) -> bytes:
     layout, row = hashes.layout, hashes.row(segment)
     convention = own_convention(hashes)
     stop = layout.blocks.edges[kept]
-    digest = blake2s(digest_size=HASH)
+    digest = blake2s(digest_size=HASH_SIZE)
     progress.begin("Hashing", stop - hashes.bounds(row)[0])
     for first, last in hashes.ranges(row, convention):
         for piece in blocks(layout.inner, first, min(last, stop)):
@@ -258,7 +258,7 @@ _SIZE = frozenset(
 )
 
 
-def put_right(source: Source, hashes: Hashes, progress: Progress) -> Iterator[Repair]:
+def repair_headers(source: Source, hashes: Hashes, progress: Progress) -> Iterator[Repair]:
     """Write what a hash proves to be right, of the headers first."""
     layout = hashes.layout
     if layout.chunks.open:
@@ -297,14 +297,14 @@ def _open_end(source: Source, hashes: Hashes, progress: Progress) -> Repair | No
     if not end:
         return None
     stop = layout.inner.outer(end - 1, end)[0].stop
-    first = scan(source).unsure
+    first = scan(source).uncertain_header
     patches = ended(source, first, stop, metadata)
     label = f"Set the size of the chunk at byte {grouped(first[0])} so that the archive ends at byte {grouped(stop)}"
     edit = Edit(label, patches, source.size, source.size)
     return Repair("rca-mend-chunk-size", label, _SIZE, claim=claim, edit=edit)
 
 
-_ENOUGH = 4
+MIN_PROVING_BYTES = 4
 """The bytes of a hash that prove a segment where the rest of it is known to be unwritten."""
 _RESET = frozenset({"rca-reset-hash-mismatch", "rca-hash-resumed-wrongly"})
 _METADATA = frozenset({"rca-metadata-hash-mismatch"})
@@ -312,10 +312,12 @@ _METADATA = frozenset({"rca-metadata-hash-mismatch"})
 
 def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
     """The repairs of hashes that are wrong while their segments decode, those that are proved first."""
-    wrong = [row for row in range(len(hashes)) if _mendable(hashes, row)]
+    wrong = [row for row in range(len(hashes)) if _repairable(hashes, row)]
     proved = {row for row in wrong if not hashes.final(row) and _proved(hashes, row)}
     # A wrong hash that is as it was written is right: it is the segment that has changed.
-    assumed = [row for row in wrong if not hashes.final(row) and row not in proved and not _written(hashes, row)]
+    assumed = [
+        row for row in wrong if not hashes.final(row) and row not in proved and not _hash_as_written(hashes, row)
+    ]
     found: list[Repair] = []
     if proved:
         edit = _edit(source, hashes, proved, progress)
@@ -327,7 +329,11 @@ def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Re
     if half:
         edit = _edit(source, hashes, [len(hashes) - 1], progress)
         title = f"Finish the header of the last chunk, of which {half} bytes of the hash were written"
-        claim = "" if half >= _ENOUGH else f"Only {count(half, 'byte')} of the hash that was being written prove it."
+        claim = (
+            ""
+            if half >= MIN_PROVING_BYTES
+            else f"Only {count(half, 'byte')} of the hash that was being written prove it."
+        )
         found.append(Repair("rca-finish-append", title, _METADATA, claim=claim, edit=edit))
     elif wrong and hashes.final(wrong[-1]):
         edit, claim = _edit(source, hashes, wrong[-1:], progress), _claim(hashes, wrong[-1:])
@@ -342,16 +348,16 @@ def half_written(hashes: Hashes) -> int:
     or zeros in an archive of one segment.
     """
     row = len(hashes) - 1
-    if row < 0 or not _mendable(hashes, row):
+    if row < 0 or not _repairable(hashes, row):
         return 0
-    stored, before = hashes.stored(row), hashes.stored(row - 1) if row else bytes(HASH)
+    stored, before = hashes.stored(row), hashes.stored(row - 1) if row else bytes(HASH_SIZE)
     digests = [bytes.fromhex(hashes.digest(row, each)) for each in Convention]
     return max(
-        (size for size in range(1, HASH) for each in digests if stored == each[:size] + before[size:]), default=0
+        (size for size in range(1, HASH_SIZE) for each in digests if stored == each[:size] + before[size:]), default=0
     )
 
 
-def _mendable(hashes: Hashes, row: int) -> bool:
+def _repairable(hashes: Hashes, row: int) -> bool:
     """Whether a hash is wrong, all of its segment decodes, and no hash before it explains it."""
     wrong = hashes.verdict(row) is Verdict.MISMATCH
     if hashes.final(row) and whole_blocks(hashes.layout.blocks) < len(hashes.layout.blocks):
@@ -361,19 +367,19 @@ def _mendable(hashes: Hashes, row: int) -> bool:
 
 def _proved(hashes: Hashes, row: int) -> bool:
     """Whether a wrong reset hash is known to be all that is wrong."""
-    if hashes.segment(row) < 0 or row in hashes.repaired or hashes.witnessed(row):
+    if hashes.segment(row) < 0 or row in hashes.repaired or hashes.confirmed_by_chunk(row):
         return True
     # The wrong one was written so, which only a wrong resume does at this place.
-    return resumed_wrongly(hashes, row) and _written(hashes, row)
+    return resumed_wrongly(hashes, row) and _hash_as_written(hashes, row)
 
 
-def _written(hashes: Hashes, row: int) -> bool:
+def _hash_as_written(hashes: Hashes, row: int) -> bool:
     """Whether the next hash, which is right, covers a reset hash."""
-    return hashes.held(row + 1) is Convention.RCARCH
+    return hashes.matched(row + 1) is Convention.RCARCH
 
 
 def _claim(hashes: Hashes, rows: Sequence[int]) -> str:
-    if all(hashes.near(row) for row in rows):
+    if all(hashes.one_byte_off(row) for row in rows):
         return (
             "Only the stored hash has changed. It differs from the computed one in one byte, and a change of the "
             "segment would most likely change all of it; but no other hash says so."
@@ -414,9 +420,9 @@ def _after(hashes: Hashes, rows: Collection[int], progress: Progress) -> dict[in
     """The hashes that change: those of ``rows``, and the right ones that cover one that changes."""
     found: dict[int, bytes] = {}
     for row in range(min(rows), len(hashes)):
-        convention = hashes.held(row) or hashes.near(row) or own_convention(hashes)
-        covered = found.get(row - 1) if hashes.tells(row) and convention is Convention.RCARCH else None
-        if row in rows or (covered and hashes.held(row)):
+        convention = hashes.matched(row) or hashes.one_byte_off(row) or own_convention(hashes)
+        covered = found.get(row - 1) if hashes.conventions_differ(row) and convention is Convention.RCARCH else None
+        if row in rows or (covered and hashes.matched(row)):
             digest = _digest(hashes, row, convention, covered, progress)
             if digest != hashes.stored(row):
                 found[row] = digest
@@ -428,7 +434,7 @@ def _digest(hashes: Hashes, row: int, convention: Convention, covered: bytes | N
     if covered is None:
         return bytes.fromhex(hashes.digest(row, convention))
     (start, cut), (after, stop) = hashes.ranges(row, Convention.SPECIFICATION)
-    digest = blake2s(hashes.layout.inner.read(start, cut - start) + covered, digest_size=HASH)
+    digest = blake2s(hashes.layout.inner.read(start, cut - start) + covered, digest_size=HASH_SIZE)
     progress.begin("Hashing", stop - after)
     for piece in blocks(hashes.layout.inner, after, stop):
         digest.update(piece)

@@ -23,9 +23,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import blocks as pieces
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import BLOCK, BLOCK_HEADER, HEADER, MAGIC, RESERVED, RLE, Stream, ZstdError, header_size
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layout import Layout, Lost, Near
+from inspector.formats.rca.layout import Layout, Lost, ReadAhead
 
 RESET_HEAD = b"\x81\x04"
 """How a reset block begins whose payload is a hash and nothing more."""
@@ -45,11 +45,11 @@ MAX_EMPTY_SEGMENTS = 64
 """Segments in a row without a right hash and without a blob that decodes, before they count as one damaged stretch."""
 _NO_FRAME = 0x0B
 """Bits that are 0 in the first byte behind a frame's magic: the reserved one, and those of a dictionary, never used."""
-_EXTRA = 256
+MAX_EXTRA_BYTES = 256
 """The furthest that a reset block is looked for before the blob block that follows it, in bytes."""
 _ENDS = 4096
 """The most zstd blocks of one blob whose varint is looked for: 512 MiB of content."""
-_TRIALS = 32
+MAX_TRIALS = 32
 """The most values of one varint that are tried."""
 
 
@@ -107,7 +107,7 @@ class Search:
         self._layout = layout
         self._hashes = hashes
         self._inner = layout.inner
-        self._near = Near(layout.inner)
+        self._reader = ReadAhead(layout.inner)
         self._progress = progress
         self.budget = Budget(layout.inner.size)
         self.tentative = Budget(layout.inner.size, TENTATIVE_SHARE)
@@ -193,8 +193,8 @@ class Search:
     def _block(self, at: int) -> tuple[int, int, int] | None:
         """The type of the block at ``at``, where its payload begins and where it ends; None for what is none."""
         size = self._inner.size
-        value, length = varint(self._near.read(at, min(at + VARINT, size)), 0)
-        kind, payload = typed(value)
+        value, length = varint(self._reader.read(at, min(at + MAX_VARINT_BYTES, size)), 0)
+        kind, payload = kind_and_size(value)
         stop = at + length + payload
         # A blob has at least the 0 byte that ends its name: an empty one is never written.
         if not length or stop > size or (kind == BLOB and not payload) or not self._spend(length):
@@ -204,15 +204,15 @@ class Search:
     def _stored(self, at: int) -> bytes:
         """The hash in the reset block at ``at``; nothing where there is no such block."""
         block = self._block(at) if at < self._inner.size else None
-        if block is None or block[0] != RESET or block[2] - block[1] < HASH:
+        if block is None or block[0] != RESET or block[2] - block[1] < HASH_SIZE:
             return b""
-        return self._near.read(block[1], block[1] + HASH)
+        return self._reader.read(block[1], block[1] + HASH_SIZE)
 
     def _closes(self, edge: int, digests: Iterable[bytes]) -> bool:
         """Whether one of the hashes is the one that stands behind ``edge``, or that of the end of the archive."""
         digests = set(digests)
         if edge < self._inner.size:
-            there = self._near.read(edge, min(edge + len(RESET_HEAD) + HASH, self._inner.size))
+            there = self._reader.read(edge, min(edge + len(RESET_HEAD) + HASH_SIZE, self._inner.size))
             if there[len(RESET_HEAD) :] in digests:
                 return True
             if there[0] & 0x3F == 1 and self._stored(edge) in digests:  # a reset block with more than a hash
@@ -237,10 +237,10 @@ class Search:
         block = self._block(at)
         if block is None or block[0] != RESET:
             return [_Digest(0, 0)]
-        return [_Digest(0, 0), _Digest(block[1], min(block[1] + HASH, block[2]))]
+        return [_Digest(0, 0), _Digest(block[1], min(block[1] + HASH_SIZE, block[2]))]
 
     def _hash(self, digests: list[_Digest], start: int, stop: int) -> None:
-        for piece in pieces(self._inner, start, stop) if stop - start > BLOCK else (self._near.read(start, stop),):
+        for piece in pieces(self._inner, start, stop) if stop - start > BLOCK else (self._reader.read(start, stop),):
             for digest in digests:
                 digest.update(start, piece)
             start += len(piece)
@@ -276,7 +276,7 @@ class Search:
     def _decodes(self, stream: Stream, payload: int, stop: int) -> bool:
         try:
             for piece in (
-                pieces(self._inner, payload, stop) if stop - payload > BLOCK else (self._near.read(payload, stop),)
+                pieces(self._inner, payload, stop) if stop - payload > BLOCK else (self._reader.read(payload, stop),)
             ):
                 for _ in stream.feed(piece):
                     self._progress.advance(0)
@@ -296,7 +296,7 @@ class Search:
                     following = self._block(block[2])
                     if following is None or following[0] != BLOB:
                         return None
-                    return at if self._near.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
+                    return at if self._reader.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
                 at = block[2]
             return None
 
@@ -335,18 +335,22 @@ class Search:
 
     def _resets_before(self, frame: int, start: int) -> Iterator[int]:
         """Where a reset block may begin behind which the blob begins whose zstd frame is at ``frame``."""
-        low = max(start, frame - _EXTRA)
+        low = max(start, frame - MAX_EXTRA_BYTES)
         data = self._inner.read(low, frame - low)
-        for length in range(1, VARINT + 1):
+        for length in range(1, MAX_VARINT_BYTES + 1):
             blob = len(data) - length
             value, stop = varint(data, blob) if blob >= 0 else (0, 0)
-            if stop != len(data) or typed(value)[0] != BLOB or frame + typed(value)[1] > self._inner.size:
+            if (
+                stop != len(data)
+                or kind_and_size(value)[0] != BLOB
+                or frame + kind_and_size(value)[1] > self._inner.size
+            ):
                 continue
-            for at in range(blob - len(RESET_HEAD) - HASH, -1, -1):
+            for at in range(blob - len(RESET_HEAD) - HASH_SIZE, -1, -1):
                 if data[at] & 0x3F == 1:
                     value, payload = varint(data, at)
-                    kind, size = typed(value)
-                    if payload and kind == RESET and size >= HASH and payload + size == blob:
+                    kind, size = kind_and_size(value)
+                    if payload and kind == RESET and size >= HASH_SIZE and payload + size == blob:
                         yield low + at
 
     # ---- a varint that is wrong ------------------------------------------------------------------------------------
@@ -372,14 +376,14 @@ class Search:
             if self._fits(digests, suspect, head, end):
                 found.add(Fix(suspect, head))
             trials += 1
-            if trials == _TRIALS:
+            if trials == MAX_TRIALS:
                 break
         return found.pop() if len(found) == 1 else None
 
     def _fits(self, digests: list[_Digest], at: int, head: bytes, end: int) -> bool:
         trial = [digest.copy() for digest in digests]
         if head == RESET_HEAD:
-            trial = [_Digest(0, 0), _Digest(at + len(head), at + len(head) + HASH)]
+            trial = [_Digest(0, 0), _Digest(at + len(head), at + len(head) + HASH_SIZE)]
         for digest in trial:
             digest.update(at, head)
         self._hash(trial, at + len(head), end)
@@ -393,7 +397,7 @@ class Search:
             if block is None:
                 return None
             if block[0] == RESET:
-                return at if block[2] - block[1] >= HASH else None
+                return at if block[2] - block[1] >= HASH_SIZE else None
             at = block[2]
         return at if self._ends else None
 
@@ -403,7 +407,7 @@ class Search:
         The block that ``opens`` a segment may be a reset block. A blob ends where a zstd block does.
         """
         if opens and at:
-            yield RESET_HEAD, at + len(RESET_HEAD) + HASH
+            yield RESET_HEAD, at + len(RESET_HEAD) + HASH_SIZE
         there = self._inner.read(at, 5)
         for length in range(1, 6):
             payload = at + length
@@ -418,7 +422,7 @@ class Search:
         if head.startswith(MAGIC) and len(head) > len(MAGIC):
             at += header_size(head[len(MAGIC)])
         for _ in range(_ENDS):
-            head = self._near.read(at, at + BLOCK_HEADER)
+            head = self._reader.read(at, at + BLOCK_HEADER)
             number = int.from_bytes(head, "little")
             kind, size = number >> 1 & 3, number >> 3
             if len(head) < BLOCK_HEADER or kind == RESERVED or not 0 < size <= BLOCK or not self._spend(BLOCK_HEADER):
@@ -442,7 +446,7 @@ class _Digest:
 
     def __init__(self, start: int, stop: int) -> None:
         self._start, self._stop = start, stop
-        self._hash = blake2s(digest_size=HASH)
+        self._hash = blake2s(digest_size=HASH_SIZE)
 
     @property
     def value(self) -> bytes:

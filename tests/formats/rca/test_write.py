@@ -251,7 +251,7 @@ def test_nothing_is_appended_where_the_end_cannot_be_told(data: bytes) -> None:
 
 
 def test_a_large_blob_waits_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "_HELD", 10_000)
+    monkeypatch.setattr(write, "MAX_BUFFERED_BYTES", 10_000)
     stored = noisy(60_000, 3)
 
     assert (
