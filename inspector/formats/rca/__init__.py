@@ -16,7 +16,7 @@ from inspector.core.source import Source, expect
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding, read
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
-from inspector.formats.rca.check import Ledger, apart, check, lane, prove
+from inspector.formats.rca.check import Ledger, check, decode_group, prove, thread_copy
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, header_size, layer_field
 from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.findings import report_hashes, report_structure
@@ -111,7 +111,7 @@ FORMAT = Format(
     check=check,
     torn=frozenset({"rca-trailing-garbage"}),
     repairs=repairs,
-    decode_group=lane,
-    thread_copy=apart,
+    decode_group=decode_group,
+    thread_copy=thread_copy,
     prove=prove,
 )

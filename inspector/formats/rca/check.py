@@ -1,8 +1,8 @@
-"""The check of an RCA archive: all hashes are compared, and every blob is judged by that of its segment.
+"""Checks RCA archives: compares all hashes and judges every blob by the hash of its segment.
 
-A blob is verified when it decodes and the hash of its segment is right. Where that hash is wrong, missing or cannot be
-compared, a blob that decodes is doubtful, for the hash covers the segment as a whole; one that does not decode is a
-mismatch whatever the hash says.
+A blob is verified if it decodes and the hash of its segment matches. If that hash is wrong, missing or cannot be
+compared, a blob that decodes is doubtful, since the hash covers the whole segment; one that does not decode is a
+mismatch whatever the hash.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from inspector.formats.rca.layout import Layout
 
 
 def compare_hashes(layout: Layout, emitter: Emitter, progress: Progress) -> Hashes:
-    """Compare all hashes, emit what they say unless it has been said, and set the ledger."""
+    """Compare all hashes, emit new findings and set the archive's checksums."""
     hashes = compare(layout, progress)
     emitter.archive.checksums = Ledger(hashes)
     report_hashes(hashes, emitter)
@@ -45,7 +45,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
 
 
 def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> int:
-    """Judge the members of one segment; says how many are verified."""
+    """Judge the members of one segment; returns how many are verified."""
     progress.advance(0)
     layout, starts = hashes.layout, emitter.members.starts
     segment = hashes.segment(row)
@@ -66,7 +66,7 @@ def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> in
 
 
 class _SegmentState(Enum):
-    """What the check says of a segment and its hash."""
+    """The result of the check for a segment and its hash."""
 
     WHOLE = 0
     DAMAGED = 1
@@ -121,15 +121,15 @@ def _part(number: int, total: int, things: str, one: str, many: str) -> str:
 _COMPARED = (Verdict.VERIFIED, Verdict.MISMATCH)
 
 
-def lane(archive: Archive, index: int) -> int:
+def decode_group(archive: Archive, index: int) -> int:
     """See Format.decode_group."""
     blocks = archive.detail.blocks
     number: int = blocks.segment_of(blocks.at_payload(archive.members.starts[index]))
     return number
 
 
-def apart(archive: Archive) -> Archive:
-    """A reader stores its position in the layout, so each thread needs a layout of its own."""
+def thread_copy(archive: Archive) -> Archive:
+    """See Format.thread_copy: a reader stores its position in the layout, so each thread needs its own layout."""
     layout = archive.detail
     return replace(archive, detail=replace(layout, cursor=None)) if isinstance(layout, Layout) else archive
 
@@ -143,7 +143,7 @@ def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Seque
     if not isinstance(layout, Layout) or not isinstance(ledger, Ledger):
         return archive.findings
     hashes = ledger.hashes
-    segments = sorted({lane(archive, member) for member in members})
+    segments = sorted({decode_group(archive, member) for member in members})
     copy = replace(archive, findings=list(archive.findings))
     if not any(hashes.verdict(row) in _COMPARED for row in range(len(hashes))):
         near = {hashes.row(segment) + step for segment in segments for step in (-1, 0, 1)}

@@ -1,10 +1,11 @@
-"""What the hashes of an RCA archive say, in findings: the smallest explanation that the data allows.
+"""Findings about the structure and the hashes of RCA archives: the smallest explanation that the data allows.
 
-A hash covers a segment as a whole, so a wrong one says no more than that a byte of the segment or of the hash is not
-as it was written. Four things narrow that. Decompression depends on nothing behind the blob at hand, so where it fails
-at a blob the damage lies in that blob or before it. By rcarch's convention the next hash covers this one. A hash that
-is wrong in one byte only has most likely been changed itself. And where a segment ends with a full chunk, the metadata
-of that chunk, once the last, was its hash too.
+A hash covers a whole segment, so a mismatch shows only that a byte of the segment or of the hash has changed. Four
+things narrow that down:
+- Decompression never depends on later bytes, so if it fails at a blob, the damage is in that blob or before it.
+- By rcarch's convention the next hash covers this one.
+- A hash that is wrong in only one byte has most likely changed itself.
+- If a segment ends with a full chunk, that chunk's metadata was once its hash too.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _CAPPED = (
     (Severity.ERROR, "rca-reset-hash-short", "reset blocks whose hash is cut off"),
     (Severity.INFO, "rca-undecodable-as-written", "segments that were written so"),
 )
-"""Replaces findings of a kind beyond MAX_FINDINGS_PER_KIND: making them all takes longer than reading the archive."""
+"""Kinds that are only counted beyond MAX_FINDINGS_PER_KIND: making them all takes longer than reading the archive."""
 
 _CONFIRMED_BY_CHUNK = (
     "The metadata of the chunk that the segment fills, which was the last chunk once, is the computed hash. So the "
@@ -50,7 +51,7 @@ _CONFIRMED_BY_CHUNK = (
 
 
 def report_hashes(hashes: Hashes, emitter: Emitter) -> None:
-    """Emit what the hashes say, except for what has been said already."""
+    """Emit findings about the hashes that were not emitted before."""
     said = {(finding.code, finding.message) for finding in emitter.archive.findings}
     for severity, code, message, spans in _Explanation(hashes).findings():
         if (code, message) not in said:
@@ -58,7 +59,7 @@ def report_hashes(hashes: Hashes, emitter: Emitter) -> None:
 
 
 def resumed_wrongly(hashes: Hashes, row: int) -> bool:
-    """Whether a wrong hash looks like that of an append after one that was interrupted behind a full chunk."""
+    """Whether a wrong hash looks like that of an append that resumed an interrupted one after a full chunk."""
     segment, layout = hashes.segment(row), hashes.layout
     if hashes.verdict(row) is not Verdict.MISMATCH or hashes.final(row) or segment in layout.damaged:
         return False
@@ -95,12 +96,12 @@ class _Explanation:
         return self._layout.blobs(first, self._layout.damaged.get(self._hashes.segment(row), last))
 
     def _over_cap(self, code: str) -> bool:
-        """Whether another finding of a kind is only to be counted, which this does."""
+        """Count a finding of a kind; True if it is beyond the limit and only counted."""
         self._counted[code] += 1
         return self._counted[code] > MAX_FINDINGS_PER_KIND
 
     def findings(self) -> Iterator[FindingParts]:
-        """Everything there is to say."""
+        """All findings about hashes."""
         yield from self._each()
         for severity, code, things in _CAPPED:
             more = self._counted[code] - MAX_FINDINGS_PER_KIND
@@ -190,7 +191,7 @@ class _Explanation:
         )
 
     def _resume_explains(self, row: int) -> bool:
-        """Whether a wrong resume explains a hash, and no change of it does."""
+        """Whether a wrong resume explains a hash better than a change of it."""
         hashes = self._hashes
         if row in hashes.repaired or hashes.one_byte_off(row):
             return False
@@ -279,7 +280,7 @@ class _Explanation:
         return not hashes.final(row) and hashes.matched(row + 1) is Convention.RCARCH
 
     def _first(self, row: int) -> int:
-        """The first block in which the damage may lie that a wrong hash tells of."""
+        """The first block that may hold the damage behind a wrong hash."""
         return self._blocks(self._last_segment_start[row])[0]
 
     def _shifted(self, row: int, spans: Spans) -> str:
@@ -288,7 +289,7 @@ class _Explanation:
         return "The hash before it is wrong too, so the segment may start elsewhere and the damage may lie before it."
 
     def _suspects(self, row: int) -> Spans:
-        """Where the damage may lie that a hash tells of: the few bytes of the hash first, unless they are proved."""
+        """Where the damage behind a wrong hash may lie: the bytes of the hash first, unless they are proved."""
         region = self._spans(self._first(row), self._blocks(row)[1])
         place = self._place(row)
         return (*region, *place) if self._hash_as_written(row) else (*place, *region)
@@ -317,7 +318,7 @@ class _Explanation:
 
 
 def _byte_ranges(spans: Spans) -> str:
-    """Spans as a person reads them, the last byte included."""
+    """Spans as text; last bytes are inclusive."""
     return " and ".join(f"{grouped(start)} to {grouped(stop - 1)}" for start, stop in map(Span._make, spans))
 
 
@@ -367,7 +368,7 @@ def _garbage(chunks: ChunkLayer, size: int) -> str:
 
 
 def _instead(layout: Layout) -> str:
-    """How an archive is read whose sizes are wrong."""
+    """How an archive with wrong sizes is read."""
     if layout.chunks.open:
         return (
             " Hashes prove segments behind it, so everything up to the end of the file is read. Where the archive "
@@ -377,7 +378,7 @@ def _instead(layout: Layout) -> str:
 
 
 def _sentences(behind: Behind | None) -> Iterator[str]:
-    """What stands behind the end, where blobs do."""
+    """Sentences about blobs after the end."""
     if behind is None or not any(behind.counted):
         return
     whole, unproved = behind.counted

@@ -1,7 +1,10 @@
-"""Both layers of an RCA archive as they begin to be read: the chunks, and the blocks in their payloads.
+"""Reads the chunks of an RCA archive and the blocks in their payloads, and what follows its end.
 
-An archive is read as its headers and varints say. Where those are wrong and a hash proves what they should be, it is
-read as it should be, and what is wrong is reported: so everything else sees the segments that can be proved.
+Headers and varints are taken as stored, unless a hash proves other values: then those are used and the difference is
+reported, so that every other chapter sees the segments that can be proved.
+
+The published writer writes payload first, then the headers of further chunks, and last the first header that changes.
+So a whole interrupted append may stand after the end before it counts: ``look_behind`` finds it.
 """
 
 from __future__ import annotations
@@ -25,14 +28,14 @@ from inspector.formats.rca.layout import Behind, Layout, Lost, whole_blocks
 from inspector.formats.rca.search import Fix, Search
 
 MAX_HASHED_BYTES = 16 * 1024 * 1024
-"""The most bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
+"""Bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
 MAX_FIXES = 16
-"""The most varints of one archive that are put right."""
+"""Varints and ends of one archive that are corrected while reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How an archive is read, and its hashes as far as they have been compared for that; None for not at all."""
+    """A layout, and its hashes if any were compared to find it."""
 
     layout: Layout
     hashes: Hashes | None
@@ -57,7 +60,7 @@ class Reading:
 
 
 def layers(source: Source, progress: Progress, *, search: bool = False) -> Reading:
-    """Find chunks and blocks; ``search`` whether hidden segments are searched for though nothing looks like it."""
+    """Find chunks and blocks; ``search`` forces a search for hidden segments."""
     layout = _layout(source, scan(source), progress)
     chunks = layout.chunks
     beyond = bool(chunks.tail) or chunks.corrupt
@@ -77,7 +80,7 @@ def _layout(source: Source, chunks: ChunkLayer, progress: Progress, lost: tuple[
 
 
 def _unusual(layout: Layout) -> bool:
-    """Whether there are blocks that hardly any writer makes, so that they may not be where they seem."""
+    """Whether there are blocks that no known writer makes, so that block boundaries are doubtful."""
     blocks = layout.blocks
     return not layout.consistent or len(blocks.types) > blocks.types.count(BLOB) + blocks.types.count(RESET)
 
@@ -125,7 +128,7 @@ def _compared(layout: Layout, progress: Progress, since: int) -> Hashes:
 
 
 def _patches(source: Source, layout: Layout, fix: Fix) -> Iterator[Patch]:
-    """What it takes to put a varint right: two patches where a chunk boundary lies in it."""
+    """The patches that correct a varint: two if a chunk boundary lies inside it."""
     data = fix.data
     for span in layout.inner.outer(fix.at, fix.at + len(data)):
         yield Patch(span.start, source.read(span.start, span.size), data[: span.size])
@@ -154,7 +157,7 @@ def _patched(
 
 
 def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Reading:
-    """The archive as far as hashes prove it, whatever the sizes of chunks say, and what stands behind its end."""
+    """The archive as far as hashes prove it, whatever the chunk sizes state, and what follows its end."""
     chunks = plain.layout.chunks
     open_ = _open(source, plain.layout, progress)
     if open_ is None:
@@ -179,7 +182,7 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
 
 
 def _open(source: Source, layout: Layout, progress: Progress) -> Layout | None:
-    """The layout of the archive that goes on to the end of the file; None where that is no other one."""
+    """The layout if the archive continues to the end of the file; None if that is the same one."""
     unsure = layout.chunks.uncertain_header
     stop = reach(source, unsure)
     if stop <= unsure[0]:
@@ -194,7 +197,7 @@ MAX_LISTED_NAMES = 100
 
 
 def look_behind(layout: Layout, hashes: Hashes | None, start: int, progress: Progress) -> Behind | None:
-    """What stands behind the inner position ``start`` of an archive that is read to the end of its file."""
+    """What follows the inner position ``start`` of an archive that is read to the end of its file."""
     if hashes is None or not len(layout.blocks) or start >= layout.inner.size:
         return None
     edges, segments = layout.blocks.edges, layout.blocks.segments

@@ -1,4 +1,8 @@
-"""The ways of repairing an RCA archive, planned from what checking has found."""
+"""Repairs of RCA archives in place: of wrong sizes and varints, of the end, and of stored hashes.
+
+By rcarch's convention a hash covers the one before it, so correcting one may break the next: all hashes that follow
+from it are corrected in the same Edit (specification: "Reset blocks (block type 0)").
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 
 
 def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Repair]:
-    """The repairs in place. What a hash proves to be wrong comes first: the rest is planned as it reads then."""
+    """Repairs in place. Values that a hash proves come first; the rest is planned once they are written."""
     hashes, source = ledger.hashes, archive.source
     proved = list(repair_headers(source, hashes, progress))
     if proved:
@@ -57,7 +61,7 @@ _ENDS = frozenset({"rca-truncated", "rca-past-end", "rca-varint"})
 
 
 def finish(source: Source, hashes: Hashes) -> Iterator[Repair]:
-    """Make what an interrupted append left behind the end part of the archive: what is proved, and what decodes."""
+    """Finish an interrupted append: as far as hashes prove it, and as far as blobs decode."""
     layout = hashes.layout
     behind = layout.behind
     if behind is None:
@@ -76,13 +80,13 @@ def finish(source: Source, hashes: Hashes) -> Iterator[Repair]:
 
 
 def _finished(source: Source, layout: Layout, behind: Behind, stop: int, metadata: bytes, label: str) -> Edit:
-    """The Edit after which the archive ends at a position of what stands behind it."""
+    """The Edit that ends the archive at the inner position ``stop`` of what follows it."""
     end = behind.layout.inner.outer(stop - 1, stop)[0].stop
     return Edit(label, ended(source, layout.chunks.uncertain_header, end, metadata), source.size, source.size)
 
 
 def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
-    """Cut off what an interrupted append left; proved to be that by the hash of what stands before it."""
+    """Cut off what an interrupted append left; the hash of the last segment proves where the archive ends."""
     chunks, behind = hashes.layout.chunks, hashes.layout.behind
     if not chunks.tail or chunks.corrupt:
         return None
@@ -108,7 +112,7 @@ def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
 
 
 def _blobs_behind(behind: Behind | None) -> Iterator[str]:
-    """What is among the bytes behind the end."""
+    """The blobs in the bytes after the end."""
     if behind is None:
         return
     whole, unproved = behind.counted
@@ -119,7 +123,7 @@ def _blobs_behind(behind: Behind | None) -> Iterator[str]:
 
 
 def _lossless(behind: Behind | None) -> str:
-    """Why nothing is lost with bytes behind the end that hold no whole blob."""
+    """Why cutting bytes that hold no whole blob loses nothing."""
     if behind is not None and behind.partial is not None:
         return f"Of '{visible(behind.partial[:80])}' only the beginning is there, and the archive never held it."
     return "No blob in them can be read, and no hash covers them."
@@ -230,7 +234,7 @@ def _partial(archive: Archive, layout: Layout, kept: int) -> bool:
 
 
 def _loses(archive: Archive, layout: Layout, kept: int) -> tuple[str, ...]:
-    """What is lost that is there now; nothing where it is no more than reset blocks."""
+    """What the cut loses; nothing if only reset blocks are cut."""
     all_blocks = layout.blocks
     last = len(all_blocks) - 1
     if last < kept or all_blocks.types[last] not in (BLOB, REST):
@@ -259,7 +263,7 @@ _SIZE = frozenset(
 
 
 def repair_headers(source: Source, hashes: Hashes, progress: Progress) -> Iterator[Repair]:
-    """Write what a hash proves to be right, of the headers first."""
+    """Write the sizes and varints that a hash proves, sizes first."""
     layout = hashes.layout
     if layout.chunks.open:
         repair = _open_end(source, hashes, progress)
@@ -280,7 +284,7 @@ def repair_headers(source: Source, hashes: Hashes, progress: Progress) -> Iterat
 
 
 def _open_end(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
-    """End an archive whose header is lost behind the last blob that decodes."""
+    """End an archive whose last header is lost after the last blob that decodes."""
     layout = hashes.layout
     behind = look_behind(layout, hashes, 0, progress)
     if behind is None or layout.lost:
@@ -311,7 +315,7 @@ _METADATA = frozenset({"rca-metadata-hash-mismatch"})
 
 
 def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
-    """The repairs of hashes that are wrong while their segments decode, those that are proved first."""
+    """Repairs of wrong hashes whose segments decode, proved ones first."""
     wrong = [row for row in range(len(hashes)) if _repairable(hashes, row)]
     proved = {row for row in wrong if not hashes.final(row) and _proved(hashes, row)}
     # A wrong hash that is as it was written is right: it is the segment that has changed.
@@ -342,7 +346,7 @@ def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Re
 
 
 def half_written(hashes: Hashes) -> int:
-    """How many bytes of the last hash were written when its writing was cut off; 0 where that does not explain it.
+    """How many bytes of the last hash an interrupted write had written; 0 if that does not explain it.
 
     The others are those of the hash that stood there before, which the reset block repeats that opens the last segment,
     or zeros in an archive of one segment.

@@ -1,14 +1,14 @@
 """Finding segments again where damage hides them (RCA: "Reset blocks (block type 0)").
 
-A block says only how long it is, so behind a varint that is wrong nothing is where it seems. But every segment can be
-told by its hash: from where one begins its blocks are followed and hashed. Where the hash becomes the one that stands
-behind the next two bytes, a reset block follows and the segment is proved, whatever those two bytes are.
-Where the blocks cease to make sense a varint may be wrong: if exactly one value of it makes the hash right, that stood
-there. Else the next segment is searched for by the zstd frame that it begins with, and is one only if a hash
+A block states only its length, so after a wrong varint every later block is misread. A hash still identifies a
+segment: from its start, blocks are followed and hashed. If the hash so far equals the 8 bytes that follow the next two
+bytes, a reset block follows and the segment is proved, whatever those two bytes are.
+Where blocks stop making sense, a varint may be wrong: if exactly one other value makes the hash match, that value is
+restored. Otherwise the next segment is searched for by the zstd frame that it starts with, and accepted only if a hash
 proves it.
 
-All of this takes time that is linear in the bytes searched, whatever they are: ``Budget`` counts the bytes that are
-hashed and decoded and the blocks and candidates that are looked at, and holds the limits of both.
+Time is linear in the bytes searched, whatever they are: ``Budget`` counts bytes hashed and decoded, and blocks and
+candidates examined, and limits both.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout, Lost, ReadAhead
 
 RESET_HEAD = b"\x81\x04"
-"""How a reset block begins whose payload is a hash and nothing more."""
+"""The varint of a reset block whose payload is only a hash."""
 MIN_BYTES = 1 << 20
 """Bytes that a search hashes and decodes in any case, however small the archive."""
 MAX_PASSES = 32
@@ -46,11 +46,11 @@ MAX_EMPTY_SEGMENTS = 64
 _NO_FRAME = 0x0B
 """Bits that are 0 in the first byte behind a frame's magic: the reserved one, and those of a dictionary, never used."""
 MAX_EXTRA_BYTES = 256
-"""The furthest that a reset block is looked for before the blob block that follows it, in bytes."""
+"""How far before a blob block a reset block is searched for, in bytes."""
 _ENDS = 4096
-"""The most zstd blocks of one blob whose varint is looked for: 512 MiB of content."""
+"""Zstd blocks of one blob whose varint is being restored: 512 MiB of content."""
 MAX_TRIALS = 32
-"""The most values of one varint that are tried."""
+"""Values of one varint that are tried."""
 
 
 class Budget:
@@ -69,7 +69,7 @@ class Budget:
 
 
 class Fix(NamedTuple):
-    """The bytes that are proved to have stood at an inner position."""
+    """The bytes that a hash proves to belong at the inner position ``at``."""
 
     at: int
     data: bytes
@@ -79,10 +79,9 @@ class Fix(NamedTuple):
 class _Segment:
     """How far a segment can be followed.
 
-    ``closed`` is where a hash proves that it ends; else ``reset`` is where a reset block or the end of the stream
-    follows all the same, and ``lost`` where the blocks cease to make sense: with ``reset`` the first block that hardly
-    any writer makes, if there is one. ``last`` are where blocks begin whose varints may be wrong. ``empty`` says that
-    no blob in it decodes.
+    ``closed`` is where a hash proves that it ends. Otherwise ``reset`` is where a reset block or the end of the stream
+    follows, and ``lost`` is where blocks stop making sense; if both are set, ``lost`` is the first block that no known
+    writer makes. ``last`` are the starts of blocks whose varints may be wrong. ``empty``: no blob in it decodes.
     """
 
     closed: int | None = None
@@ -93,11 +92,10 @@ class _Segment:
 
 
 class Search:
-    """Searches the segments whose hashes are not right. What it finds is in ``lost``, ``fix`` and ``end``.
+    """Searches segments whose hashes do not match. The results are ``lost``, ``fix`` and ``end``.
 
-    ``lost`` are the stretches to leave out, ``fix`` is a varint to be put right first: another search will tell more.
-    ``end`` is the last inner position at which the hash in the chunk's header proves that the archive ends there, in
-    an archive of which nothing else says that. ``budget`` and ``tentative`` count the work.
+    ``lost`` are stretches to skip. ``fix`` is a varint to correct before searching again. ``end`` is the last inner
+    position at which the hash in the chunk header proves that the archive ends, where no size records it. ``budget`` and ``tentative`` count the work.
     """
 
     def __init__(self, layout: Layout, hashes: Hashes, progress: Progress) -> None:
@@ -114,7 +112,7 @@ class Search:
         self._spent = self.budget
 
     def run(self) -> Search:
-        """Search all there is, or up to a fix."""
+        """Search every doubtful region, or up to the first fix."""
         self._progress.begin("Searching for segments", self._inner.size)
         for start, stop in self._in_doubt():
             self._region(start, stop)
@@ -123,7 +121,7 @@ class Search:
         return self
 
     def _in_doubt(self) -> Iterator[tuple[int, int]]:
-        """The inner bytes ``[start, stop)`` of segments one behind the other none of whose hashes is right."""
+        """The inner bytes ``[start, stop)`` of runs of segments without a matching hash."""
         hashes, begun, stop = self._hashes, -1, 0
         for row in range(len(hashes)):
             if hashes.segment(row) < 0:
@@ -158,10 +156,10 @@ class Search:
                     following = self._behind(found.lost, stop, found.reset or self._next_reset(found.lost))
 
     def _behind(self, lost: int, stop: int, goes_on: int | None) -> int | None:
-        """Where the next segment begins behind where the blocks cease to make sense; None if there is none.
+        """Where the next segment starts after ``lost``, where blocks stop making sense; None if there is none.
 
-        Where they seem to go on, at ``goes_on``, a segment is hidden only if all from it to there is proved: what else
-        looks like one may be part of an archive inside a blob.
+        If blocks seem to continue at ``goes_on``, a hidden segment counts only if everything from it to there is
+        proved: anything else may be part of an archive inside a blob.
         """
         hidden = self._hidden(lost, stop, goes_on)
         if hidden is None and goes_on is not None:
@@ -176,7 +174,7 @@ class Search:
 
     @contextmanager
     def _tentative(self) -> Iterator[None]:
-        """What is followed meanwhile may be of no use: it is counted apart, so that segments are found all the same."""
+        """Charge trials to a budget of their own, so that failed ones leave enough for finding segments."""
         self._spent = self.tentative
         try:
             yield
@@ -184,14 +182,14 @@ class Search:
             self._spent = self.budget
 
     def _spend(self, size: int, steps: int = 1) -> bool:
-        """Count bytes and blocks that are about to be followed; False where that is too many."""
+        """Charge bytes and blocks about to be followed; False if the budget is exhausted."""
         self._spent.bytes += size
         self._spent.steps += steps
         self._progress.advance(0)
         return self._spent.left
 
     def _block(self, at: int) -> tuple[int, int, int] | None:
-        """The type of the block at ``at``, where its payload begins and where it ends; None for what is none."""
+        """The type, payload start and end of the block at ``at``; None if no block is there."""
         size = self._inner.size
         value, length = varint(self._reader.read(at, min(at + MAX_VARINT_BYTES, size)), 0)
         kind, payload = kind_and_size(value)
@@ -209,7 +207,7 @@ class Search:
         return self._reader.read(block[1], block[1] + HASH_SIZE)
 
     def _closes(self, edge: int, digests: Iterable[bytes]) -> bool:
-        """Whether one of the hashes is the one that stands behind ``edge``, or that of the end of the archive."""
+        """Whether one of the hashes equals the one stored after ``edge``, or that of the end of the archive."""
         digests = set(digests)
         if edge < self._inner.size:
             there = self._reader.read(edge, min(edge + len(RESET_HEAD) + HASH_SIZE, self._inner.size))
@@ -233,7 +231,7 @@ class Search:
         return not (chunks.truncated or chunks.corrupt or chunks.open)
 
     def _digests(self, at: int) -> list[_Digest]:
-        """The hashes of a segment that begins at ``at``, of nothing so far: one for each convention."""
+        """Empty hashes for a segment that starts at ``at``: one for each convention."""
         block = self._block(at)
         if block is None or block[0] != RESET:
             return [_Digest(0, 0)]
@@ -247,7 +245,7 @@ class Search:
             self._progress.advance(0)
 
     def _follow(self, at: int) -> _Segment:
-        """Follow a segment from ``at`` on, hashing and decoding it, to where it is closed or ends otherwise."""
+        """Follow, hash and decode a segment from ``at`` to where a hash closes it or it ends otherwise."""
         # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
         digests, stream, edge, last = self._digests(at), Stream(), at, [at, at]
         odd: int | None = None
@@ -285,7 +283,7 @@ class Search:
         return True
 
     def _next_reset(self, at: int) -> int | None:
-        """Where the next segment begins if the blocks from ``at`` on are what they seem."""
+        """Where the next segment starts if the blocks from ``at`` on are real."""
         with self._tentative():
             first = at
             while at < self._inner.size:
@@ -303,7 +301,7 @@ class Search:
     # ---- what is hidden --------------------------------------------------------------------------------------------
 
     def _hidden(self, start: int, stop: int, goes_on: int | None) -> int | None:
-        """The next segment behind ``start`` that is proved; with all behind it, up to where the blocks go on."""
+        """The next proved segment after ``start``; if ``goes_on``, all segments up to there must be proved too."""
         for at in self._frames(start + 1, goes_on or stop):
             proved = at
             while proved < (goes_on or at + 1):
@@ -316,7 +314,7 @@ class Search:
         return None
 
     def _frames(self, start: int, stop: int) -> Iterator[int]:
-        """Where reset blocks begin in ``[start, stop)`` that are followed by a blob with a new zstd frame."""
+        """Starts of reset blocks in ``[start, stop)`` that a blob with a new zstd frame follows."""
         at, before = start, b""
         for piece in pieces(self._inner, start, stop):
             window = before + piece
@@ -334,7 +332,7 @@ class Search:
                 return
 
     def _resets_before(self, frame: int, start: int) -> Iterator[int]:
-        """Where a reset block may begin behind which the blob begins whose zstd frame is at ``frame``."""
+        """Possible starts of the reset block before the blob whose zstd frame is at ``frame``."""
         low = max(start, frame - MAX_EXTRA_BYTES)
         data = self._inner.read(low, frame - low)
         for length in range(1, MAX_VARINT_BYTES + 1):
@@ -356,13 +354,13 @@ class Search:
     # ---- a varint that is wrong ------------------------------------------------------------------------------------
 
     def _restored(self, at: int, suspects: Iterable[int]) -> Fix | None:
-        """The varint in the segment that begins at ``at`` of which exactly one other value makes the hash right."""
+        """The corrected varint of the segment at ``at`` for which exactly one other value makes the hash match."""
         with self._tentative():
             found = (self._value(at, suspect) for suspect in sorted(set(suspects), reverse=True))
             return next(filter(None, found), None)
 
     def _value(self, at: int, suspect: int) -> Fix | None:
-        """The only other varint at ``suspect`` that makes the hash of the segment right, if there is exactly one."""
+        """The one other varint at ``suspect`` with which the hash of the segment matches; None unless exactly one does."""
         found: set[Fix] = set()
         digests: list[_Digest] | None = None
         trials = 0
@@ -391,7 +389,7 @@ class Search:
         return wanted in {digest.value for digest in trial}
 
     def _segment_end(self, at: int) -> int | None:
-        """Where the segment ends whose next block is at ``at``; None where no hash says what it should be."""
+        """Where the segment with its next block at ``at`` ends; None if no stored hash follows it."""
         while at < self._inner.size:
             block = self._block(at)
             if block is None:
@@ -402,9 +400,9 @@ class Search:
         return at if self._ends else None
 
     def _values(self, at: int, *, opens: bool) -> Iterator[tuple[bytes, int]]:
-        """What the varint at ``at`` may have been, and where the next block begins then.
+        """Candidates for the varint at ``at``, each with the start of the block after it.
 
-        The block that ``opens`` a segment may be a reset block. A blob ends where a zstd block does.
+        The block that ``opens`` a segment may be a reset block. A blob ends at the end of a zstd block.
         """
         if opens and at:
             yield RESET_HEAD, at + len(RESET_HEAD) + HASH_SIZE
@@ -417,7 +415,7 @@ class Search:
                     yield head, stop
 
     def _zstd_ends(self, at: int) -> Iterator[int]:
-        """Where zstd blocks end that begin at ``at``, behind a frame header if there is one."""
+        """The ends of the zstd blocks from ``at`` on, after a frame header if there is one."""
         head = self._inner.read(at, HEADER)
         if head.startswith(MAGIC) and len(head) > len(MAGIC):
             at += header_size(head[len(MAGIC)])

@@ -36,15 +36,15 @@ from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 CONVENTIONS = {"spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
-"""How a user calls what the hash of a segment covers."""
+"""The conventions by their names on the command line."""
 LEVELS = range(1, 23)
-"""The levels of zstd; those above 19 need a lot of memory."""
+"""zstd levels; those above 19 need much memory."""
 
 DISCARD = "rca-discard-tail"
-"""Consent to an append that overwrites blobs behind the end of the archive which can be read but are not proved."""
+"""Consent to overwrite readable but unproved blobs of an interrupted append."""
 
 _WRITE_BYTES = 1 << 20
-"""Bytes that are written at once."""
+"""Small writes are joined up to this many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
