@@ -61,7 +61,7 @@ def repaired(path: Path) -> bool:
     return lost
 
 
-def convention_that_matches(data: bytes, allowed: Iterable[str] = ()) -> list[build.Blob]:
+def held(data: bytes, allowed: Iterable[str] = ()) -> list[build.Blob]:
     """The blobs of an archive of which only the allowed findings say something."""
     archive, _ = checked(data)
     assert {finding.code for finding in bad(archive)} <= set(allowed)

@@ -95,7 +95,8 @@ class Search:
     """Searches segments whose hashes do not match. The results are ``lost``, ``fix`` and ``end``.
 
     ``lost`` are stretches to skip. ``fix`` is a varint to correct before searching again. ``end`` is the last inner
-    position at which the hash in the chunk header proves that the archive ends, where no size records it. ``budget`` and ``tentative`` count the work.
+    position at which the hash in the chunk header proves that the archive ends, where no size records it.
+    ``budget`` and ``tentative`` count the work.
     """
 
     def __init__(self, layout: Layout, hashes: Hashes, progress: Progress) -> None:
@@ -354,13 +355,13 @@ class Search:
     # ---- a varint that is wrong ------------------------------------------------------------------------------------
 
     def _restored(self, at: int, suspects: Iterable[int]) -> Fix | None:
-        """The corrected varint of the segment at ``at`` for which exactly one other value makes the hash match."""
+        """The corrected varint of the segment at ``at``, if exactly one other value makes the hash match."""
         with self._tentative():
             found = (self._value(at, suspect) for suspect in sorted(set(suspects), reverse=True))
             return next(filter(None, found), None)
 
     def _value(self, at: int, suspect: int) -> Fix | None:
-        """The one other varint at ``suspect`` with which the hash of the segment matches; None unless exactly one does."""
+        """The only other varint at ``suspect`` that makes the hash of the segment match; None unless there is one."""
         found: set[Fix] = set()
         digests: list[_Digest] | None = None
         trials = 0
