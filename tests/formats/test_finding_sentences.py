@@ -17,8 +17,6 @@ from inspector.resources import samples
 from inspector.sources.local.file import FileSource
 
 MAX_WORDS = 20
-NOT_YET = ("rca",)
-"""Formats whose findings are still to be shortened. Remove each when it is done."""
 CUTS = FLIPS = 30
 """Variants of each sample: cut off, and with one bit flipped, at as many places."""
 
@@ -76,7 +74,7 @@ def messages(source: Source) -> Iterator[tuple[str, str]]:
         yield archive.format, finding.message
 
 
-@pytest.mark.parametrize("name", [known.name for known in FORMATS if known.name not in NOT_YET])
+@pytest.mark.parametrize("name", [known.name for known in FORMATS])
 def test_the_first_sentence_of_a_finding_is_short(name: str) -> None:
     suffixes = next(known.suffixes for known in FORMATS if known.name == name)
     found = {

@@ -15,36 +15,33 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, expect
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding, read
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint
-from inspector.formats.rca.check import check
-from inspector.formats.rca.chunks import BITS, header_size, layer_field
-from inspector.formats.rca.decode_groups import apart, lane, prove
-from inspector.formats.rca.explain import report
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
+from inspector.formats.rca.check import Ledger, check, decode_group, prove, thread_copy
+from inspector.formats.rca.chunks import FIRST_SIZE_BITS, header_size, layer_field
 from inspector.formats.rca.fields import BlobLayerFields
+from inspector.formats.rca.findings import report_hashes, report_structure
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layers import HASHED, layers
 from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.ledger import Ledger
+from inspector.formats.rca.reading import MAX_HASHED_BYTES, layers
 from inspector.formats.rca.repair import repairs
-from inspector.formats.rca.structure import report_structure
 
-AT_ONCE = 32 * 1024 * 1024
+MAX_PREFETCHED_BYTES = 32 * 1024 * 1024
 """The largest archive that is asked for at once, in bytes: a larger one is walked first, and then decompressed."""
 
 
 def probe(source: Source) -> ProbeResult:
     """Whether ``source`` begins with a chunk header and a block that make sense."""
-    head = source.read(0, header_size(BITS))
-    if len(head) < header_size(BITS):
+    head = source.read(0, header_size(FIRST_SIZE_BITS))
+    if len(head) < header_size(FIRST_SIZE_BITS):
         return ProbeResult.NO
-    size = int.from_bytes(head[: BITS // 8], "big")
-    plausible = len(head) <= size <= min(1 << BITS - 1, source.size)
-    if size == len(head) and head[BITS // 8 :] == blake2s(digest_size=HASH).digest():
+    size = int.from_bytes(head[: FIRST_SIZE_BITS // 8], "big")
+    plausible = len(head) <= size <= min(1 << FIRST_SIZE_BITS - 1, source.size)
+    if size == len(head) and head[FIRST_SIZE_BITS // 8 :] == blake2s(digest_size=HASH_SIZE).digest():
         return ProbeResult.CERTAIN
     at = len(head)
     kind, at = _block(source, at)
     if kind == RESET:
-        kind, at = _block(source, at + HASH)
+        kind, at = _block(source, at + HASH_SIZE)
     if kind == BLOB and source.read(at, len(MAGIC)) == MAGIC:
         return ProbeResult.CERTAIN if plausible else ProbeResult.POSSIBLE
     return ProbeResult.NO
@@ -52,19 +49,18 @@ def probe(source: Source) -> ProbeResult:
 
 def _block(source: Source, at: int) -> tuple[int, int]:
     """The type of the block at ``at`` (-1 for none) and where its payload begins."""
-    data = source.read(at, VARINT)
+    data = source.read(at, MAX_VARINT_BYTES)
     value, stop = varint(data, 0)
-    return (typed(value)[0], at + stop) if stop else (-1, at)
+    return (kind_and_size(value)[0], at + stop) if stop else (-1, at)
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
-    """See Format.decode.
+    """Decode the structure of both layers, then names and sizes, which need decompression.
 
-    The structure of both layers comes first and is laid at once; names and sizes need decompression and follow, the
-    members appearing as they are decoded. Hashes are compared at the end, of archives up to HASHED bytes; those of
-    larger ones are left to a check.
+    Members appear as they are decoded. Hashes of archives up to MAX_HASHED_BYTES are compared at the end; a check
+    compares those of larger ones.
     """
-    if source.size <= AT_ONCE:
+    if source.size <= MAX_PREFETCHED_BYTES:
         expect(source, 0, source.size)
     reading, found = layers(source, progress), len(emitter.archive.findings)
     _decode(source, reading.layout, emitter, progress)
@@ -79,11 +75,11 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
             emitter.archive.detail = searched.layout
         reading = searched
     layout = reading.layout
-    if reading.hashes is None or (layout.inner.size > HASHED and layout.sensible and not layout.varints):
+    if reading.hashes is None or (layout.inner.size > MAX_HASHED_BYTES and layout.consistent and not layout.varints):
         emitter.archive.checksums = Ledger(Hashes(layout))
     else:
         emitter.archive.checksums = Ledger(reading.hashes)
-        report(reading.hashes, emitter)
+        report_hashes(reading.hashes, emitter)
 
 
 def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress) -> None:
@@ -106,7 +102,7 @@ FORMAT = Format(
     limitations=(
         "Names are inside the compressed data, so listing decompresses everything.",
         "zstd windows above 128 MiB and dictionaries are refused.",
-        f"Hashes are compared on opening for up to {HASHED // 2**20} MiB of blob layer; a check compares them all.",
+        f"Opening compares the hashes of up to {MAX_HASHED_BYTES // 2**20} MiB of blob layer; a check compares all.",
         "Names are kept up to 65,535 bytes, blocks up to 4,000,000.",
     ),
     probe=probe,
@@ -115,7 +111,7 @@ FORMAT = Format(
     check=check,
     torn=frozenset({"rca-trailing-garbage"}),
     repairs=repairs,
-    decode_group=lane,
-    thread_copy=apart,
+    decode_group=decode_group,
+    thread_copy=thread_copy,
     prove=prove,
 )

@@ -23,16 +23,16 @@ from inspector.core.source import Source
 from inspector.core.span import Spans
 from inspector.formats._zstd import Stream, ZstdError
 from inspector.formats.rca.blocks import BLOB, REST
-from inspector.formats.rca.layout import NEAR, Cursor, Layout, Near
+from inspector.formats.rca.layout import READ_AHEAD_BYTES, Cursor, Layout, ReadAhead
 
-NAME = 65_535
+MAX_NAME_BYTES = 65_535
 """The longest name that is kept, in bytes."""
 
-_SLICE = 256 * 1024
-_BATCH = 256
-_SHORT = 255
+_SLICE_BYTES = 256 * 1024
+MAX_BATCH_BLOBS = 256
+_SHORT_NAME_BYTES = 255
 """A name of so many bytes at most can be neither too long nor too deep, in bytes."""
-_THINGS = {
+_CAPPED_KINDS = {
     "rca-zstd": (Severity.ERROR, "segments that cannot be decoded whole"),
     "rca-zstd-frames": (Severity.WARNING, "segments of more than one zstd frame"),
     "rca-zstd-unaligned": (Severity.ERROR, "blobs that end inside a zstd block"),
@@ -51,7 +51,7 @@ class Content:
     def __init__(self) -> None:
         self.name: bytes | None = None
         self.name_size = 0
-        self._begun = bytearray()
+        self._started = bytearray()
 
     def take(self, piece: bytes) -> bytes:
         """The part of ``piece`` that is content."""
@@ -60,17 +60,17 @@ class Content:
         cut = piece.find(0)
         part = piece if cut < 0 else piece[:cut]
         self.name_size += len(part)
-        self._begun += part[: NAME - len(self._begun)]
+        self._started += part[: MAX_NAME_BYTES - len(self._started)]
         if cut < 0:
             return b""
-        self.name = bytes(self._begun)
+        self.name = bytes(self._started)
         return piece[cut + 1 :]
 
 
 def _payload(source: Source, start: int, stop: int) -> Iterator[bytes]:
     """The payload ``[start, stop)`` in slices; raises ZstdError where the file has become shorter."""
     while start < stop:
-        data = source.read(start, min(_SLICE, stop - start))
+        data = source.read(start, min(_SLICE_BYTES, stop - start))
         if not data:
             raise ZstdError("The file has become shorter since it was opened.")
         yield data
@@ -84,14 +84,14 @@ class Decoding:
         self._layout = layout
         self._blocks = layout.blocks
         self._inner = layout.inner
-        self._near = Near(layout.inner)
-        self._ahead = _BATCH
+        self._reader = ReadAhead(layout.inner)
+        self._ahead = MAX_BATCH_BLOBS
         self._members = emitter.members
         self._progress = progress
         self._stream = Stream()
         self._at = 0
-        self._kept = {
-            code: CappedFindings(emitter, severity, code, things) for code, (severity, things) in _THINGS.items()
+        self._capped = {
+            code: CappedFindings(emitter, severity, code, things) for code, (severity, things) in _CAPPED_KINDS.items()
         }
 
     def run(self, first: int = 0) -> None:
@@ -100,7 +100,7 @@ class Decoding:
         for number in range(first, len(self._blocks.segments)):
             self._segment(number)
         self._reached(self._inner.size)
-        for kept in self._kept.values():
+        for kept in self._capped.values():
             kept.close()
 
     def _segment(self, number: int) -> None:
@@ -118,10 +118,10 @@ class Decoding:
             self._layout.damaged[number] = damage.block
             self._report_damage(number, damage, last)
         self._reached(self._blocks.edges[last] if last else 0)
-        if self._stream.frames > 1 and not self._kept["rca-zstd-frames"].full():
-            self._kept["rca-zstd-frames"].add(
-                f"Segment {number + 1} holds {self._stream.frames} zstd frames; the blobs of a segment share one, "
-                "and other readers may stop at the end of the first.",
+        if self._stream.frames > 1 and not self._capped["rca-zstd-frames"].full():
+            self._capped["rca-zstd-frames"].add(
+                f"Segment {number + 1} holds {self._stream.frames} zstd frames. The blobs of a segment share one, and "
+                "other readers may stop at the end of the first.",
                 self._inner.outer(self._blocks.edges[self._blocks.segments[number]], self._blocks.edges[last]),
             )
 
@@ -150,16 +150,16 @@ class Decoding:
 
     def _unterminated(self, first: int, last: int) -> None:
         """Report the blobs ``[first, last)``, none of which has a name."""
-        kept = self._kept["rca-name-unterminated"]
+        kept = self._capped["rca-name-unterminated"]
         if kept.full():
             return
         where = self._where(first)
         if last - first == 1:
-            message = f"{where} has no name: nothing in it is the 0 byte that ends a name. It is not listed."
+            message = f"{where} has no name: no 0 byte ends one. It is not listed."
         else:
             message = (
-                f"{where} and the {count(last - first - 1, 'blob')} behind it hold nothing, so they have no name: "
-                "nothing in them is the 0 byte that ends a name. They are not listed."
+                f"{where} and the {count(last - first - 1, 'blob')} behind it hold nothing. No 0 byte ends a name in "
+                "them, so they have no name and are not listed."
             )
         kept.add(message, self._inner.outer(self._blocks.edges[first], self._blocks.edges[last]))
 
@@ -171,12 +171,12 @@ class Decoding:
     def _report_damage(self, number: int, damage: _DamageError, last: int) -> None:
         if damage.member is None and not self._blocks.whole(damage.block):
             return  # that it reaches past the end has been said, and there is no member to mark
-        if self._kept["rca-zstd"].full():
+        if self._capped["rca-zstd"].full():
             return
         left = self._layout.blobs(damage.block + 1, last)
         lost = f" {count(left, 'further blob')} of segment {number + 1} cannot be decoded without it." if left else ""
         message = f"{self._where(damage.block)} {damage}{lost}"
-        self._kept["rca-zstd"].add(message, self._spans(damage.block), damage.member)
+        self._capped["rca-zstd"].add(message, self._spans(damage.block), damage.member)
 
     def _spans(self, block: int) -> Spans:
         return self._inner.outer(self._blocks.edges[block], self._blocks.edges[block + 1])
@@ -188,7 +188,7 @@ class Decoding:
         """Decode neighbouring small blobs that are one zstd block each; says at which block that ended."""
         edges = self._blocks.edges
         first = edges[block]
-        stop = min(last, block + self._ahead, bisect_right(edges, first + _SLICE, block) - 1)
+        stop = min(last, block + self._ahead, bisect_right(edges, first + _SLICE_BYTES, block) - 1)
         if self._blocks.types.count(BLOB, block, stop) < stop - block or not self._blocks.whole(stop - 1):
             stop = block + 1 if self._blocks.types[block] == BLOB and self._blocks.whole(block) else block
         if stop <= block:
@@ -204,7 +204,7 @@ class Decoding:
             raise _DamageError(f"cannot be decoded. {error}", damaged) from error
         self._append(block, decoded)
         # Where few are taken, few more are tried: taking many apart in vain costs more than one by one.
-        self._ahead = min(_BATCH, max(1, 2 * len(decoded)))
+        self._ahead = min(MAX_BATCH_BLOBS, max(1, 2 * len(decoded)))
         return block + len(decoded)
 
     def _append(self, block: int, decoded: list[bytes]) -> None:
@@ -214,7 +214,12 @@ class Decoding:
             return
         names = [data[:cut] for data, cut in zip(decoded, cuts, strict=True)]
         lines = b"\n".join(names) + b"\n"
-        if min(cuts) < 0 or max(cuts) > _SHORT or lines.count(b"\n") > len(names) or not _PLAIN.fullmatch(lines):
+        if (
+            min(cuts) < 0
+            or max(cuts) > _SHORT_NAME_BYTES
+            or lines.count(b"\n") > len(names)
+            or not _PLAIN.fullmatch(lines)
+        ):
             for number, data in enumerate(decoded, block):
                 content = Content()
                 self._add(number, content, len(content.take(data)))
@@ -233,8 +238,8 @@ class Decoding:
 
     def _slices(self, start: int, stop: int) -> Iterable[bytes]:
         """A payload: a small one at once, out of what was read together with its neighbours."""
-        if stop - start <= NEAR // 2:
-            data = self._near.read(start, stop)
+        if stop - start <= READ_AHEAD_BYTES // 2:
+            data = self._reader.read(start, stop)
             if len(data) == stop - start:
                 return (data,)
         return _payload(self._inner, start, stop)
@@ -257,10 +262,10 @@ class Decoding:
             member = None if content.name is None else self._add(block, content, size)
             raise _DamageError(f"cannot be decoded{' whole' if size else ''}. {error}", block, member) from error
         self._add(block, content, size)
-        if self._stream.aligned or self._stream.ended or stop == payload or self._kept["rca-zstd-unaligned"].full():
+        if self._stream.aligned or self._stream.ended or stop == payload or self._capped["rca-zstd-unaligned"].full():
             return
-        message = f"{self._where(block)} ends inside a zstd block: some of its data stands in the next blob."
-        self._kept["rca-zstd-unaligned"].add(message, self._spans(block))
+        message = f"{self._where(block)} ends inside a zstd block: the next blob holds some of its data."
+        self._capped["rca-zstd-unaligned"].add(message, self._spans(block))
 
     def _add(self, block: int, content: Content, size: int) -> int | None:
         """Append one blob with all that is to say about its name; says which member it is."""
@@ -270,27 +275,27 @@ class Decoding:
         head = self._layout.outer_start(block)
         payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
         member = self._members.append(content.name, payload, stop, size=size, head=head)
-        for code, words in _said_of(content):
-            if not self._kept[code].full():
+        for code, words in _name_problems(content):
+            if not self._capped[code].full():
                 message = f"The name of member {member}{words}"
-                self._kept[code].add(message, self._spans(block), member)
+                self._capped[code].add(message, self._spans(block), member)
         return member
 
 
-def _said_of(content: Content) -> Iterator[tuple[str, str]]:
+def _name_problems(content: Content) -> Iterator[tuple[str, str]]:
     """The codes and the ends of sentences, behind "the name", of what is to be said of a name."""
     name = content.name or b""
-    if content.name_size > NAME:
+    if content.name_size > MAX_NAME_BYTES:
         yield (
             "rca-name-too-long",
-            f" is {in_bytes(content.name_size)} long; {grouped(NAME)} of them are kept.",
+            f" is {in_bytes(content.name_size)} long; {grouped(MAX_NAME_BYTES)} of them are kept.",
         )
     for words in hazards(name):
         if words == "is not UTF-8":
             shown = visible(name[:80])
             yield (
                 "rca-name-not-utf-8",
-                f", {shown}, is not UTF-8; it is shown with escapes. Its content is not concerned.",
+                f", {shown}, is not UTF-8; it is shown with escapes. Its content is not affected.",
             )
         elif not name:
             yield "rca-name-empty", " is empty, so nothing can be extracted under it."

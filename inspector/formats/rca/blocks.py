@@ -10,8 +10,6 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from inspector.core.archive import Emitter
-from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
 from inspector.formats._zstd import MAGIC
@@ -25,20 +23,20 @@ NOT_OPENING = 34
 REST = 33
 """Stands for the bytes behind a varint that cannot be read, to the end of the stream."""
 
-HASH = 8
+HASH_SIZE = 8
 """The size of a reset block's hash in bytes."""
-VARINT = 10
+MAX_VARINT_BYTES = 10
 """The longest varint, in bytes: 64 bits, 7 to a byte."""
-BLOCKS = 4_000_000
+MAX_BLOCKS = 4_000_000
 """The most blocks that are told apart; the rest is left as it is, so that a file of zeros does not fill memory."""
 
 MAX_IMPLAUSIBLE_SEGMENTS = 1_000
 """Reset blocks without a zstd frame behind them that open a segment, for each segment has a hash to compare."""
 
 _BLOB = bytes((BLOB,))
-_FRAME = VARINT + len(MAGIC)
+_FRAME = MAX_VARINT_BYTES + len(MAGIC)
 """The magic of a zstd frame lies within so many bytes behind a reset block that opens a segment."""
-_SMALLEST, _LARGEST = 4096, 512 * 1024
+_MIN_WINDOW_BYTES, _MAX_WINDOW_BYTES = 4096, 512 * 1024
 
 
 class Blocks:
@@ -56,7 +54,7 @@ class Blocks:
         self.types = bytearray()
         self.segments = array("Q", (0,))
         self.claimed = 0
-        self.left_off = False
+        self.incomplete = False
         self.implausible = 0
 
     def __len__(self) -> int:
@@ -103,7 +101,7 @@ class Blocks:
 def varint(data: bytes, at: int) -> tuple[int, int]:
     """The varint at ``at`` in ``data`` and where it ends; 0 for the end where it is not whole or too long."""
     value = shift = 0
-    for position in range(at, min(len(data), at + VARINT)):
+    for position in range(at, min(len(data), at + MAX_VARINT_BYTES)):
         byte = data[position]
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
@@ -112,7 +110,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
     return 0, 0
 
 
-def typed(value: int) -> tuple[int, int]:
+def kind_and_size(value: int) -> tuple[int, int]:
     """The block type and the payload size in bytes that a varint's value says."""
     return (value >> 1 & 31, value >> 6) if value & 1 else (BLOB, value >> 1)
 
@@ -133,7 +131,7 @@ def walk(inner: SplicedSource, progress: Progress, lost: Sequence[tuple[int, int
             progress.advance(stop - start)
             at = stop
     if at < inner.size:
-        blocks.left_off = len(blocks) >= BLOCKS
+        blocks.incomplete = len(blocks) >= MAX_BLOCKS
         blocks.append(REST, at, at)
     if len(blocks):
         blocks.close(inner.size, max(at, inner.size))
@@ -142,15 +140,15 @@ def walk(inner: SplicedSource, progress: Progress, lost: Sequence[tuple[int, int
 
 def _walk(blocks: Blocks, inner: SplicedSource, at: int, stop: int, progress: Progress) -> int:
     """Add the blocks from ``at`` on that begin before ``stop``; says where the next one begins, or none can be told."""
-    reach = _SMALLEST
-    while at < stop and len(blocks) < BLOCKS:
+    reach = _MIN_WINDOW_BYTES
+    while at < stop and len(blocks) < MAX_BLOCKS:
         before = len(blocks)
         following = _window(blocks, inner.read(at, min(reach, stop - at)), at, stop)
         if following == at:
             break
         progress.advance(min(following, stop) - at)
         # Reading far ahead pays where blocks are small, and costs where each read meets but one.
-        reach = min(reach * 2, _LARGEST) if len(blocks) - before > 4 else max(reach // 2, _SMALLEST)
+        reach = min(reach * 2, _MAX_WINDOW_BYTES) if len(blocks) - before > 4 else max(reach // 2, _MIN_WINDOW_BYTES)
         at = following
     return at
 
@@ -164,9 +162,11 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
     edges, payloads = blocks.edges.append, blocks.payloads.append
     at, known = 0, len(blocks)
     if base + len(window) >= size:
-        window += b"\xff" * VARINT  # so that looking ahead needs no care; a varint that runs into it has no end
+        window += (
+            b"\xff" * MAX_VARINT_BYTES
+        )  # so that looking ahead needs no care; a varint that runs into it has no end
     # A varint that the window may cut off is left for the next window.
-    limit = len(window) - VARINT
+    limit = len(window) - MAX_VARINT_BYTES
     while at < limit:
         value, payload = window[at], at + 1
         if value > 0x7F:
@@ -179,7 +179,7 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
                     break
         if value & 1:
             blocks.types.extend(_BLOB * (len(blocks) - known))
-            kind, length = typed(value)
+            kind, length = kind_and_size(value)
             if kind == RESET and not blocks.opens(window, payload + length):
                 kind = NOT_OPENING
             blocks.append(kind, base + at, base + payload)
@@ -191,50 +191,3 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
         at = payload + length
     blocks.types.extend(_BLOB * (len(blocks) - known))
     return base + at
-
-
-def report(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
-    """Report that the blocks end before the stream does, or reach past its end, and reset blocks that open nothing."""
-    more = blocks.types.count(NOT_OPENING)
-    if more:
-        emitter.warning(
-            "rca-too-many-segments",
-            f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "
-            "no zstd frame behind them. Their hashes are not compared.",
-        )
-    if len(blocks) and blocks.types[-1] == REST:
-        _report_rest(blocks, blocks.edges[len(blocks) - 1], inner, emitter)
-    elif len(blocks) and blocks.claimed > inner.size:
-        _report_past_end(blocks, inner, emitter)
-
-
-def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter) -> None:
-    span = inner.outer(at, inner.size)
-    where, left = grouped(span[0].start), in_bytes(inner.size - at)
-    if blocks.left_off:
-        emitter.warning(
-            "rca-too-many-blocks",
-            f"More than {grouped(BLOCKS)} blocks: the {left} from byte {where} on are left as they are.",
-            *span,
-        )
-        return
-    data = inner.read(at, VARINT)
-    reason = "is cut off by the end of the blob layer" if len(data) < VARINT else "does not end within 64 bits"
-    emitter.error(
-        "rca-varint",
-        f"The varint at byte {where} {reason}, so no block can be told from here on: {left} cannot be read.",
-        *span,
-    )
-
-
-def _report_past_end(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
-    last = len(blocks) - 1
-    start, payload = blocks.edges[last], blocks.payloads[last]
-    kind = "blob" if blocks.types[last] == BLOB else "control"
-    emitter.error(
-        "rca-past-end",
-        f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} announces "
-        f"{in_bytes(blocks.claimed - payload)} of payload, which reaches past the end of the blob layer: "
-        f"{in_bytes(inner.size - payload)} are there.",
-        *inner.outer(start, inner.size),
-    )

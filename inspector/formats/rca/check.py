@@ -1,32 +1,36 @@
-"""The check of an RCA archive: all hashes are compared, and every blob is judged by that of its segment.
+"""Checks RCA archives: compares all hashes and judges every blob by the hash of its segment.
 
-A blob is verified when it decodes and the hash of its segment is right. Where that hash is wrong, missing or cannot be
-compared, a blob that decodes is doubtful, for the hash covers the segment as a whole; one that does not decode is a
-mismatch whatever the hash says.
+A blob is verified if it decodes and the hash of its segment matches. If that hash is wrong, missing or cannot be
+compared, a blob that decodes is doubtful, since the hash covers the whole segment; one that does not decode is a
+mismatch whatever the hash.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.finding import Finding, Severity
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
+from inspector.core.rows import LazyRows
+from inspector.core.span import Span, Spans
 from inspector.core.span import total as size
-from inspector.core.verdict import Verdict
-from inspector.formats.rca import explain
-from inspector.formats.rca.hashes import Hashes, compare
+from inspector.core.verdict import Checksum, Verdict
+from inspector.formats.rca.findings import report_hashes, resumed_wrongly
+from inspector.formats.rca.hashes import Convention, Hashes, compare
 from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.ledger import Ledger
 
 
 def compare_hashes(layout: Layout, emitter: Emitter, progress: Progress) -> Hashes:
-    """Compare all hashes, emit what they say unless it has been said, and set the ledger."""
+    """Compare all hashes, emit new findings and set the archive's checksums."""
     hashes = compare(layout, progress)
     emitter.archive.checksums = Ledger(hashes)
-    explain.report(hashes, emitter)
+    report_hashes(hashes, emitter)
     return hashes
 
 
@@ -41,7 +45,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
 
 
 def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> int:
-    """Judge the members of one segment; says how many are verified."""
+    """Judge the members of one segment; returns how many are verified."""
     progress.advance(0)
     layout, starts = hashes.layout, emitter.members.starts
     segment = hashes.segment(row)
@@ -61,8 +65,8 @@ def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> in
     return last - first - broken if verdict is Verdict.VERIFIED else 0
 
 
-class _Is(Enum):
-    """What the check says of a segment and its hash."""
+class _SegmentState(Enum):
+    """The result of the check for a segment and its hash."""
 
     WHOLE = 0
     DAMAGED = 1
@@ -70,15 +74,15 @@ class _Is(Enum):
     WRONG_HASH = 3
 
 
-def _is(hashes: Hashes, row: int) -> _Is:
+def _segment_state(hashes: Hashes, row: int) -> _SegmentState:
     segment, wrong = hashes.segment(row), hashes.verdict(row) is Verdict.MISMATCH
     if segment in hashes.layout.damaged:
-        return _Is.DAMAGED
+        return _SegmentState.DAMAGED
     if wrong and (segment < 0 or hashes.hash_only(row)):
-        return _Is.WRONG_HASH
+        return _SegmentState.WRONG_HASH
     if segment < 0 or hashes.proved(row):
-        return _Is.WHOLE
-    return _Is.DAMAGED if wrong and not explain.resumed_wrongly(hashes, row) else _Is.UNSURE
+        return _SegmentState.WHOLE
+    return _SegmentState.DAMAGED if wrong and not resumed_wrongly(hashes, row) else _SegmentState.UNSURE
 
 
 def _sentence(hashes: Hashes, whole: int) -> str:
@@ -88,13 +92,13 @@ def _sentence(hashes: Hashes, whole: int) -> str:
     if not len(hashes):
         return "There is nothing in it that could be checked."
     segments, blobs = len(layout.blocks.segments), layout.blobs(0, len(layout.blocks))
-    counted = Counter(_is(hashes, row) for row in range(len(hashes)))
+    counted = Counter(_segment_state(hashes, row) for row in range(len(hashes)))
     parts = [
         _part(counted[each], total, thing, *verbs)
         for each, total, thing, verbs in (
-            (_Is.DAMAGED, segments, "segments", ("is damaged", "are damaged")),
-            (_Is.UNSURE, segments, "segments", ("cannot be checked", "cannot be checked")),
-            (_Is.WRONG_HASH, len(hashes), "hashes", ("is wrong", "are wrong")),
+            (_SegmentState.DAMAGED, segments, "segments", ("is damaged", "are damaged")),
+            (_SegmentState.UNSURE, segments, "segments", ("cannot be checked", "cannot be checked")),
+            (_SegmentState.WRONG_HASH, len(hashes), "hashes", ("is wrong", "are wrong")),
         )
         if counted[each]
     ]
@@ -112,3 +116,122 @@ def _part(number: int, total: int, things: str, one: str, many: str) -> str:
     """``1 of 3 segments is damaged``."""
     thing = things.removesuffix("es" if things == "hashes" else "s")
     return f"{grouped(number)} of {count(total, thing, things)} {one if 1 in (number, total) else many}"
+
+
+_COMPARED = (Verdict.VERIFIED, Verdict.MISMATCH)
+
+
+def decode_group(archive: Archive, index: int) -> int:
+    """See Format.decode_group."""
+    blocks = archive.detail.blocks
+    number: int = blocks.segment_of(blocks.at_payload(archive.members.starts[index]))
+    return number
+
+
+def thread_copy(archive: Archive) -> Archive:
+    """See Format.thread_copy: a reader stores its position in the layout, so each thread needs its own layout."""
+    layout = archive.detail
+    return replace(archive, detail=replace(layout, cursor=None)) if isinstance(layout, Layout) else archive
+
+
+def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Sequence[Finding]:
+    """See Format.prove: compares the hashes of the members' segments, unless that was done on opening or by a check.
+
+    Those before and behind are compared too, for they can tell that of two that do not fit only a hash is wrong.
+    """
+    layout, ledger = archive.detail, archive.checksums
+    if not isinstance(layout, Layout) or not isinstance(ledger, Ledger):
+        return archive.findings
+    hashes = ledger.hashes
+    segments = sorted({decode_group(archive, member) for member in members})
+    copy = replace(archive, findings=list(archive.findings))
+    if not any(hashes.verdict(row) in _COMPARED for row in range(len(hashes))):
+        near = {hashes.row(segment) + step for segment in segments for step in (-1, 0, 1)}
+        hashes = compare(layout, progress, sorted(near.intersection(range(len(hashes)))))
+        report_hashes(hashes, Emitter(copy))
+    return [*copy.findings, *_unproved(hashes, segments)]
+
+
+def _unproved(hashes: Hashes, segments: Iterable[int]) -> Iterator[Finding]:
+    """That no hash proves the content of segments, a finding for each reason."""
+    places: dict[str, list[Span]] = {}
+    for segment in segments:
+        row = hashes.row(segment)
+        if not hashes.proved(row):
+            places.setdefault(_reason(hashes, row), []).extend(hashes.layout.inner.outer(*hashes.bounds(row)))
+    for reason, spans in places.items():
+        yield Finding(Severity.ERROR, "rca-unproved", f"Nothing proves what was read: {reason}.", tuple(spans))
+
+
+def _reason(hashes: Hashes, row: int) -> str:
+    if hashes.comparable(row):
+        return "the hash of its segment is wrong" if hashes.certain(row) else "where its segment ends is unknown"
+    covered = "covers bytes that are missing" if hashes.final(row) else "is cut off"
+    return f"the hash of its segment {covered}"
+
+
+_CONVENTIONS = {
+    Convention.SPECIFICATION: "Right as the specification says: the hash that opens the segment is left out.",
+    Convention.RCARCH: "Right as rcarch writes: the hash that opens the segment is covered too.",
+}
+
+
+class Ledger(LazyRows[Checksum]):
+    """All stored hashes in file order; ``hashes`` are what they are made of."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        self.hashes = hashes
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def row(self, at: int) -> Checksum:
+        hashes = self.hashes
+        convention = hashes.convention_of(at)
+        segment = hashes.segment(at)
+        return Checksum(
+            name=f"hash of segment {segment + 1}" if segment >= 0 else "hash of nothing, before segment 1",
+            algorithm="blake2s, 64 bits",
+            stored=hashes.stored(at).hex(),
+            computed=hashes.digest(at, convention),
+            place=hashes.place(at),
+            covers=self._covers(at, convention),
+            omits=hashes.omits(at, convention),
+            verdict=hashes.verdict(at),
+            note=self._note(at),
+        )
+
+    def _covers(self, at: int, convention: Convention) -> Spans:
+        inner = self.hashes.layout.inner
+        found: list[Span] = []
+        for start, stop in self.hashes.ranges(at, convention):
+            if start < stop:
+                found += inner.outer(start, stop)
+        return tuple(found)
+
+    def _note(self, at: int) -> str:
+        hashes = self.hashes
+        held, verdict = hashes.matched(at), hashes.verdict(at)
+        if held:
+            return _CONVENTIONS[held] if hashes.conventions_differ(at) else "Right; both conventions agree on it."
+        if hashes.hash_only(at):
+            return self._only_hash(at)
+        if at - 1 in hashes.repaired:
+            return "Right once the hash in the reset block that opens the segment is repaired."
+        if verdict is Verdict.NOT_CHECKABLE:
+            if hashes.comparable(at):
+                return "Where the archive ends cannot be told, so this may not be the hash of the segment."
+            return "It covers bytes that are missing." if hashes.final(at) else "The stored hash is cut off."
+        if verdict is Verdict.MISMATCH:
+            other = {hashes.digest(at, each) for each in Convention} - {hashes.digest(at, hashes.convention_of(at))}
+            return (
+                "Wrong by both conventions" + "".join(f"; by the other it would be {digest}" for digest in other) + "."
+            )
+        return "Not compared yet."
+
+    def _only_hash(self, at: int) -> str:
+        if at in self.hashes.repaired:
+            return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
+        if self.hashes.confirmed_by_chunk(at):
+            return "Only the stored hash is wrong: the metadata of the chunk that the segment fills is the right one."
+        return "It seems that only the stored hash is wrong: it differs from the computed one in one byte."

@@ -17,10 +17,10 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
 
-BITS = 16
+FIRST_SIZE_BITS = 16
 """The width of the first chunk's size field."""
 
-METADATA = 8
+METADATA_BYTES = 8
 """The size of the metadata field in bytes."""
 
 _SECTION = "RCA, Outer Layer Format (Chunk Layer)"
@@ -90,22 +90,22 @@ class ChunkLayer:
         return self.chunks[-1].stop if self.chunks else 0
 
     @property
-    def unsure(self) -> tuple[int, int]:
+    def uncertain_header(self) -> tuple[int, int]:
         """Where the first header stands that may say another size than it should, and the bits of its size field."""
         if self.chunks and not self.corrupt:
             return self.chunks[-1].start, self.chunks[-1].bits
-        return self.end, BITS << len(self.chunks)
+        return self.end, FIRST_SIZE_BITS << len(self.chunks)
 
 
 def header_size(bits: int) -> int:
     """The size in bytes of a chunk header whose size field has ``bits`` bits."""
-    return bits // 8 + METADATA
+    return bits // 8 + METADATA_BYTES
 
 
 def scan(source: Source) -> ChunkLayer:
     """Follow the chain from the beginning of ``source`` to where it ends or breaks."""
     chunks: list[Chunk] = []
-    at, bits = 0, BITS
+    at, bits = 0, FIRST_SIZE_BITS
     while at < source.size and (not chunks or chunks[-1].full):
         header = source.read(at, header_size(bits))
         size = int.from_bytes(header[: bits // 8], "big")
@@ -157,8 +157,8 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | No
     shown = hexadecimal(size, bits // 4)
     if size > limit:
         return "rca-chunk-size-reserved", (
-            f"The chunk size {shown} at byte {grouped(at)} is reserved: it is above the largest of a "
-            f"{bits}-bit size field, {hexadecimal(limit)}."
+            f"The chunk size {shown} at byte {grouped(at)} is reserved. A {bits}-bit size field holds at most "
+            f"{hexadecimal(limit)}."
         )
     if size < header_size(bits):
         return "rca-chunk-size-small", (
@@ -167,7 +167,7 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | No
         )
     if len(header) < header_size(bits):
         return "rca-truncated", (
-            f"The file is truncated inside the chunk header at byte {grouped(at)}: its size field announces "
+            f"The file is truncated inside the chunk header at byte {grouped(at)}. Its size field states "
             f"{in_bytes(size)}, and {in_bytes(len(header))} are there."
         )
     return None
@@ -177,7 +177,7 @@ def _truncation(chunk: Chunk) -> tuple[str, str, Span]:
     there = chunk.stop - chunk.start
     missing = chunk.size - there
     message = (
-        f"Chunk {chunk.number + 1} is truncated: its size field announces {in_bytes(chunk.size)}, and "
+        f"Chunk {chunk.number + 1} is truncated. Its size field states {in_bytes(chunk.size)}, and "
         f"{in_bytes(there)} {verb(there, 'is', 'are')} there. {in_bytes(missing)} {verb(missing, 'is', 'are')} missing "
         "at the end of the file."
     )
@@ -193,7 +193,7 @@ def _garbage(source: Source, at: int, bits: int, chunks: Sequence[Chunk]) -> Fie
         return Field("trailing garbage", Kind.GARBAGE, (span,), note=note, specification=_SECTION)
     size_note = "0: the chunk is incomplete, so the archive ends before it."
     size_span = Span(at, at + bits // 8)
-    metadata = Span(size_span.stop, min(size_span.stop + METADATA, source.size))
+    metadata = Span(size_span.stop, min(size_span.stop + METADATA_BYTES, source.size))
     children = [
         Field("size", Kind.NUMBER, (size_span,), 0, size_note, text=hexadecimal(0, bits // 4)),
         Field("metadata", Kind.BYTES, (metadata,), header[bits // 8 :].hex(), "Of a dead chunk header: irrelevant."),
@@ -244,7 +244,7 @@ def _header_field(header: bytes, start: int, bits: int, number: int, note: str, 
     )
     parts = (
         Part("size", bits // 8, Kind.LENGTH, unsigned_be, bits // 4, lambda _: note),
-        Part("metadata", METADATA, Kind.DIGEST, hex_text, 0, lambda _: metadata),
+        Part("metadata", METADATA_BYTES, Kind.DIGEST, hex_text, 0, lambda _: metadata),
     )
     children, values = fields_of(parts, header, start)
     span = Span(start, start + len(header))

@@ -15,7 +15,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.rows import LazyRows
 from inspector.core.span import Spans
-from inspector.formats.rca.blocks import BLOB, HASH, NOT_OPENING, RESET, REST, typed, varint
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, NOT_OPENING, RESET, REST, kind_and_size, varint
 from inspector.formats.rca.layout import Layout, OuterStarts
 
 _SECTION = "RCA, Inner Layer Format (Blob Layer)"
@@ -97,7 +97,7 @@ class BlobLayerFields:
     def _hash(self, block: int) -> Spans:
         """The hash in a reset block: that of the segment before."""
         payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
-        return self._inner.outer(payload, min(payload + HASH, stop))
+        return self._inner.outer(payload, min(payload + HASH_SIZE, stop))
 
     def _block(self, block: int) -> Field:
         kind = self._blocks.types[block]
@@ -115,7 +115,7 @@ class BlobLayerFields:
     def _varint(self, start: int, payload: int) -> tuple[int, int]:
         """The value of a varint and the payload size it states; zeros where its bytes are no longer there."""
         value, stop = varint(self._inner.read(start, payload - start), 0)
-        return value, typed(value)[1] if stop else 0
+        return value, kind_and_size(value)[1] if stop else 0
 
     def _parts(self, block: int, value: int, note: str, parts: Iterable[Field]) -> list[Field]:
         start, stop = self._blocks.edges[block], self._blocks.payloads[block]
@@ -152,7 +152,7 @@ class BlobLayerFields:
 
     def _reset(self, block: int, value: int, stated: str) -> Field:
         payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
-        cut = min(payload + HASH, stop)
+        cut = min(payload + HASH_SIZE, stop)
         ended = self._blocks.segment_of(block) if block else 0
         covered = f"segment {ended}, which ends here" if ended else "the bytes before it, of which there are none"
         digest = self._inner.read(payload, cut - payload).hex()

@@ -21,14 +21,14 @@ from inspector.core.source import BLOCK
 from inspector.core.source import blocks as pieces
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
-from inspector.formats.rca.blocks import HASH, RESET
-from inspector.formats.rca.chunks import METADATA
-from inspector.formats.rca.layout import NEAR, Layout, Near
+from inspector.formats.rca.blocks import HASH_SIZE, RESET
+from inspector.formats.rca.chunks import METADATA_BYTES
+from inspector.formats.rca.layout import READ_AHEAD_BYTES, Layout, ReadAhead
 
-_WORKERS = 8
+MAX_WORKERS = 8
 MAX_HASH_TRIALS = 1_000
 """Wrong hashes of which it is tried whether they alone are wrong."""
-_ENDED = -1
+_WORKER_ENDED = -1
 Ranges = tuple[tuple[int, int], ...]
 """Inner bytes ``[start, stop)``, in order."""
 
@@ -59,18 +59,18 @@ class Hashes:
         self._last = rows - 1
         # What is asked of every row is kept in columns, for a small file may hold very many.
         self._cut_off = bytearray(
-            blocks.edges[block + 1] - blocks.payloads[block] < HASH for block in blocks.segments[1:]
+            blocks.edges[block + 1] - blocks.payloads[block] < HASH_SIZE for block in blocks.segments[1:]
         )
         if self._lead:
-            self._cut_off.insert(0, blocks.edges[1] - blocks.payloads[0] < HASH)
-        self.inner = Near(layout.inner)
+            self._cut_off.insert(0, blocks.edges[1] - blocks.payloads[0] < HASH_SIZE)
+        self.inner = ReadAhead(layout.inner)
         self._filled = layout.filled_chunks()
-        self._held = bytearray(rows)
+        self._matched = bytearray(rows)
         self._known = bytearray(rows)
         self._digests = {convention: array("Q", bytes(8 * rows)) for convention in Convention}
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._matched)
 
     def segment(self, row: int) -> int:
         """The number of the segment that a hash covers; -1 for nothing."""
@@ -88,11 +88,11 @@ class Hashes:
         """The file bytes of a stored hash."""
         if self.final(row):
             header = self.layout.chunks.chunks[-1].header
-            return (Span(header.stop - METADATA, header.stop),)
+            return (Span(header.stop - METADATA_BYTES, header.stop),)
         return self.layout.inner.outer(*self._hash_bytes(self.segment(row) + 1))
 
     def stored(self, row: int) -> bytes:
-        """A stored hash; shorter than HASH where the reset block is."""
+        """A stored hash; shorter than HASH_SIZE where the reset block is."""
         if self.final(row):
             return self.layout.chunks.chunks[-1].metadata
         start, stop = self._hash_bytes(self.segment(row) + 1)
@@ -102,9 +102,9 @@ class Hashes:
         """Where the hash stands in the reset block that opens a segment, as inner bytes."""
         block = self.layout.blocks.segments[segment]
         payload = self.layout.blocks.payloads[block]
-        return payload, min(payload + HASH, self.layout.blocks.edges[block + 1])
+        return payload, min(payload + HASH_SIZE, self.layout.blocks.edges[block + 1])
 
-    def tells(self, row: int) -> bool:
+    def conventions_differ(self, row: int) -> bool:
         """Whether the conventions differ on a hash."""
         segment = self.segment(row)
         return segment > 0 or (segment == 0 and self._lead > 0)
@@ -120,14 +120,14 @@ class Hashes:
     def ranges(self, row: int, convention: Convention) -> Ranges:
         """The inner bytes that a hash covers."""
         start, stop = self.bounds(row)
-        if convention is Convention.RCARCH or not self.tells(row):
+        if convention is Convention.RCARCH or not self.conventions_differ(row):
             return ((start, stop),)
         cut, after = self._hash_bytes(self.segment(row))
         return ((start, cut), (after, stop))
 
     def omits(self, row: int, convention: Convention) -> Spans:
         """The file bytes between those that a hash covers and leaves out."""
-        if convention is Convention.RCARCH or not self.tells(row):
+        if convention is Convention.RCARCH or not self.conventions_differ(row):
             return ()
         return self.layout.inner.outer(*self._hash_bytes(self.segment(row)))
 
@@ -138,16 +138,16 @@ class Hashes:
 
     def certain(self, row: int) -> bool:
         """Whether it is certain that a stored hash is that of the segment: the end may not be where it seems."""
-        return not self.final(row) or not (self.layout.chunks.corrupt or self.layout.blocks.left_off)
+        return not self.final(row) or not (self.layout.chunks.corrupt or self.layout.blocks.incomplete)
 
-    def held(self, row: int) -> Convention | None:
+    def matched(self, row: int) -> Convention | None:
         """The convention by which a stored hash is right, if there is one."""
-        return Convention(self._held[row]) if self._held[row] else None
+        return Convention(self._matched[row]) if self._matched[row] else None
 
     def digest(self, row: int, convention: Convention) -> str:
         """The computed hash in hex; empty where it has not been computed."""
         known = self._known[row] & convention.value
-        return f"{self._digests[convention][row]:0{2 * HASH}x}" if known else ""
+        return f"{self._digests[convention][row]:0{2 * HASH_SIZE}x}" if known else ""
 
     def verdict(self, row: int) -> Verdict:
         """What comparing says of a stored hash."""
@@ -155,17 +155,17 @@ class Hashes:
             return Verdict.NOT_CHECKABLE
         if not self._known[row]:
             return Verdict.NOT_CHECKED
-        if self._held[row]:
+        if self._matched[row]:
             return Verdict.VERIFIED
         return Verdict.MISMATCH if self.certain(row) else Verdict.NOT_CHECKABLE
 
-    def wrong(self) -> list[int]:
+    def mismatched(self) -> list[int]:
         """The rows whose stored hash is not the computed one, certain or not."""
         return [
-            row for row, (known, held) in enumerate(zip(self._known, self._held, strict=True)) if known and not held
+            row for row, (known, held) in enumerate(zip(self._known, self._matched, strict=True)) if known and not held
         ]
 
-    def near(self, row: int) -> Convention | None:
+    def one_byte_off(self, row: int) -> Convention | None:
         """The convention by which a wrong hash differs from the computed one in one byte only, if there is one.
 
         A change of the segment does that to a hash once in 2**53 times, so it is the hash that seems to have changed;
@@ -182,7 +182,7 @@ class Hashes:
                 return convention
         return None
 
-    def witnessed(self, row: int) -> bool:
+    def confirmed_by_chunk(self, row: int) -> bool:
         """Whether the metadata of the chunk that a segment fills to its end is the computed hash, not the wrong one.
 
         Readers ignore it. But an append that ended there has left it, as the hash of what it had written.
@@ -190,33 +190,40 @@ class Hashes:
         segment = self.segment(row)
         if self.final(row) or segment < 0 or segment in self.layout.damaged or not self._known[row]:
             return False
-        chunk = None if self._held[row] else self._filled.get(self.bounds(row)[1])
+        chunk = None if self._matched[row] else self._filled.get(self.bounds(row)[1])
         return chunk is not None and chunk.metadata.hex() in {self.digest(row, each) for each in Convention}
 
     def hash_only(self, row: int) -> bool:
         """Whether nothing but a stored hash seems to be wrong."""
-        return row in self.repaired or self.near(row) is not None or self.witnessed(row)
+        return row in self.repaired or self.one_byte_off(row) is not None or self.confirmed_by_chunk(row)
 
     def proved(self, row: int) -> bool:
         """Whether the bytes of a segment are proved to be those that were written."""
-        return bool(self._held[row]) or row in self.repaired or row - 1 in self.repaired or self.witnessed(row)
+        return (
+            bool(self._matched[row]) or row in self.repaired or row - 1 in self.repaired or self.confirmed_by_chunk(row)
+        )
 
     def convention_of(self, row: int) -> Convention:
         """The convention that a hash follows, as far as it can be told."""
-        return self.held(row) or self.near(row) or self.convention or Convention.SPECIFICATION
+        return self.matched(row) or self.one_byte_off(row) or self.convention or Convention.SPECIFICATION
 
     def record(self, row: int, convention: Convention, digest: bytes) -> bool:
         """Keep a computed hash; says whether the stored one is the same."""
-        conventions = (convention,) if self.tells(row) else tuple(Convention)
+        conventions = (convention,) if self.conventions_differ(row) else tuple(Convention)
         for each in conventions:
             self._digests[each][row] = int.from_bytes(digest, "big")
             self._known[row] |= each.value
         if digest != self.stored(row):
             return False
-        self._held[row] = convention.value
-        if self.tells(row):
+        self._matched[row] = convention.value
+        if self.conventions_differ(row):
             self.convention = convention
         return True
+
+
+def own_convention(hashes: Hashes) -> Convention:
+    """The convention to write hashes by: the archive's own, or that of the published writer where none is told."""
+    return hashes.convention or Convention.RCARCH
 
 
 def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = None) -> Hashes:
@@ -227,7 +234,7 @@ def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = Non
     progress.begin("Comparing hashes", total)
     _Comparison(hashes, progress).run(wanted)
     progress.advance(max(0, progress.total - progress.done))  # what no hash that can be compared covers
-    for row in hashes.wrong()[:MAX_HASH_TRIALS]:
+    for row in hashes.mismatched()[:MAX_HASH_TRIALS]:
         if _only_the_hash_is_wrong(hashes, row, progress):
             hashes.repaired.add(row)
     return hashes
@@ -242,7 +249,7 @@ class _Comparison:
         self._guess = Convention.RCARCH  # of the published writer: the one that is met most
         self._rows: Iterator[int] = iter(())
         self._read: SimpleQueue[int] = SimpleQueue()
-        self._tell: Callable[[int], None] = self._read.put
+        self._report_read: Callable[[int], None] = self._read.put
         self._stop = Event()
 
     def _order(self, rows: list[int]) -> list[int]:
@@ -253,8 +260,8 @@ class _Comparison:
         """
         hashes = self._hashes
         sizes = {row: stop - start for row in rows for start, stop in (hashes.bounds(row),)}
-        order = sorted(rows, key=lambda row: (hashes.tells(row), -sizes[row]))
-        if order and hashes.tells(order[-1]):
+        order = sorted(rows, key=lambda row: (hashes.conventions_differ(row), -sizes[row]))
+        if order and hashes.conventions_differ(order[-1]):
             order.insert(0, order.pop())
         return order
 
@@ -263,12 +270,12 @@ class _Comparison:
         hashes, size = self._hashes, self._hashes.layout.inner.size
         rows = [row for row in wanted if hashes.comparable(row)]
         # Threads help only where a segment is some pieces long.
-        workers = min(_WORKERS, os.cpu_count() or 1, len(rows)) if size > len(hashes) * BLOCK else 1
+        workers = min(MAX_WORKERS, os.cpu_count() or 1, len(rows)) if size > len(hashes) * BLOCK else 1
         self._rows = iter(self._order(rows) if workers > 1 else rows)
         if workers > 1:
             self._share(workers)
             return
-        self._tell = self._progress.advance
+        self._report_read = self._progress.advance
         for row in self._rows:
             self._compare(row)
 
@@ -279,7 +286,7 @@ class _Comparison:
             try:
                 while left:
                     read = self._read.get()
-                    left -= read == _ENDED
+                    left -= read == _WORKER_ENDED
                     self._progress.advance(max(read, 0))
             finally:
                 self._stop.set()
@@ -293,7 +300,7 @@ class _Comparison:
                 if self._stop.is_set():
                     return
         finally:
-            self._read.put(_ENDED)
+            self._read.put(_WORKER_ENDED)
 
     def _compare(self, row: int) -> None:
         hashes = self._hashes
@@ -301,25 +308,25 @@ class _Comparison:
         other = next(convention for convention in Convention if convention is not guess)
         for convention, following in ((guess, other), (other, guess)):
             digest = self._digest(hashes.ranges(row, convention), counted=convention is guess)
-            if digest is None or hashes.record(row, convention, digest) or not hashes.tells(row):
+            if digest is None or hashes.record(row, convention, digest) or not hashes.conventions_differ(row):
                 return
             self._guess = following
 
     def _digest(self, ranges: Ranges, *, counted: bool) -> bytes | None:
         """The hash of inner bytes; None where comparing has been stopped."""
-        digest = blake2s(digest_size=HASH)
+        digest = blake2s(digest_size=HASH_SIZE)
         for piece in _pieces(self._hashes, ranges):
             if self._stop.is_set():
                 return None
             digest.update(piece)
             self._progress.wait()
-            self._tell(len(piece) if counted else 0)
+            self._report_read(len(piece) if counted else 0)
         return digest.digest()
 
 
 def _pieces(hashes: Hashes, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:
     for start, stop in ranges:
-        if stop - start > NEAR // 2:
+        if stop - start > READ_AHEAD_BYTES // 2:
             yield from pieces(hashes.layout.inner, start, stop)
         else:
             yield hashes.inner.read(start, stop)
@@ -333,7 +340,7 @@ def _only_the_hash_is_wrong(hashes: Hashes, row: int, progress: Progress) -> boo
     if any(hashes.segment(each) in hashes.layout.damaged for each in (row, following)):
         return False
     before, after = hashes.ranges(following, Convention.SPECIFICATION)
-    digest = blake2s(digest_size=HASH)
+    digest = blake2s(digest_size=HASH_SIZE)
     for piece in _pieces(hashes, (before,)):
         digest.update(piece)
     digest.update(bytes.fromhex(hashes.digest(row, Convention.RCARCH)))

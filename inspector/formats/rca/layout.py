@@ -16,11 +16,11 @@ from inspector.formats._zstd import Stream
 from inspector.formats.rca.blocks import BLOB, REST, Blocks
 from inspector.formats.rca.chunks import Chunk, ChunkLayer
 
-NEAR = 64 * 1024
+READ_AHEAD_BYTES = 64 * 1024
 """Bytes that are read at once where blocks and segments are small."""
 
 
-class Near:
+class ReadAhead:
     """Reads inner bytes ``[start, stop)``, small stretches out of the last larger one; any number of threads may."""
 
     def __init__(self, inner: SplicedSource) -> None:
@@ -31,9 +31,9 @@ class Near:
         """The bytes; fewer where the source has become shorter."""
         base, data = self._last
         if start < base or stop > base + len(data):
-            if stop - start > NEAR // 2:
+            if stop - start > READ_AHEAD_BYTES // 2:
                 return self._inner.read(start, stop - start)
-            base, data = self._last = start, self._inner.read(start, NEAR)
+            base, data = self._last = start, self._inner.read(start, READ_AHEAD_BYTES)
         return data[start - base : stop - base]
 
 
@@ -76,9 +76,9 @@ class Layout:
     behind: Behind | None = None
 
     @property
-    def sensible(self) -> bool:
+    def consistent(self) -> bool:
         """Whether blocks follow one another from the beginning to the end."""
-        return not (self.lost or self.blocks.left_off or whole_blocks(self.blocks) < len(self.blocks))
+        return not (self.lost or self.blocks.incomplete or whole_blocks(self.blocks) < len(self.blocks))
 
     def outer_start(self, block: int) -> int:
         """Where a block begins in the file."""

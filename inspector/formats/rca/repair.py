@@ -1,17 +1,32 @@
-"""The ways of repairing an RCA archive, planned from what checking has found."""
+"""Repairs of RCA archives in place: of wrong sizes and varints, of the end, and of stored hashes.
+
+By rcarch's convention a hash covers the one before it, so correcting one may break the next: all hashes that follow
+from it are corrected in the same Edit (specification: "Reset blocks (block type 0)").
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2s
 
 from inspector.core.archive import Archive
+from inspector.core.edit import Edit, Patch
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
-from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.repair_end import cut_back, drop_garbage, finish
-from inspector.formats.rca.repair_hash import repair_hashes
-from inspector.formats.rca.repair_read import put_right
+from inspector.core.source import Source, blocks
+from inspector.core.verdict import Verdict
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST
+from inspector.formats.rca.check import Ledger
+from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ended, header_size, scan
+from inspector.formats.rca.findings import resumed_wrongly
+from inspector.formats.rca.hashes import Convention, Hashes, own_convention
+from inspector.formats.rca.layout import Behind, Layout, whole_blocks
+from inspector.formats.rca.reading import look_behind
 from inspector.formats.rca.salvage import salvages
+from inspector.formats.rca.write import header
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
@@ -24,9 +39,9 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 
 
 def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Repair]:
-    """The repairs in place. What a hash proves to be wrong comes first: the rest is planned as it reads then."""
+    """Repairs in place. Values that a hash proves come first; the rest is planned once they are written."""
     hashes, source = ledger.hashes, archive.source
-    proved = list(put_right(source, hashes, progress))
+    proved = list(repair_headers(source, hashes, progress))
     if proved:
         yield from proved
         return
@@ -35,3 +50,397 @@ def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Rep
         if repair is not None:
             yield repair
     yield from repair_hashes(source, hashes, progress)
+
+
+_UNPROVED = (
+    "The blobs of the last segment that decode are taken to be what was archived. Nothing proves it, for no hash is "
+    "left that covers them and is right."
+)
+_GARBAGE = frozenset({"rca-trailing-garbage"})
+_ENDS = frozenset({"rca-truncated", "rca-past-end", "rca-varint"})
+
+
+def finish(source: Source, hashes: Hashes) -> Iterator[Repair]:
+    """Finish an interrupted append: as far as hashes prove it, and as far as blobs decode."""
+    layout = hashes.layout
+    behind = layout.behind
+    if behind is None:
+        return
+    unproved = behind.counted[1]
+    if behind.proved > behind.start:
+        title = f"Finish the append that was interrupted: {behind.whole}"
+        edit = _finished(source, layout, behind, behind.proved, behind.metadata, title)
+        yield Repair("rca-finish-append", title, _GARBAGE, edit=edit)
+    if behind.readable > behind.proved:
+        title = f"Finish the append that was interrupted, as far as blobs decode: {behind.unproved}"
+        edit = _finished(source, layout, behind, behind.readable, behind.readable_metadata, title)
+        decode = "decodes, and is" if unproved == 1 else "decode, and are"
+        claim = f"{count(unproved, 'blob')} {decode} taken to be what was to be archived. No hash proves it."
+        yield Repair("rca-finish-unproved", title, _GARBAGE, claim=claim, edit=edit)
+
+
+def _finished(source: Source, layout: Layout, behind: Behind, stop: int, metadata: bytes, label: str) -> Edit:
+    """The Edit that ends the archive at the inner position ``stop`` of what follows it."""
+    end = behind.layout.inner.outer(stop - 1, stop)[0].stop
+    return Edit(label, ended(source, layout.chunks.uncertain_header, end, metadata), source.size, source.size)
+
+
+def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
+    """Cut off what an interrupted append left; the hash of the last segment proves where the archive ends."""
+    chunks, behind = hashes.layout.chunks, hashes.layout.behind
+    if not chunks.tail or chunks.corrupt:
+        return None
+    end = chunks.tail[0].spans[0].start
+    size = in_bytes(source.size - end)
+    title = f"Cut off the {size} of garbage from byte {grouped(end)} on"
+    claim, loses = "", tuple(_blobs_behind(behind))
+    if loses:
+        claim = "What the interrupted append left is not wanted, though blobs in it can be read."
+    elif not chunks.chunks:
+        claim = (
+            "The append that was interrupted was the first, so the archive is empty afterwards. The size 0 in its "
+            "first header says so, and nothing else does."
+        )
+    elif not hashes.matched(len(hashes) - 1):
+        claim = (
+            f"The archive ends at byte {grouped(end)}, as the size of its last chunk says. The hash of the last "
+            "segment does not prove it: if it is the size that is wrong, there are blobs among these bytes."
+        )
+    edit = Edit(title, (), source.size, end)
+    lossless = "" if claim else _lossless(behind)
+    return Repair("rca-drop-garbage", title, _GARBAGE, loses, claim, edit, lossless=lossless)
+
+
+def _blobs_behind(behind: Behind | None) -> Iterator[str]:
+    """The blobs in the bytes after the end."""
+    if behind is None:
+        return
+    whole, unproved = behind.counted
+    if whole:
+        yield f"{behind.whole}: proved whole by {'its hash' if whole == 1 else 'their hashes'}."
+    if unproved:
+        yield f"{behind.unproved}: readable, though nothing proves {'it' if unproved == 1 else 'them'}."
+
+
+def _lossless(behind: Behind | None) -> str:
+    """Why cutting bytes that hold no whole blob loses nothing."""
+    if behind is not None and behind.partial is not None:
+        return f"Of '{visible(behind.partial[:80])}' only the beginning is there, and the archive never held it."
+    return "No blob in them can be read, and no hash covers them."
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A blob layer as it would end: ``kept`` blocks, and what the last hash is then; ``proved`` by a stored hash."""
+
+    kept: int
+    metadata: bytes
+    proved: bool
+
+
+def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | None:
+    """Cut an archive off behind its last whole block, where nothing that stands further back can be read.
+
+    None where no blob would be left, and where the last segment is damaged before its end.
+    """
+    layout = hashes.layout
+    if not _ends_badly(layout, archive.source) or layout.blocks.incomplete or layout.chunks.open:
+        return None
+    end = _end(hashes, progress)
+    if end is None:
+        return None
+    edit = _shortened(archive.source, layout, layout.blocks.edges[end.kept], end.metadata)
+    claim = "" if end.proved else _UNPROVED
+    if end.proved and _partial(archive, layout, end.kept):
+        claim = "The last blob is not wanted: only its beginning can be read."
+    found = {finding.code for finding in archive.findings}
+    ends = _ENDS if end.kept == len(layout.blocks) or layout.damaged.keys() - _last(layout) else _ENDS | {"rca-zstd"}
+    fixes = frozenset(found & (ends | {"rca-metadata-hash-mismatch"}))
+    loses = _loses(archive, layout, end.kept)
+    lossless = "" if loses or claim else "No part of a blob is among them, only what was to open the next segment."
+    return Repair("rca-cut-back", edit.label, fixes, loses, claim, edit, lossless=lossless)
+
+
+def _ends_badly(layout: Layout, source: Source) -> bool:
+    """Whether bytes are missing at the end, or what stands there is no block."""
+    chunks, blocks_ = layout.chunks, layout.blocks
+    if chunks.corrupt:
+        at = chunks.tail[0].spans[0].start
+        return source.size - at < header_size(FIRST_SIZE_BITS << len(chunks.chunks))
+    if not len(blocks_):
+        return False
+    return chunks.truncated or whole_blocks(blocks_) < len(blocks_)
+
+
+def _last(layout: Layout) -> set[int]:
+    return {len(layout.blocks.segments) - 1}
+
+
+def _end(hashes: Hashes, progress: Progress) -> _End | None:
+    layout = hashes.layout
+    all_blocks = layout.blocks
+    kept = whole_blocks(all_blocks)
+    metadata = b""
+    while kept and all_blocks.types[kept - 1] == RESET:
+        # A segment without a block is left out, with the reset block that opens it.
+        kept -= 1
+        row = hashes.row(all_blocks.segment_of(kept) - 1)
+        metadata = hashes.stored(row) if hashes.matched(row) else b""
+    if not layout.blobs(0, kept):
+        return None
+    segment = all_blocks.segment_of(kept - 1)
+    if layout.damaged.get(segment, kept) < kept:
+        return None
+    as_written = bool(hashes.matched(len(hashes) - 1))
+    missing = layout.chunks.truncated or layout.chunks.corrupt
+    if metadata:
+        # Bytes that are there and were not written so may be blobs behind one that was changed.
+        return _End(kept, metadata, missing or as_written)
+    metadata = _hash(hashes, segment, kept, progress)
+    filled = layout.filled(layout.blocks.edges[kept])
+    # What an append left behind that was to go on in a new chunk: the chunk before says where it began.
+    begun = filled is not None and filled.metadata == metadata
+    return _End(kept, metadata, begun or (as_written and not layout.chunks.truncated))
+
+
+def _hash(hashes: Hashes, segment: int, kept: int, progress: Progress) -> bytes:
+    """The hash of a segment that ends before the block ``kept``."""
+    layout, row = hashes.layout, hashes.row(segment)
+    convention = own_convention(hashes)
+    stop = layout.blocks.edges[kept]
+    digest = blake2s(digest_size=HASH_SIZE)
+    progress.begin("Hashing", stop - hashes.bounds(row)[0])
+    for first, last in hashes.ranges(row, convention):
+        for piece in blocks(layout.inner, first, min(last, stop)):
+            digest.update(piece)
+            progress.advance(len(piece))
+    return digest.digest()
+
+
+def _shortened(source: Source, layout: Layout, stop: int, metadata: bytes) -> Edit:
+    """The Edit after which the blob layer ends at its byte ``stop``, which is not its first."""
+    end = layout.inner.outer(stop - 1, stop)[0].stop
+    chunk = next(each for each in layout.chunks.chunks if end <= each.stop)
+    old = source.read(chunk.start, chunk.header.size)
+    new = header(end - chunk.start, chunk.bits, metadata)
+    label = f"End the archive at byte {grouped(end)}, behind its last whole block"
+    return Edit(label, (Patch(chunk.start, old, new),), source.size, end)
+
+
+def _partial(archive: Archive, layout: Layout, kept: int) -> bool:
+    """Whether the beginning of a blob that is cut off can be read."""
+    starts = archive.members.starts
+    return bool(len(starts)) and starts[-1] >= layout.blocks.edges[kept]
+
+
+def _loses(archive: Archive, layout: Layout, kept: int) -> tuple[str, ...]:
+    """What the cut loses; nothing if only reset blocks are cut."""
+    all_blocks = layout.blocks
+    last = len(all_blocks) - 1
+    if last < kept or all_blocks.types[last] not in (BLOB, REST):
+        return ()
+    if all_blocks.types[last] == REST:
+        there = all_blocks.edges[-1] - all_blocks.edges[last]
+        return (f"{in_bytes(there)} at the end, in which no block can be told.",)
+    payload, stop = all_blocks.payloads[last], all_blocks.edges[last + 1]
+    name = ""
+    if _partial(archive, layout, kept):
+        name = f" '{visible(archive.members.path(len(archive.members) - 1)[:80])}'"
+    wanted = in_bytes(all_blocks.claimed - payload)
+    return (f"The blob{name} at the end, of which {grouped(stop - payload)} of {wanted} are there.",)
+
+
+_SIZE = frozenset(
+    {
+        "rca-chunk-size-reserved",
+        "rca-chunk-size-small",
+        "rca-chunk-size-wrong",
+        "rca-truncated",
+        "rca-past-end",
+        "rca-metadata-hash-mismatch",
+    }
+)
+
+
+def repair_headers(source: Source, hashes: Hashes, progress: Progress) -> Iterator[Repair]:
+    """Write the sizes and varints that a hash proves, sizes first."""
+    layout = hashes.layout
+    if layout.chunks.open:
+        repair = _open_end(source, hashes, progress)
+        if repair is not None:
+            yield repair
+    elif layout.sizes:
+        at = min(patch.offset for patch in layout.sizes)
+        size = next(chunk.size for chunk in layout.chunks.chunks if chunk.start == at)
+        label = f"Set the size of the chunk at byte {grouped(at)} to {in_bytes(size)}, as its hash proves"
+        yield Repair("rca-mend-chunk-size", label, _SIZE, edit=Edit(label, layout.sizes, source.size, source.size))
+    if layout.varints:
+        places = ", ".join(grouped(patch.offset) for patch in layout.varints[:3])
+        more = f" and {grouped(len(layout.varints) - 3)} more" if len(layout.varints) > 3 else ""
+        thing = "varint at byte" if len(layout.varints) == 1 else "varints at bytes"
+        label = f"Set the {thing} {places}{more} to what the hash of its segment proves"
+        edit = Edit(label, layout.varints, source.size, source.size)
+        yield Repair("rca-mend-varint", label, frozenset({"rca-varint-wrong"}), edit=edit)
+
+
+def _open_end(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
+    """End an archive whose last header is lost after the last blob that decodes."""
+    layout = hashes.layout
+    behind = look_behind(layout, hashes, 0, progress)
+    if behind is None or layout.lost:
+        return None
+    end, metadata = behind.proved, behind.metadata
+    claim = "The archive ended there: the header that said so is lost."
+    if behind.readable > behind.proved:
+        end, metadata = behind.readable, behind.readable_metadata
+        unproved = behind.counted[1]
+        decode = "decodes, and is" if unproved == 1 else "decode, and are"
+        claim = (
+            f"{count(unproved, 'blob')} {decode} taken to be what was archived: the hash of the last segment is lost."
+        )
+    if not end:
+        return None
+    stop = layout.inner.outer(end - 1, end)[0].stop
+    first = scan(source).uncertain_header
+    patches = ended(source, first, stop, metadata)
+    label = f"Set the size of the chunk at byte {grouped(first[0])} so that the archive ends at byte {grouped(stop)}"
+    edit = Edit(label, patches, source.size, source.size)
+    return Repair("rca-mend-chunk-size", label, _SIZE, claim=claim, edit=edit)
+
+
+MIN_PROVING_BYTES = 4
+"""The bytes of a hash that prove a segment where the rest of it is known to be unwritten."""
+_RESET = frozenset({"rca-reset-hash-mismatch", "rca-hash-resumed-wrongly"})
+_METADATA = frozenset({"rca-metadata-hash-mismatch"})
+
+
+def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
+    """Repairs of wrong hashes whose segments decode, proved ones first."""
+    wrong = [row for row in range(len(hashes)) if _repairable(hashes, row)]
+    proved = {row for row in wrong if not hashes.final(row) and _proved(hashes, row)}
+    # A wrong hash that is as it was written is right: it is the segment that has changed.
+    assumed = [
+        row for row in wrong if not hashes.final(row) and row not in proved and not _hash_as_written(hashes, row)
+    ]
+    found: list[Repair] = []
+    if proved:
+        edit = _edit(source, hashes, proved, progress)
+        found.append(Repair("rca-mend-reset-hash", edit.label, _RESET, edit=edit))
+    if assumed:
+        edit, claim = _edit(source, hashes, assumed, progress), _claim(hashes, assumed)
+        found.append(Repair("rca-accept-segments", edit.label, _RESET, claim=claim, edit=edit))
+    half = half_written(hashes)
+    if half:
+        edit = _edit(source, hashes, [len(hashes) - 1], progress)
+        title = f"Finish the header of the last chunk, of which {half} bytes of the hash were written"
+        claim = (
+            ""
+            if half >= MIN_PROVING_BYTES
+            else f"Only {count(half, 'byte')} of the hash that was being written prove it."
+        )
+        found.append(Repair("rca-finish-append", title, _METADATA, claim=claim, edit=edit))
+    elif wrong and hashes.final(wrong[-1]):
+        edit, claim = _edit(source, hashes, wrong[-1:], progress), _claim(hashes, wrong[-1:])
+        found.append(Repair("rca-mend-metadata", edit.label, _METADATA, claim=claim, edit=edit))
+    return found
+
+
+def half_written(hashes: Hashes) -> int:
+    """How many bytes of the last hash an interrupted write had written; 0 if that does not explain it.
+
+    The others are those of the hash that stood there before, which the reset block repeats that opens the last segment,
+    or zeros in an archive of one segment.
+    """
+    row = len(hashes) - 1
+    if row < 0 or not _repairable(hashes, row):
+        return 0
+    stored, before = hashes.stored(row), hashes.stored(row - 1) if row else bytes(HASH_SIZE)
+    digests = [bytes.fromhex(hashes.digest(row, each)) for each in Convention]
+    return max(
+        (size for size in range(1, HASH_SIZE) for each in digests if stored == each[:size] + before[size:]), default=0
+    )
+
+
+def _repairable(hashes: Hashes, row: int) -> bool:
+    """Whether a hash is wrong, all of its segment decodes, and no hash before it explains it."""
+    wrong = hashes.verdict(row) is Verdict.MISMATCH
+    if hashes.final(row) and whole_blocks(hashes.layout.blocks) < len(hashes.layout.blocks):
+        return False  # what the hash covers is not known
+    return wrong and hashes.segment(row) not in hashes.layout.damaged and row - 1 not in hashes.repaired
+
+
+def _proved(hashes: Hashes, row: int) -> bool:
+    """Whether a wrong reset hash is known to be all that is wrong."""
+    if hashes.segment(row) < 0 or row in hashes.repaired or hashes.confirmed_by_chunk(row):
+        return True
+    # The wrong one was written so, which only a wrong resume does at this place.
+    return resumed_wrongly(hashes, row) and _hash_as_written(hashes, row)
+
+
+def _hash_as_written(hashes: Hashes, row: int) -> bool:
+    """Whether the next hash, which is right, covers a reset hash."""
+    return hashes.matched(row + 1) is Convention.RCARCH
+
+
+def _claim(hashes: Hashes, rows: Sequence[int]) -> str:
+    if all(hashes.one_byte_off(row) for row in rows):
+        return (
+            "Only the stored hash has changed. It differs from the computed one in one byte, and a change of the "
+            "segment would most likely change all of it; but no other hash says so."
+        )
+    blobs = sum(hashes.layout.blobs(*hashes.layout.blocks.segment(hashes.segment(row))) for row in rows)
+    decode = "decodes, and is" if blobs == 1 else "decode, and are"
+    return (
+        f"{count(blobs, 'blob')} {decode} taken to be what was archived. Nothing proves it: where a hash is wrong, "
+        "either it or a byte of its segment has changed, and a changed byte may decode too."
+    )
+
+
+def _edit(source: Source, hashes: Hashes, wrong: Collection[int], progress: Progress) -> Edit:
+    """The Edit after which the hashes of the rows ``wrong`` are right, and all that were right still are."""
+    rows = set(wrong)
+    after = _after(hashes, rows, progress)
+    patches: list[Patch] = []
+    for row, digest in after.items():
+        at, stored = 0, hashes.stored(row)
+        for span in hashes.place(row):  # two where a chunk boundary lies between
+            patches.append(Patch(span.start, stored[at : at + span.size], digest[at : at + span.size]))
+            at += span.size
+    places = " and ".join(grouped(hashes.place(row)[0].start) for row in sorted(rows)[:3])
+    more = f" and {grouped(len(rows) - 3)} more" if len(rows) > 3 else ""
+    follow = len(after.keys() - rows)
+    follows = f", and the {count(follow, 'hash', 'hashes')} that {'follows' if follow == 1 else 'follow'} from that"
+    if len(rows) > 1:
+        label = f"Set the reset hashes at bytes {places}{more} to what their segments hash to"
+    elif hashes.final(min(rows)):
+        label = f"Set the hash in the last chunk's header at byte {places} to what the segment hashes to"
+    else:
+        label = f"Set the reset hash at byte {places} to what the segment hashes to"
+    label += follows if follow else ""
+    return Edit(label, tuple(patches), source.size, source.size)
+
+
+def _after(hashes: Hashes, rows: Collection[int], progress: Progress) -> dict[int, bytes]:
+    """The hashes that change: those of ``rows``, and the right ones that cover one that changes."""
+    found: dict[int, bytes] = {}
+    for row in range(min(rows), len(hashes)):
+        convention = hashes.matched(row) or hashes.one_byte_off(row) or own_convention(hashes)
+        covered = found.get(row - 1) if hashes.conventions_differ(row) and convention is Convention.RCARCH else None
+        if row in rows or (covered and hashes.matched(row)):
+            digest = _digest(hashes, row, convention, covered, progress)
+            if digest != hashes.stored(row):
+                found[row] = digest
+    return found
+
+
+def _digest(hashes: Hashes, row: int, convention: Convention, covered: bytes | None, progress: Progress) -> bytes:
+    """The hash of a segment; with ``covered`` in the place of the hash that stands in its reset block."""
+    if covered is None:
+        return bytes.fromhex(hashes.digest(row, convention))
+    (start, cut), (after, stop) = hashes.ranges(row, Convention.SPECIFICATION)
+    digest = blake2s(hashes.layout.inner.read(start, cut - start) + covered, digest_size=HASH_SIZE)
+    progress.begin("Hashing", stop - after)
+    for piece in blocks(hashes.layout.inner, after, stop):
+        digest.update(piece)
+        progress.advance(len(piece))
+    return digest.digest()

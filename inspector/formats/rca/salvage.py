@@ -20,15 +20,13 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import blocks
-from inspector.formats.rca.blobs import NAME, Decoding, read
+from inspector.formats.rca.blobs import MAX_NAME_BYTES, Decoding, read
 from inspector.formats.rca.blocks import RESET
-from inspector.formats.rca.chain import Chain
-from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.hashes import Convention, Hashes, compare, own_convention
 from inspector.formats.rca.layout import Layout, whole_blocks
-from inspector.formats.rca.repair_hash import own_convention
-from inspector.formats.rca.write import BlobLayer
+from inspector.formats.rca.write import BlobLayer, Chain
 
-_ODD = frozenset(
+_REWRITTEN = frozenset(
     {"rca-name-unterminated", "rca-name-too-long", "rca-name-not-utf-8", "rca-zstd-unaligned", "rca-zstd-frames"}
 )
 _CHANGED = "The file has changed while it was read, so the salvage does not fit together. Check it again."
@@ -132,7 +130,7 @@ def _odd(archive: Archive, layout: Layout) -> set[int] | None:
         return None
     found: set[int] = set()
     for finding in archive.findings:
-        at = layout.inner.inner(finding.spans[0].start) if finding.code in _ODD and finding.spans else None
+        at = layout.inner.inner(finding.spans[0].start) if finding.code in _REWRITTEN and finding.spans else None
         if at is not None:
             found.add(layout.blocks.segment_of(bisect_right(layout.blocks.edges, at) - 1))
     return found
@@ -149,7 +147,7 @@ def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[st
     ]
     if lost:
         kept = {part.begin: part.end for part in parts}
-        names = listed((members.path(at) for at in _gone(len(members), kept)), lost)
+        names = listed((members.path(at) for at in _lost_members(len(members), kept)), lost)
         said = f": {names}" if names else ", whose names cannot be read"
         sentences.append(f"{grouped(lost)} of {count(blobs, 'blob')}{said}.")
     if layout.chunks.corrupt:
@@ -169,7 +167,7 @@ def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[st
     return tuple(sentences)
 
 
-def _gone(members: int, kept: Mapping[int, int]) -> Iterator[int]:
+def _lost_members(members: int, kept: Mapping[int, int]) -> Iterator[int]:
     """The members that are in none of the parts ``kept``, which begin and end where that says."""
     at = 0
     while at < members:
@@ -185,7 +183,7 @@ def _name(path: bytes) -> bytes:
     try:
         path.decode()
     except UnicodeDecodeError:
-        return visible(path).encode()[:NAME].decode(errors="ignore").encode()
+        return visible(path).encode()[:MAX_NAME_BYTES].decode(errors="ignore").encode()
     return path
 
 

@@ -1,14 +1,14 @@
 """Finding segments again where damage hides them (RCA: "Reset blocks (block type 0)").
 
-A block says only how long it is, so behind a varint that is wrong nothing is where it seems. But every segment can be
-told by its hash: from where one begins its blocks are followed and hashed. Where the hash becomes the one that stands
-behind the next two bytes, a reset block follows and the segment is proved, whatever those two bytes are.
-Where the blocks cease to make sense a varint may be wrong: if exactly one value of it makes the hash right, that stood
-there. Else the next segment is searched for by the zstd frame that it begins with, and is one only if a hash
+A block states only its length, so after a wrong varint every later block is misread. A hash still identifies a
+segment: from its start, blocks are followed and hashed. If the hash so far equals the 8 bytes that follow the next two
+bytes, a reset block follows and the segment is proved, whatever those two bytes are.
+Where blocks stop making sense, a varint may be wrong: if exactly one other value makes the hash match, that value is
+restored. Otherwise the next segment is searched for by the zstd frame that it starts with, and accepted only if a hash
 proves it.
 
-All of this takes time that is linear in the bytes searched, whatever they are: ``Budget`` counts the bytes that are
-hashed and decoded and the blocks and candidates that are looked at, and holds the limits of both.
+Time is linear in the bytes searched, whatever they are: ``Budget`` counts bytes hashed and decoded, and blocks and
+candidates examined, and limits both.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from inspector.core.progress import Progress
 from inspector.core.source import blocks as pieces
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import BLOCK, BLOCK_HEADER, HEADER, MAGIC, RESERVED, RLE, Stream, ZstdError, header_size
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layout import Layout, Lost, Near
+from inspector.formats.rca.layout import Layout, Lost, ReadAhead
 
 RESET_HEAD = b"\x81\x04"
-"""How a reset block begins whose payload is a hash and nothing more."""
+"""The varint of a reset block whose payload is only a hash."""
 MIN_BYTES = 1 << 20
 """Bytes that a search hashes and decodes in any case, however small the archive."""
 MAX_PASSES = 32
@@ -45,12 +45,12 @@ MAX_EMPTY_SEGMENTS = 64
 """Segments in a row without a right hash and without a blob that decodes, before they count as one damaged stretch."""
 _NO_FRAME = 0x0B
 """Bits that are 0 in the first byte behind a frame's magic: the reserved one, and those of a dictionary, never used."""
-_EXTRA = 256
-"""The furthest that a reset block is looked for before the blob block that follows it, in bytes."""
+MAX_EXTRA_BYTES = 256
+"""How far before a blob block a reset block is searched for, in bytes."""
 _ENDS = 4096
-"""The most zstd blocks of one blob whose varint is looked for: 512 MiB of content."""
-_TRIALS = 32
-"""The most values of one varint that are tried."""
+"""Zstd blocks of one blob whose varint is being restored: 512 MiB of content."""
+MAX_TRIALS = 32
+"""Values of one varint that are tried."""
 
 
 class Budget:
@@ -69,7 +69,7 @@ class Budget:
 
 
 class Fix(NamedTuple):
-    """The bytes that are proved to have stood at an inner position."""
+    """The bytes that a hash proves to belong at the inner position ``at``."""
 
     at: int
     data: bytes
@@ -79,10 +79,9 @@ class Fix(NamedTuple):
 class _Segment:
     """How far a segment can be followed.
 
-    ``closed`` is where a hash proves that it ends; else ``reset`` is where a reset block or the end of the stream
-    follows all the same, and ``lost`` where the blocks cease to make sense: with ``reset`` the first block that hardly
-    any writer makes, if there is one. ``last`` are where blocks begin whose varints may be wrong. ``empty`` says that
-    no blob in it decodes.
+    ``closed`` is where a hash proves that it ends. Otherwise ``reset`` is where a reset block or the end of the stream
+    follows, and ``lost`` is where blocks stop making sense; if both are set, ``lost`` is the first block that no known
+    writer makes. ``last`` are the starts of blocks whose varints may be wrong. ``empty``: no blob in it decodes.
     """
 
     closed: int | None = None
@@ -93,11 +92,11 @@ class _Segment:
 
 
 class Search:
-    """Searches the segments whose hashes are not right. What it finds is in ``lost``, ``fix`` and ``end``.
+    """Searches segments whose hashes do not match. The results are ``lost``, ``fix`` and ``end``.
 
-    ``lost`` are the stretches to leave out, ``fix`` is a varint to be put right first: another search will tell more.
-    ``end`` is the last inner position at which the hash in the chunk's header proves that the archive ends there, in
-    an archive of which nothing else says that. ``budget`` and ``tentative`` count the work.
+    ``lost`` are stretches to skip. ``fix`` is a varint to correct before searching again. ``end`` is the last inner
+    position at which the hash in the chunk header proves that the archive ends, where no size records it.
+    ``budget`` and ``tentative`` count the work.
     """
 
     def __init__(self, layout: Layout, hashes: Hashes, progress: Progress) -> None:
@@ -107,14 +106,14 @@ class Search:
         self._layout = layout
         self._hashes = hashes
         self._inner = layout.inner
-        self._near = Near(layout.inner)
+        self._reader = ReadAhead(layout.inner)
         self._progress = progress
         self.budget = Budget(layout.inner.size)
         self.tentative = Budget(layout.inner.size, TENTATIVE_SHARE)
         self._spent = self.budget
 
     def run(self) -> Search:
-        """Search all there is, or up to a fix."""
+        """Search every doubtful region, or up to the first fix."""
         self._progress.begin("Searching for segments", self._inner.size)
         for start, stop in self._in_doubt():
             self._region(start, stop)
@@ -123,7 +122,7 @@ class Search:
         return self
 
     def _in_doubt(self) -> Iterator[tuple[int, int]]:
-        """The inner bytes ``[start, stop)`` of segments one behind the other none of whose hashes is right."""
+        """The inner bytes ``[start, stop)`` of runs of segments without a matching hash."""
         hashes, begun, stop = self._hashes, -1, 0
         for row in range(len(hashes)):
             if hashes.segment(row) < 0:
@@ -158,10 +157,10 @@ class Search:
                     following = self._behind(found.lost, stop, found.reset or self._next_reset(found.lost))
 
     def _behind(self, lost: int, stop: int, goes_on: int | None) -> int | None:
-        """Where the next segment begins behind where the blocks cease to make sense; None if there is none.
+        """Where the next segment starts after ``lost``, where blocks stop making sense; None if there is none.
 
-        Where they seem to go on, at ``goes_on``, a segment is hidden only if all from it to there is proved: what else
-        looks like one may be part of an archive inside a blob.
+        If blocks seem to continue at ``goes_on``, a hidden segment counts only if everything from it to there is
+        proved: anything else may be part of an archive inside a blob.
         """
         hidden = self._hidden(lost, stop, goes_on)
         if hidden is None and goes_on is not None:
@@ -176,7 +175,7 @@ class Search:
 
     @contextmanager
     def _tentative(self) -> Iterator[None]:
-        """What is followed meanwhile may be of no use: it is counted apart, so that segments are found all the same."""
+        """Charge trials to a budget of their own, so that failed ones leave enough for finding segments."""
         self._spent = self.tentative
         try:
             yield
@@ -184,17 +183,17 @@ class Search:
             self._spent = self.budget
 
     def _spend(self, size: int, steps: int = 1) -> bool:
-        """Count bytes and blocks that are about to be followed; False where that is too many."""
+        """Charge bytes and blocks about to be followed; False if the budget is exhausted."""
         self._spent.bytes += size
         self._spent.steps += steps
         self._progress.advance(0)
         return self._spent.left
 
     def _block(self, at: int) -> tuple[int, int, int] | None:
-        """The type of the block at ``at``, where its payload begins and where it ends; None for what is none."""
+        """The type, payload start and end of the block at ``at``; None if no block is there."""
         size = self._inner.size
-        value, length = varint(self._near.read(at, min(at + VARINT, size)), 0)
-        kind, payload = typed(value)
+        value, length = varint(self._reader.read(at, min(at + MAX_VARINT_BYTES, size)), 0)
+        kind, payload = kind_and_size(value)
         stop = at + length + payload
         # A blob has at least the 0 byte that ends its name: an empty one is never written.
         if not length or stop > size or (kind == BLOB and not payload) or not self._spend(length):
@@ -204,15 +203,15 @@ class Search:
     def _stored(self, at: int) -> bytes:
         """The hash in the reset block at ``at``; nothing where there is no such block."""
         block = self._block(at) if at < self._inner.size else None
-        if block is None or block[0] != RESET or block[2] - block[1] < HASH:
+        if block is None or block[0] != RESET or block[2] - block[1] < HASH_SIZE:
             return b""
-        return self._near.read(block[1], block[1] + HASH)
+        return self._reader.read(block[1], block[1] + HASH_SIZE)
 
     def _closes(self, edge: int, digests: Iterable[bytes]) -> bool:
-        """Whether one of the hashes is the one that stands behind ``edge``, or that of the end of the archive."""
+        """Whether one of the hashes equals the one stored after ``edge``, or that of the end of the archive."""
         digests = set(digests)
         if edge < self._inner.size:
-            there = self._near.read(edge, min(edge + len(RESET_HEAD) + HASH, self._inner.size))
+            there = self._reader.read(edge, min(edge + len(RESET_HEAD) + HASH_SIZE, self._inner.size))
             if there[len(RESET_HEAD) :] in digests:
                 return True
             if there[0] & 0x3F == 1 and self._stored(edge) in digests:  # a reset block with more than a hash
@@ -233,21 +232,21 @@ class Search:
         return not (chunks.truncated or chunks.corrupt or chunks.open)
 
     def _digests(self, at: int) -> list[_Digest]:
-        """The hashes of a segment that begins at ``at``, of nothing so far: one for each convention."""
+        """Empty hashes for a segment that starts at ``at``: one for each convention."""
         block = self._block(at)
         if block is None or block[0] != RESET:
             return [_Digest(0, 0)]
-        return [_Digest(0, 0), _Digest(block[1], min(block[1] + HASH, block[2]))]
+        return [_Digest(0, 0), _Digest(block[1], min(block[1] + HASH_SIZE, block[2]))]
 
     def _hash(self, digests: list[_Digest], start: int, stop: int) -> None:
-        for piece in pieces(self._inner, start, stop) if stop - start > BLOCK else (self._near.read(start, stop),):
+        for piece in pieces(self._inner, start, stop) if stop - start > BLOCK else (self._reader.read(start, stop),):
             for digest in digests:
                 digest.update(start, piece)
             start += len(piece)
             self._progress.advance(0)
 
     def _follow(self, at: int) -> _Segment:
-        """Follow a segment from ``at`` on, hashing and decoding it, to where it is closed or ends otherwise."""
+        """Follow, hash and decode a segment from ``at`` to where a hash closes it or it ends otherwise."""
         # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
         digests, stream, edge, last = self._digests(at), Stream(), at, [at, at]
         odd: int | None = None
@@ -276,7 +275,7 @@ class Search:
     def _decodes(self, stream: Stream, payload: int, stop: int) -> bool:
         try:
             for piece in (
-                pieces(self._inner, payload, stop) if stop - payload > BLOCK else (self._near.read(payload, stop),)
+                pieces(self._inner, payload, stop) if stop - payload > BLOCK else (self._reader.read(payload, stop),)
             ):
                 for _ in stream.feed(piece):
                     self._progress.advance(0)
@@ -285,7 +284,7 @@ class Search:
         return True
 
     def _next_reset(self, at: int) -> int | None:
-        """Where the next segment begins if the blocks from ``at`` on are what they seem."""
+        """Where the next segment starts if the blocks from ``at`` on are real."""
         with self._tentative():
             first = at
             while at < self._inner.size:
@@ -296,14 +295,14 @@ class Search:
                     following = self._block(block[2])
                     if following is None or following[0] != BLOB:
                         return None
-                    return at if self._near.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
+                    return at if self._reader.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
                 at = block[2]
             return None
 
     # ---- what is hidden --------------------------------------------------------------------------------------------
 
     def _hidden(self, start: int, stop: int, goes_on: int | None) -> int | None:
-        """The next segment behind ``start`` that is proved; with all behind it, up to where the blocks go on."""
+        """The next proved segment after ``start``; if ``goes_on``, all segments up to there must be proved too."""
         for at in self._frames(start + 1, goes_on or stop):
             proved = at
             while proved < (goes_on or at + 1):
@@ -316,7 +315,7 @@ class Search:
         return None
 
     def _frames(self, start: int, stop: int) -> Iterator[int]:
-        """Where reset blocks begin in ``[start, stop)`` that are followed by a blob with a new zstd frame."""
+        """Starts of reset blocks in ``[start, stop)`` that a blob with a new zstd frame follows."""
         at, before = start, b""
         for piece in pieces(self._inner, start, stop):
             window = before + piece
@@ -334,31 +333,35 @@ class Search:
                 return
 
     def _resets_before(self, frame: int, start: int) -> Iterator[int]:
-        """Where a reset block may begin behind which the blob begins whose zstd frame is at ``frame``."""
-        low = max(start, frame - _EXTRA)
+        """Possible starts of the reset block before the blob whose zstd frame is at ``frame``."""
+        low = max(start, frame - MAX_EXTRA_BYTES)
         data = self._inner.read(low, frame - low)
-        for length in range(1, VARINT + 1):
+        for length in range(1, MAX_VARINT_BYTES + 1):
             blob = len(data) - length
             value, stop = varint(data, blob) if blob >= 0 else (0, 0)
-            if stop != len(data) or typed(value)[0] != BLOB or frame + typed(value)[1] > self._inner.size:
+            if (
+                stop != len(data)
+                or kind_and_size(value)[0] != BLOB
+                or frame + kind_and_size(value)[1] > self._inner.size
+            ):
                 continue
-            for at in range(blob - len(RESET_HEAD) - HASH, -1, -1):
+            for at in range(blob - len(RESET_HEAD) - HASH_SIZE, -1, -1):
                 if data[at] & 0x3F == 1:
                     value, payload = varint(data, at)
-                    kind, size = typed(value)
-                    if payload and kind == RESET and size >= HASH and payload + size == blob:
+                    kind, size = kind_and_size(value)
+                    if payload and kind == RESET and size >= HASH_SIZE and payload + size == blob:
                         yield low + at
 
     # ---- a varint that is wrong ------------------------------------------------------------------------------------
 
     def _restored(self, at: int, suspects: Iterable[int]) -> Fix | None:
-        """The varint in the segment that begins at ``at`` of which exactly one other value makes the hash right."""
+        """The corrected varint of the segment at ``at``, if exactly one other value makes the hash match."""
         with self._tentative():
             found = (self._value(at, suspect) for suspect in sorted(set(suspects), reverse=True))
             return next(filter(None, found), None)
 
     def _value(self, at: int, suspect: int) -> Fix | None:
-        """The only other varint at ``suspect`` that makes the hash of the segment right, if there is exactly one."""
+        """The only other varint at ``suspect`` that makes the hash of the segment match; None unless there is one."""
         found: set[Fix] = set()
         digests: list[_Digest] | None = None
         trials = 0
@@ -372,14 +375,14 @@ class Search:
             if self._fits(digests, suspect, head, end):
                 found.add(Fix(suspect, head))
             trials += 1
-            if trials == _TRIALS:
+            if trials == MAX_TRIALS:
                 break
         return found.pop() if len(found) == 1 else None
 
     def _fits(self, digests: list[_Digest], at: int, head: bytes, end: int) -> bool:
         trial = [digest.copy() for digest in digests]
         if head == RESET_HEAD:
-            trial = [_Digest(0, 0), _Digest(at + len(head), at + len(head) + HASH)]
+            trial = [_Digest(0, 0), _Digest(at + len(head), at + len(head) + HASH_SIZE)]
         for digest in trial:
             digest.update(at, head)
         self._hash(trial, at + len(head), end)
@@ -387,23 +390,23 @@ class Search:
         return wanted in {digest.value for digest in trial}
 
     def _segment_end(self, at: int) -> int | None:
-        """Where the segment ends whose next block is at ``at``; None where no hash says what it should be."""
+        """Where the segment with its next block at ``at`` ends; None if no stored hash follows it."""
         while at < self._inner.size:
             block = self._block(at)
             if block is None:
                 return None
             if block[0] == RESET:
-                return at if block[2] - block[1] >= HASH else None
+                return at if block[2] - block[1] >= HASH_SIZE else None
             at = block[2]
         return at if self._ends else None
 
     def _values(self, at: int, *, opens: bool) -> Iterator[tuple[bytes, int]]:
-        """What the varint at ``at`` may have been, and where the next block begins then.
+        """Candidates for the varint at ``at``, each with the start of the block after it.
 
-        The block that ``opens`` a segment may be a reset block. A blob ends where a zstd block does.
+        The block that ``opens`` a segment may be a reset block. A blob ends at the end of a zstd block.
         """
         if opens and at:
-            yield RESET_HEAD, at + len(RESET_HEAD) + HASH
+            yield RESET_HEAD, at + len(RESET_HEAD) + HASH_SIZE
         there = self._inner.read(at, 5)
         for length in range(1, 6):
             payload = at + length
@@ -413,12 +416,12 @@ class Search:
                     yield head, stop
 
     def _zstd_ends(self, at: int) -> Iterator[int]:
-        """Where zstd blocks end that begin at ``at``, behind a frame header if there is one."""
+        """The ends of the zstd blocks from ``at`` on, after a frame header if there is one."""
         head = self._inner.read(at, HEADER)
         if head.startswith(MAGIC) and len(head) > len(MAGIC):
             at += header_size(head[len(MAGIC)])
         for _ in range(_ENDS):
-            head = self._near.read(at, at + BLOCK_HEADER)
+            head = self._reader.read(at, at + BLOCK_HEADER)
             number = int.from_bytes(head, "little")
             kind, size = number >> 1 & 3, number >> 3
             if len(head) < BLOCK_HEADER or kind == RESERVED or not 0 < size <= BLOCK or not self._spend(BLOCK_HEADER):
@@ -442,7 +445,7 @@ class _Digest:
 
     def __init__(self, start: int, stop: int) -> None:
         self._start, self._stop = start, stop
-        self._hash = blake2s(digest_size=HASH)
+        self._hash = blake2s(digest_size=HASH_SIZE)
 
     @property
     def value(self) -> bytes:

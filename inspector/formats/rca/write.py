@@ -7,34 +7,35 @@ whole: in memory, or where the caller has room for more (a temporary file) if it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import blake2s
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from inspector.core.edit import EditError
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.source import Source, blocks
+from inspector.core.span import Span
 from inspector.formats._zstd import LEVEL, Compressor
-from inspector.formats.rca.blocks import HASH, RESET
-from inspector.formats.rca.chain import Chain, Commit, Piece
-from inspector.formats.rca.chunks import ChunkLayer
+from inspector.formats.rca.blocks import HASH_SIZE, RESET
+from inspector.formats.rca.chunks import FIRST_SIZE_BITS, METADATA_BYTES, Chunk, ChunkLayer, header_size
 from inspector.formats.rca.hashes import Convention
 
 Blob = tuple[bytes, Iterable[bytes]]
 """A name and the content in pieces of any size."""
 
 
-class Room(Source, Protocol):
+class Storage(Source, Protocol):
     """Where bytes are kept until they are needed; raises SourceError where they do not fit."""
 
     def append(self, data: bytes) -> None:
         """Keep ``data`` after what is there."""
 
 
-MakeRoom = Callable[[str], Room]
+MakeStorage = Callable[[str], Storage]
 """Makes an empty room for what its argument names."""
 
-_HELD = 8 * 1024 * 1024
+MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 """The most compressed bytes of a blob that are kept in memory."""
 
 
@@ -58,10 +59,10 @@ class BlobLayer:
     def __init__(self, convention: Convention, level: int = LEVEL, before: bytes | None = None) -> None:
         self._convention = convention
         self._level = level
-        self._hash = blake2s(digest_size=HASH)
+        self._hash = blake2s(digest_size=HASH_SIZE)
         self._compressor = Compressor(level)
-        self._owed = before
-        self._begun = False
+        self._due_hash = before
+        self._started = False
 
     @property
     def digest(self) -> bytes:
@@ -70,22 +71,22 @@ class BlobLayer:
 
     def add(self, data: bytes) -> bytes:
         """Blocks, or a part of one, that are as they should be."""
-        self._begun = True
+        self._started = True
         self._hash.update(data)
         return data
 
     def reset(self) -> bytes:
         """A reset block, with which the next segment begins."""
-        owed, self._owed = self._owed or self.digest, None
+        owed, self._due_hash = self._due_hash or self.digest, None
         head = varint(len(owed) << 6 | RESET << 1 | 1)
         self._compressor = Compressor(self._level)
-        self._begun = False
-        self._hash = blake2s(head, digest_size=HASH)
+        self._started = False
+        self._hash = blake2s(head, digest_size=HASH_SIZE)
         if self._convention is Convention.RCARCH:
             self._hash.update(owed)
         return head + owed
 
-    def blob(self, name: bytes, content: Iterable[bytes], room: MakeRoom) -> Iterator[bytes]:
+    def blob(self, name: bytes, content: Iterable[bytes], room: MakeStorage) -> Iterator[bytes]:
         """A blob block, in pieces.
 
         What ``content`` raises passes through; nothing of the blob has been given then, and the next one shares no
@@ -93,9 +94,9 @@ class BlobLayer:
         is no room.
         """
         _check(name)
-        if self._owed:
+        if self._due_hash:
             yield self.reset()
-        held = _Held(room)
+        held = _Buffer(room)
         try:
             for piece in self.packed(name, content):
                 held.add(piece)
@@ -120,8 +121,8 @@ class BlobLayer:
     def _abandon(self) -> None:
         """Begin another frame: the compressor has seen what no reader will."""
         self._compressor = Compressor(self._level)
-        if self._begun:
-            self._owed = self.digest
+        if self._started:
+            self._due_hash = self.digest
 
 
 def _check(name: bytes) -> None:
@@ -137,32 +138,32 @@ def _check(name: bytes) -> None:
         ) from error
 
 
-class _Held:
+class _Buffer:
     """Bytes kept until their number is known."""
 
-    def __init__(self, room: MakeRoom) -> None:
+    def __init__(self, room: MakeStorage) -> None:
         self.size = 0
         self._parts: list[bytes] = []
         self._make = room
-        self._room: Room | None = None
+        self._storage: Storage | None = None
 
     def add(self, data: bytes) -> None:
         if not data:
             return
         self.size += len(data)
-        if self._room is None:
+        if self._storage is None:
             self._parts.append(data)
-            if self.size <= _HELD:
+            if self.size <= MAX_BUFFERED_BYTES:
                 return
-            self._room = self._make("a compressed blob")
+            self._storage = self._make("a compressed blob")
             data, self._parts = b"".join(self._parts), []
-        self._room.append(data)
+        self._storage.append(data)
 
     def pieces(self) -> Iterator[bytes]:
-        if self._room is None:
+        if self._storage is None:
             yield from self._parts
         else:
-            yield from blocks(self._room, 0, self.size)
+            yield from blocks(self._storage, 0, self.size)
 
 
 class Writer:
@@ -172,7 +173,7 @@ class Writer:
     ``commit`` gives has been written. Whatever stood there before is garbage of an interrupted append.
     """
 
-    def __init__(self, chunks: ChunkLayer, convention: Convention, room: MakeRoom, level: int = LEVEL) -> None:
+    def __init__(self, chunks: ChunkLayer, convention: Convention, room: MakeStorage, level: int = LEVEL) -> None:
         """Raises EditError where the end of the archive cannot be told."""
         if chunks.corrupt or chunks.truncated:
             raise EditError(
@@ -183,11 +184,11 @@ class Writer:
         # The last chunk with a size counts, not a dead header behind it.
         before = last.metadata if last and any(chunk.payload.size for chunk in chunks.chunks) else None
         self._layer = BlobLayer(convention, level, before)
-        self._room = room
+        self._storage = room
 
     def blob(self, name: bytes, content: Iterable[bytes]) -> Iterator[Piece]:
         """See BlobLayer.blob."""
-        for data in self._layer.blob(name, content, self._room):
+        for data in self._layer.blob(name, content, self._storage):
             yield from self._chain.add(data)
 
     def commit(self) -> Commit:
@@ -195,7 +196,7 @@ class Writer:
         return self._chain.commit(self._layer.digest)
 
 
-def fresh(blobs: Iterable[Blob], convention: Convention, room: MakeRoom, level: int = LEVEL) -> Iterator[bytes]:
+def fresh(blobs: Iterable[Blob], convention: Convention, room: MakeStorage, level: int = LEVEL) -> Iterator[bytes]:
     """A new archive from its first byte to its last, which is empty without blobs.
 
     The last chunk's header holds its size and a hash, so the blob layer is kept until it is whole. Raises what
@@ -206,3 +207,100 @@ def fresh(blobs: Iterable[Blob], convention: Convention, room: MakeRoom, level: 
         for data in layer.blob(name, content, room):
             held.append(data)
     yield from Chain().whole(blocks(held, 0, held.size), held.size, layer.digest)
+
+
+MAX_SIZE_BITS = 64
+"""The width of the size field of the widest chunk that a file can reach, in bits."""
+
+
+class Piece(NamedTuple):
+    """Bytes to be written at an offset of the file."""
+
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What makes bytes that have been written part of the archive.
+
+    In this order: write ``headers``, cut the file off at ``size``, flush it all to the disk, write ``last``, flush
+    again. The archive is what it was until ``last`` stands there, which is None where nothing was added.
+    """
+
+    headers: tuple[Piece, ...]
+    last: Piece | None
+    size: int
+
+
+def header(size: int, bits: int, metadata: bytes) -> bytes:
+    """A chunk header."""
+    return size.to_bytes(bits // 8, "big") + metadata
+
+
+def heads() -> Iterator[Span]:
+    """Where the chunk headers of an archive will be that is made from nothing, those it will not need included."""
+    at, bits = 0, FIRST_SIZE_BITS
+    while bits <= MAX_SIZE_BITS:
+        yield Span(at, at + header_size(bits))
+        at += 1 << bits - 1
+        bits *= 2
+
+
+class Chain:
+    """Chunks that are filled one after another, behind ``last``, the last chunk of an archive, or in a new one.
+
+    A chunk that is begun gets the size 0, which readers take for the end of the archive, until it is committed.
+    """
+
+    def __init__(self, last: Chunk | None = None) -> None:
+        # A new archive is written as if behind a full chunk of no bytes, with a size field half as wide as the first.
+        self._bits = last.bits if last else FIRST_SIZE_BITS // 2
+        self._at = last.stop if last else 0
+        self._limit = last.start + (1 << last.bits - 1) if last else 0
+        self._open = [(last.start, last.bits)] if last and not last.full else []
+        self._before = self._at
+
+    def add(self, data: bytes) -> Iterator[Piece]:
+        """Where ``data``, the next bytes of the blob layer, are to be written."""
+        yield from self._add(data, 0, bytes(METADATA_BYTES))
+
+    def _add(self, data: bytes, left: int, metadata: bytes) -> Iterator[Piece]:
+        """``left`` are the bytes of the blob layer from ``data`` on, where that is known, or 0."""
+        done = 0
+        while done < len(data):
+            if self._at == self._limit:
+                yield self._begin(left - done if left else 0, metadata)
+            part = data[done : done + self._limit - self._at]
+            yield Piece(self._at, part)
+            self._at += len(part)
+            done += len(part)
+
+    def _begin(self, payload: int, metadata: bytes) -> Piece:
+        """Begin the next chunk, for ``payload`` bytes or more; with the size 0 where that is 0."""
+        start, self._bits = self._limit, self._bits * 2
+        self._at = start + header_size(self._bits)
+        self._limit = start + (1 << self._bits - 1)
+        self._open.append((start, self._bits))
+        size = min(self._at + payload, self._limit) - start if payload else 0
+        return Piece(start, header(size, self._bits, metadata))
+
+    def commit(self, metadata: bytes) -> Commit:
+        """What is to be written now; ``metadata`` is the hash of the last segment. More may follow it."""
+        if self._at == self._before:
+            return Commit((), None, self._at)
+        stops = [start for start, _ in self._open[1:]] + [self._at]
+        headers = [
+            Piece(start, header(stop - start, bits, metadata))
+            for (start, bits), stop in zip(self._open, stops, strict=True)
+        ]
+        self._before = self._at
+        self._open = self._open[-1:] if self._at < self._limit else []
+        return Commit(tuple(headers[1:]), headers[0], self._at)
+
+    def whole(self, inner: Iterable[bytes], size: int, metadata: bytes) -> Iterator[bytes]:
+        """A new archive from its first byte to its last, of a blob layer of ``size`` bytes whose last hash is known."""
+        for data in inner:
+            for piece in self._add(data, size, metadata):
+                yield piece.data
+            size -= len(data)

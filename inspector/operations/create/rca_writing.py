@@ -15,15 +15,14 @@ from inspector.core.numbers import in_bytes, plural
 from inspector.core.progress import Progress
 from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
-from inspector.formats.rca import explain
-from inspector.formats.rca.chain import Piece, header, heads
+from inspector.formats.rca.check import Ledger
 from inspector.formats.rca.chunks import ChunkLayer, scan
+from inspector.formats.rca.findings import report_hashes
 from inspector.formats.rca.hashes import Convention, Hashes, compare
-from inspector.formats.rca.layers import HASHED
 from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.repair_end import finish
-from inspector.formats.rca.write import Room, Writer
+from inspector.formats.rca.reading import MAX_HASHED_BYTES
+from inspector.formats.rca.repair import finish
+from inspector.formats.rca.write import Piece, Storage, Writer, header, heads
 from inspector.operations.create.creating import Created, NewArchive, created
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
@@ -37,15 +36,15 @@ from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 CONVENTIONS = {"spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
-"""How a user calls what the hash of a segment covers."""
+"""The conventions by their names on the command line."""
 LEVELS = range(1, 23)
-"""The levels of zstd; those above 19 need a lot of memory."""
+"""zstd levels; those above 19 need much memory."""
 
 DISCARD = "rca-discard-tail"
-"""Consent to an append that overwrites blobs behind the end of the archive which can be read but are not proved."""
+"""Consent to overwrite readable but unproved blobs of an interrupted append."""
 
-_JOINED = 1 << 20
-"""Bytes that are written at once."""
+_WRITE_BYTES = 1 << 20
+"""Small writes are joined up to this many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def make(
         for head in heads():
             out.keep(head.start, head.size)
         nothing = ChunkLayer((), (), False)
-        writer = Writer(nothing, options.convention or Convention.SPECIFICATION, _room(target), options.level)
+        writer = Writer(nothing, options.convention or Convention.SPECIFICATION, _storage(target), options.level)
         for piece in _pieces(writer, inputs, progress):
             assert piece.offset == out.size
             out.write(piece.data)
@@ -140,7 +139,7 @@ def grow(
     """See append_rca."""
     _check_level(options)
     name, disk = visible(str(target)), disk or _disk(options)
-    finished = _finish(target, options, progress, disk)
+    finished = _finish_interrupted(target, options, progress, disk)
     with appending(target, disk) as file:
         ready = _examined(target, options, progress)
         file.begin(ready.source.identity, ready.end)
@@ -148,7 +147,7 @@ def grow(
         if not inputs:
             sentence = f"Nothing was added to {name}: there is nothing to add."
             return Created((), sentence, (*file.warnings, *warnings))
-        writer = Writer(ready.chunks, options.convention or ready.convention, _room(target), options.level)
+        writer = Writer(ready.chunks, options.convention or ready.convention, _storage(target), options.level)
         for piece in _pieces(writer, inputs, progress):
             file.write(*piece)
         commit = writer.commit()
@@ -174,7 +173,7 @@ def _disk(options: RcaOptions) -> Disk:
     return Disk() if options.sync else Unsynced()
 
 
-def _room(target: Target) -> Callable[[str], Room]:
+def _storage(target: Target) -> Callable[[str], Storage]:
     """Room for large blobs beside the archive: that disk has to have it anyway, another might not."""
     return lambda name: TemporarySource(name, target.resolve().parent if isinstance(target, Path) else None)
 
@@ -186,7 +185,7 @@ def _pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iter
     for each in inputs:
         for offset, data in writer.blob(each.name, _counted(each, progress)):
             progress.advance(0)  # what a large blob has been compressed to takes its time too
-            if joined and (offset != start + len(joined) or len(joined) >= _JOINED):
+            if joined and (offset != start + len(joined) or len(joined) >= _WRITE_BYTES):
                 yield Piece(start, bytes(joined))
                 joined.clear()
             if not joined:
@@ -208,13 +207,13 @@ def _counted(each: Input, progress: Progress) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """An archive that can be added to. ``convention`` is its own, ``told`` whether a hash has told it."""
+    """An archive that can be added to. ``convention`` is its own, ``convention_known`` whether a hash shows it."""
 
     source: FileSource
     chunks: ChunkLayer
     hashes: Hashes
     convention: Convention
-    told: bool
+    convention_known: bool
     members: int
     names: Collection[bytes]
 
@@ -235,14 +234,14 @@ class _Ready:
         left = self.source.size - self.end
         if left:
             found += (f"An earlier append was interrupted; the {in_bytes(left)} that it left are overwritten.",)
-        if self.told and options.convention not in (None, self.convention):
+        if self.convention_known and options.convention not in (None, self.convention):
             found += (
                 "The archive's other hashes follow another convention than the chosen one: no reader accepts both.",
             )
         return found
 
 
-def _finish(target: Path, options: RcaOptions, progress: Progress, disk: Disk) -> tuple[str, ...]:
+def _finish_interrupted(target: Path, options: RcaOptions, progress: Progress, disk: Disk) -> tuple[str, ...]:
     """Finish an earlier append that was interrupted, where hashes prove it; says what was done.
 
     Raises what _examined does.
@@ -293,7 +292,7 @@ def _examined(target: Path, options: RcaOptions, progress: Progress) -> _Ready:
             f"Nothing was added to {name}: it holds no blob, and its {in_bytes(source.size)} do not look like what an "
             "interrupted append leaves, so they may be something else. Make a new archive instead."
         )
-    if layout.blocks.left_off:
+    if layout.blocks.incomplete:
         raise OperationError(f"Nothing was added to {name}: it holds more blocks than can be looked at.")
     told, members = hashes.convention, archive.members
     names = {members.path(index) for index in range(len(members))}
@@ -308,13 +307,13 @@ def _hashes(archive: Opened, layout: Layout, progress: Progress) -> Hashes:
     The hash of the end proves that it is the end: a chunk header that was changed to end earlier would else make good
     blobs look like what an interrupted append has left.
     """
-    if layout.inner.size <= HASHED:
+    if layout.inner.size <= MAX_HASHED_BYTES:
         assert isinstance(archive.checksums, Ledger)
         return archive.checksums.hashes
     hashes = Hashes(layout)
     last = len(hashes) - 1
-    telling = [row for row in range(last) if hashes.tells(row)]
+    telling = [row for row in range(last) if hashes.conventions_differ(row)]
     smallest = min(telling, key=lambda row: hashes.bounds(row)[1] - hashes.bounds(row)[0], default=last)
     hashes = compare(layout, progress, sorted({smallest, last}))
-    explain.report(hashes, Emitter(archive))
+    report_hashes(hashes, Emitter(archive))
     return hashes

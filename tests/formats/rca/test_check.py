@@ -70,7 +70,7 @@ def test_the_ledger_says_what_each_hash_covers(convention: str) -> None:
 
 
 def test_before_the_check_of_a_large_archive_nothing_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.formats.rca.HASHED", 100)
+    monkeypatch.setattr("inspector.formats.rca.MAX_HASHED_BYTES", 100)
     data = bytearray(build.archive(ONE, TWO))
     data[60] ^= 1
     archive = opened(bytes(data))
@@ -114,7 +114,7 @@ def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
     (finding,) = bad(archive)
     end = 10 + len(build.segment(noisy(300)))
     assert finding.spans == (Span(end + 2, end + 10), Span(10, end)), "the smallest that may have changed comes first"
-    assert "nothing tells which" in finding.message
+    assert "nothing shows which" in finding.message
     assert "none of them can be proved whole" in finding.message
 
 
@@ -179,7 +179,7 @@ def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> No
     assert sentence == "2 of 3 segments are damaged; 1 of 13 blobs is proved whole."
     first, second = bad(archive)
     assert (first.spans[1].start, second.spans[1].start) == (10, 10)
-    assert ["may begin elsewhere" in finding.message for finding in (first, second)] == [False, True]
+    assert ["may start elsewhere" in finding.message for finding in (first, second)] == [False, True]
 
 
 @pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
@@ -259,7 +259,7 @@ def test_an_unreadable_second_header_leaves_the_first_chunk_verified_where_its_h
 
 
 def test_too_many_blocks_are_not_checkable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCKS", 2)
+    monkeypatch.setattr(blocks, "MAX_BLOCKS", 2)
     archive, sentence = checked(build.archive(noisy(3000), TWO))
     assert codes(archive) == {"rca-too-many-blocks"}
     assert set(verdicts(archive)) == {UNSURE}
@@ -283,7 +283,7 @@ def test_an_empty_archive_is_sound() -> None:
 
 
 def test_checking_again_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.formats.rca.HASHED", -1)
+    monkeypatch.setattr("inspector.formats.rca.MAX_HASHED_BYTES", -1)
     data = bytearray(build.archive(noisy(300), TWO))
     data[400] ^= 4
     archive, sentence = checked(bytes(data))
@@ -303,7 +303,7 @@ class Waiting(Progress):
 
 @pytest.mark.parametrize("segments", [1, 3])
 def test_cancelling_stops_all_threads_at_once(segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.formats.rca.HASHED", -1)
+    monkeypatch.setattr("inspector.formats.rca.MAX_HASHED_BYTES", -1)
     monkeypatch.setattr(hashes, "BLOCK", 1024)
     archive = opened(build.archive(*(noisy(1 << 20, 4, seed) for seed in range(segments))))
     running, progress = threading.active_count(), Waiting()

@@ -70,9 +70,9 @@ RESUMED, _ = resumed(b"deadhash", build.RCARCH)
 LONG = build.archive(ONE, TWO, noisy(5_000, 8))
 CASES = {
     "cut off": (LONG[:-100], range(4, 12), "bytes that are missing"),
-    "wrong": (build.archive(ONE, TWO).replace(build.digest(build.segment(ONE)), b"spoilt !"), range(3), "is not right"),
-    "wrong in one byte": (flipped(build.archive(ONE, TWO), 20), range(3, 4), "is not right"),
-    "resumed wrongly": (RESUMED, range(1), "is not right"),
+    "wrong": (build.archive(ONE, TWO).replace(build.digest(build.segment(ONE)), b"spoilt !"), range(3), "is wrong"),
+    "wrong in one byte": (flipped(build.archive(ONE, TWO), 20), range(3, 4), "is wrong"),
+    "resumed wrongly": (RESUMED, range(1), "is wrong"),
 }
 
 

@@ -133,8 +133,8 @@ def test_a_varint_without_end_stops_the_walk() -> None:
 
 
 def test_a_varint_has_no_more_than_64_bits() -> None:
-    assert varint(b"?" + b"\xff" * 9 + b"\1", 1) == (2**64 - 1, 11)
-    for longer in (b"\xff" * 9 + b"\2", b"\x80" * 10 + b"\1", b"\xff" * 9):
+    assert varint(b"?" + b"\xff" * 9 + b"", 1) == (2**64 - 1, 11)
+    for longer in (b"\xff" * 9 + b"\2", b"\x80" * 10 + b"", b"\xff" * 9):
         assert varint(longer, 0) == (0, 0)
 
 
@@ -222,7 +222,7 @@ def test_a_wrong_hash_names_the_segment_and_the_place() -> None:
     archive = decoded(build.chunked(stream, hashed))
     assert codes(archive) == {"rca-reset-hash-mismatch"}
     sentence = message(archive, "rca-reset-hash-mismatch")
-    assert sentence.startswith("Hash mismatch at the reset block: segment 1 hashes to ")
+    assert sentence.startswith("Hash mismatch at the reset block of segment 1. It hashes to ")
     assert archive.findings[0].spans == (Span(10 + at, 18 + at), Span(10, 8 + at))
     assert len(archive.members) == 3
 
@@ -269,7 +269,7 @@ def test_a_bomb_is_listed_and_read_in_little_memory() -> None:
 
 
 def test_more_blocks_than_are_told_apart_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCKS", 1000)
+    monkeypatch.setattr(blocks, "MAX_BLOCKS", 1000)
     archive = decoded(build.chunked(bytes(20_000), bytes(8)))
     assert "rca-too-many-blocks" in codes(archive)
     assert len(archive.detail.blocks) < 20_000

@@ -280,6 +280,6 @@ def test_what_a_hash_mismatch_says() -> None:
     archive = decoded(bytes(data))
     assert codes(archive) == {"rca-metadata-hash-mismatch"}
     sentence = message(archive, "rca-metadata-hash-mismatch")
-    assert sentence.startswith("Hash mismatch at the chunk metadata: segment 1 hashes to ")
+    assert sentence.startswith("Hash mismatch at the chunk metadata of segment 1. It hashes to ")
     assert bytes(data[2:10]).hex() in sentence
     assert archive.findings[0].spans == (Span(2, 10),)

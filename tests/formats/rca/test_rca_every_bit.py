@@ -142,13 +142,13 @@ def test_hashing_many_segments_in_threads_gives_what_one_gives(monkeypatch: pyte
     data = build.archive(*(noisy(9000, 1, seed) for seed in range(40)), convention=build.RCARCH)
     found = []
     for workers in (1, 7):
-        monkeypatch.setattr(hashes, "_WORKERS", workers)
+        monkeypatch.setattr(hashes, "MAX_WORKERS", workers)
         monkeypatch.setattr(hashes, "BLOCK", 1024)
         monkeypatch.setattr("os.cpu_count", lambda: 8)
         archive = opened(data)
         compared = compare(archive.detail, Progress())
         found.append(
-            [(compared.verdict(row), compared.held(row), compared.stored(row)) for row in range(len(compared))]
+            [(compared.verdict(row), compared.matched(row), compared.stored(row)) for row in range(len(compared))]
         )
     assert found[0] == found[1]
     assert {verdict for verdict, _, _ in found[0]} == {WHOLE}

@@ -12,7 +12,7 @@ from inspector.core.archive import Archive
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.span import Span
 from inspector.formats._zstd import MAGIC
-from inspector.formats.rca.layout import Near
+from inspector.formats.rca.layout import ReadAhead
 from tests.formats.rca import build
 from tests.formats.rca.checking import checked
 from tests.formats.rca.decoding import decoded, listing, message
@@ -106,7 +106,7 @@ def test_bytes_read_in_small_pieces_are_those_of_the_stream(data: st.DataObject)
     archive = decoded(sound(build.control_block(9, stream)))
     inner = archive.inner
     assert inner is not None
-    near = Near(inner)
+    near = ReadAhead(inner)
     for _ in range(5):
         start = data.draw(st.integers(0, inner.size))
         stop = data.draw(st.integers(start, inner.size))

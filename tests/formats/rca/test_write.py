@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from inspector.core.edit import EditError
 from inspector.core.source import SourceError
 from inspector.formats.rca import write
-from inspector.formats.rca.chain import Chain, Piece
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention
-from inspector.formats.rca.write import Writer, fresh
+from inspector.formats.rca.write import Chain, Piece, Writer, fresh
 from inspector.resources import samples
 from inspector.sources.local.file import FileSource, TemporarySource
 from tests.formats import archives
@@ -252,7 +251,7 @@ def test_nothing_is_appended_where_the_end_cannot_be_told(data: bytes) -> None:
 
 
 def test_a_large_blob_waits_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "_HELD", 10_000)
+    monkeypatch.setattr(write, "MAX_BUFFERED_BYTES", 10_000)
     stored = noisy(60_000, 3)
 
     assert (

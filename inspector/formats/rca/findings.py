@@ -1,10 +1,11 @@
-"""What the hashes of an RCA archive say, in findings: the smallest explanation that the data allows.
+"""Findings about the structure and the hashes of RCA archives: the smallest explanation that the data allows.
 
-A hash covers a segment as a whole, so a wrong one says no more than that a byte of the segment or of the hash is not
-as it was written. Four things narrow that. Decompression depends on nothing behind the blob at hand, so where it fails
-at a blob the damage lies in that blob or before it. By rcarch's convention the next hash covers this one. A hash that
-is wrong in one byte only has most likely been changed itself. And where a segment ends with a full chunk, the metadata
-of that chunk, once the last, was its hash too.
+A hash covers a whole segment, so a mismatch shows only that a byte of the segment or of the hash has changed. Four
+things narrow that down:
+- Decompression never depends on later bytes, so if it fails at a blob, the damage is in that blob or before it.
+- By rcarch's convention the next hash covers this one.
+- A hash that is wrong in only one byte has most likely changed itself.
+- If a segment ends with a full chunk, that chunk's metadata was once its hash too.
 """
 
 from __future__ import annotations
@@ -16,29 +17,41 @@ from itertools import accumulate
 from inspector.core.archive import Emitter
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.finding import Severity
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
-from inspector.formats.rca.blocks import HASH
+from inspector.formats.rca.blocks import (
+    BLOB,
+    HASH_SIZE,
+    MAX_BLOCKS,
+    MAX_IMPLAUSIBLE_SEGMENTS,
+    MAX_VARINT_BYTES,
+    NOT_OPENING,
+    REST,
+    Blocks,
+)
+from inspector.formats.rca.chunks import UNFINISHED, ChunkLayer, scan
 from inspector.formats.rca.hashes import Convention, Hashes
+from inspector.formats.rca.layout import Behind, Layout
 
-Said = tuple[Severity, str, str, Spans]
+FindingParts = tuple[Severity, str, str, Spans]
 
-_MORE = (
+_CAPPED = (
     (Severity.ERROR, "rca-reset-hash-mismatch", "wrong hashes"),
     (Severity.ERROR, "rca-reset-hash-short", "reset blocks whose hash is cut off"),
     (Severity.INFO, "rca-undecodable-as-written", "segments that were written so"),
 )
-"""Replaces findings of a kind beyond MAX_FINDINGS_PER_KIND: making them all takes longer than reading the archive."""
+"""Kinds that are only counted beyond MAX_FINDINGS_PER_KIND: making them all takes longer than reading the archive."""
 
-_WITNESS = (
+_CONFIRMED_BY_CHUNK = (
     "The metadata of the chunk that the segment fills, which was the last chunk once, is the computed hash. So the "
     "segment is whole, and nothing is lost."
 )
 
 
-def report(hashes: Hashes, emitter: Emitter) -> None:
-    """Emit what the hashes say, except for what has been said already."""
+def report_hashes(hashes: Hashes, emitter: Emitter) -> None:
+    """Emit findings about the hashes that were not emitted before."""
     said = {(finding.code, finding.message) for finding in emitter.archive.findings}
     for severity, code, message, spans in _Explanation(hashes).findings():
         if (code, message) not in said:
@@ -46,7 +59,7 @@ def report(hashes: Hashes, emitter: Emitter) -> None:
 
 
 def resumed_wrongly(hashes: Hashes, row: int) -> bool:
-    """Whether a wrong hash looks like that of an append after one that was interrupted behind a full chunk."""
+    """Whether a wrong hash looks like that of an append that resumed an interrupted one after a full chunk."""
     segment, layout = hashes.segment(row), hashes.layout
     if hashes.verdict(row) is not Verdict.MISMATCH or hashes.final(row) or segment in layout.damaged:
         return False
@@ -65,10 +78,10 @@ class _Explanation:
         self._proved_before = list(accumulate(proved, initial=0))
         # A reset block is where it seems only if its hash is right: a byte changed further up may have shifted the
         # blocks. So the damage behind a wrong hash may lie as far back as the last right one: these rows begin there.
-        self._since = [0] * len(hashes)
+        self._last_segment_start = [0] * len(hashes)
         for row in range(1, len(hashes)):
             stands = hashes.proved(row - 1) or hashes.hash_only(row - 1)
-            self._since[row] = row if stands else self._since[row - 1]
+            self._last_segment_start[row] = row if stands else self._last_segment_start[row - 1]
 
     def _blocks(self, row: int) -> tuple[int, int]:
         """The blocks of the segment that a hash is about."""
@@ -82,24 +95,24 @@ class _Explanation:
         first, last = self._blocks(row)
         return self._layout.blobs(first, self._layout.damaged.get(self._hashes.segment(row), last))
 
-    def _full(self, code: str) -> bool:
-        """Whether another finding of a kind is only to be counted, which this does."""
+    def _over_cap(self, code: str) -> bool:
+        """Count a finding of a kind; True if it is beyond the limit and only counted."""
         self._counted[code] += 1
         return self._counted[code] > MAX_FINDINGS_PER_KIND
 
-    def findings(self) -> Iterator[Said]:
-        """Everything there is to say."""
+    def findings(self) -> Iterator[FindingParts]:
+        """All findings about hashes."""
         yield from self._each()
-        for severity, code, things in _MORE:
+        for severity, code, things in _CAPPED:
             more = self._counted[code] - MAX_FINDINGS_PER_KIND
             if more > 0:
                 yield severity, code, f"There are {grouped(more)} more {things}.", ()
 
-    def _each(self) -> Iterator[Said]:
+    def _each(self) -> Iterator[FindingParts]:
         met: set[Convention] = set()
         for row in range(len(self._hashes)):
-            held = self._hashes.held(row)
-            if held and self._hashes.tells(row):
+            held = self._hashes.matched(row)
+            if held and self._hashes.conventions_differ(row):
                 met.add(held)
             if held:
                 yield from self._as_written(row)
@@ -123,46 +136,46 @@ class _Explanation:
             )
             yield Severity.INFO, "rca-hash-convention", message, ()
 
-    def _as_written(self, row: int) -> Iterator[Said]:
+    def _as_written(self, row: int) -> Iterator[FindingParts]:
         segment = self._hashes.segment(row)
         block = self._layout.damaged.get(segment)
-        if block is None or self._full("rca-undecodable-as-written"):
+        if block is None or self._over_cap("rca-undecodable-as-written"):
             return
         message = (
             f"The hash of segment {segment + 1} is right although its blob at byte "
-            f"{grouped(self._layout.outer_start(block))} cannot be decoded: the bytes are as they were when they were "
-            "hashed, so they were written wrong, or were damaged before that."
+            f"{grouped(self._layout.outer_start(block))} cannot be decoded. The bytes have not changed since they were "
+            "hashed, so they were written wrong or damaged before that."
         )
         yield Severity.INFO, "rca-undecodable-as-written", message, self._spans(block, block + 1)
 
-    def _wrong(self, row: int) -> Iterator[Said]:
+    def _wrong(self, row: int) -> Iterator[FindingParts]:
         hashes = self._hashes
         if hashes.verdict(row) is Verdict.MISMATCH:
             # The hash before may explain this one.
-            if row - 1 not in hashes.repaired and not self._full("rca-reset-hash-mismatch"):
+            if row - 1 not in hashes.repaired and not self._over_cap("rca-reset-hash-mismatch"):
                 yield self._mismatch(row)
-        elif not hashes.final(row) and not hashes.comparable(row) and not self._full("rca-reset-hash-short"):
+        elif not hashes.final(row) and not hashes.comparable(row) and not self._over_cap("rca-reset-hash-short"):
             message = (
-                f"The reset block that ends {self._what(row)} holds {len(hashes.stored(row))} of the {HASH} bytes of "
-                "a hash, so it cannot be verified."
+                f"The reset block that ends {self._segment_name(row)} holds {len(hashes.stored(row))} of the "
+                f"{HASH_SIZE} bytes of a hash. The segment cannot be verified."
             )
             yield Severity.ERROR, "rca-reset-hash-short", message, self._suspects(row)
 
-    def _what(self, row: int) -> str:
+    def _segment_name(self, row: int) -> str:
         segment = self._hashes.segment(row)
         return f"segment {segment + 1}" if segment >= 0 else "the nothing before segment 1"
 
-    def _mismatch(self, row: int) -> Said:
+    def _mismatch(self, row: int) -> FindingParts:
         hashes, place = self._hashes, self._hashes.place(row)
         where = "chunk metadata" if hashes.final(row) else "reset block"
         computed = dict.fromkeys(digest for each in Convention if (digest := hashes.digest(row, each)))
         said = (
-            f"Hash mismatch at the {where}: {self._what(row)} hashes to {' or '.join(computed)}, "
-            f"byte {grouped(place[0].start)} on says {hashes.stored(row).hex()}."
+            f"Hash mismatch at the {where} of {self._segment_name(row)}. It hashes to {' or '.join(computed)}, "
+            f"and the bytes from {grouped(place[0].start)} on say {hashes.stored(row).hex()}."
         )
         code = "rca-metadata-hash-mismatch" if hashes.final(row) else "rca-reset-hash-mismatch"
         segment = hashes.segment(row)
-        if self._looks_resumed(row):
+        if self._resume_explains(row):
             code, why, spans = "rca-hash-resumed-wrongly", self._resumed(row), place
         elif segment < 0 or hashes.hash_only(row):
             why, spans = self._only_hash(row), place
@@ -177,10 +190,10 @@ class _Explanation:
             spans,
         )
 
-    def _looks_resumed(self, row: int) -> bool:
-        """Whether a wrong resume explains a hash, and no change of it does."""
+    def _resume_explains(self, row: int) -> bool:
+        """Whether a wrong resume explains a hash better than a change of it."""
         hashes = self._hashes
-        if row in hashes.repaired or hashes.near(row):
+        if row in hashes.repaired or hashes.one_byte_off(row):
             return False
         if hashes.segment(row) < 0:
             return hashes.proved(row + 1)  # else this may have been no reset block once
@@ -189,8 +202,8 @@ class _Explanation:
     def _only_hash(self, row: int) -> str:
         if self._hashes.segment(row) < 0:
             return "It covers nothing, so the right hash is the computed one, unless this was no reset block once."
-        if self._hashes.witnessed(row):
-            return f"Only these {HASH} bytes have changed: {_WITNESS}"
+        if self._hashes.confirmed_by_chunk(row):
+            return f"Only these {HASH_SIZE} bytes have changed: {_CONFIRMED_BY_CHUNK}"
         if row not in self._hashes.repaired:
             nearest = self._hashes.digest(row, self._hashes.convention_of(row))
             return (
@@ -199,8 +212,8 @@ class _Explanation:
                 "hash proves it."
             )
         return (
-            f"Only these {HASH} bytes have changed: with the computed hash in their place the hash of "
-            f"{self._what(row + 1)}, which covers them, is right. So both segments are whole."
+            f"Only these {HASH_SIZE} bytes have changed: with the computed hash in their place the hash of "
+            f"{self._segment_name(row + 1)}, which covers them, is right. So both segments are whole."
         )
 
     def _undecodable(self, row: int) -> tuple[str, Spans]:
@@ -212,7 +225,7 @@ class _Explanation:
         why = (
             f"Decompression fails at the blob at byte {grouped(self._layout.outer_start(block))}, blob {before + 1} of "
             f"the segment's {grouped(self._layout.blobs(first, last))}, so the damage lies in that blob or before it, "
-            f"in bytes {_shown(spans)}."
+            f"in bytes {_byte_ranges(spans)}."
         )
         if before:
             why += (
@@ -225,13 +238,13 @@ class _Explanation:
         first, last = self._blocks(row)
         blobs = self._layout.blobs(first, last)
         spans = self._spans(self._first(row), last)
-        where = f"a byte of the segment ({_shown(spans)})" if spans else "what was archived"
-        if self._written(row):
+        where = f"a byte of the segment ({_byte_ranges(spans)})" if spans else "what was archived"
+        if self._hash_as_written(row):
             why = f"The next hash covers this one and is right, so this one is as it was written and {where} is not"
         elif self._hashes.final(row):
-            why = f"Either {where} has changed, or the hash or the size in the last chunk's header: nothing tells which"
+            why = f"Either {where} has changed, or the hash or the size in the last chunk's header: nothing shows which"
         else:
-            why = f"Either {where} has changed, or the hash has: nothing tells which"
+            why = f"Either {where} has changed, or the hash has: nothing shows which"
         if not blobs:
             return why + "."
         decode = "Its blob decodes" if blobs == 1 else f"All of its {grouped(blobs)} blobs decode"
@@ -245,12 +258,15 @@ class _Explanation:
                 "append was interrupted, and that was resumed by a writer that copied the hash of the dead chunk "
                 "header."
             )
-        if self._hashes.witnessed(row):
+        if self._hashes.confirmed_by_chunk(row):
             return (
                 "The segment ends exactly where a full chunk does: this looks like an archive that was resumed after "
-                f"an interrupted append by a writer that copied the hash of the dead chunk header. {_WITNESS}"
+                "an interrupted append by a writer that copied the hash of the dead chunk header. "
+                f"{_CONFIRMED_BY_CHUNK}"
             )
-        proof = " The next hash covers this one and is right, so it was written so." if self._written(row) else ""
+        proof = (
+            " The next hash covers this one and is right, so it was written so." if self._hash_as_written(row) else ""
+        )
         return (
             "Yet every blob of the segment decodes, and it ends exactly where a full chunk does: this looks like an "
             "archive that was resumed after an interrupted append by a writer that copied the hash of the dead chunk "
@@ -258,27 +274,25 @@ class _Explanation:
             "proves the segment's blobs whole."
         )
 
-    def _written(self, row: int) -> bool:
+    def _hash_as_written(self, row: int) -> bool:
         """Whether the next hash proves a stored hash to be as it was written."""
         hashes = self._hashes
-        return not hashes.final(row) and hashes.held(row + 1) is Convention.RCARCH
+        return not hashes.final(row) and hashes.matched(row + 1) is Convention.RCARCH
 
     def _first(self, row: int) -> int:
-        """The first block in which the damage may lie that a wrong hash tells of."""
-        return self._blocks(self._since[row])[0]
+        """The first block that may hold the damage behind a wrong hash."""
+        return self._blocks(self._last_segment_start[row])[0]
 
     def _shifted(self, row: int, spans: Spans) -> str:
         if self._first(row) == self._blocks(row)[0] or spans == self._hashes.place(row):
             return ""
-        return (
-            "The hash before it is not right either, so the segment may begin elsewhere, and the damage lie before it."
-        )
+        return "The hash before it is wrong too, so the segment may start elsewhere and the damage may lie before it."
 
     def _suspects(self, row: int) -> Spans:
-        """Where the damage may lie that a hash tells of: the few bytes of the hash first, unless they are proved."""
+        """Where the damage behind a wrong hash may lie: the bytes of the hash first, unless they are proved."""
         region = self._spans(self._first(row), self._blocks(row)[1])
         place = self._place(row)
-        return (*region, *place) if self._written(row) else (*place, *region)
+        return (*region, *place) if self._hash_as_written(row) else (*place, *region)
 
     def _place(self, row: int) -> Spans:
         """The stored hash; in a chunk header with the size beside it, which says where the end is."""
@@ -303,6 +317,129 @@ class _Explanation:
         return f"{' and '.join(parts)} {verb} proved whole by the hashes of other segments."
 
 
-def _shown(spans: Spans) -> str:
-    """Spans as a person reads them, the last byte included."""
+def _byte_ranges(spans: Spans) -> str:
+    """Spans as text; last bytes are inclusive."""
     return " and ".join(f"{grouped(start)} to {grouped(stop - 1)}" for start, stop in map(Span._make, spans))
+
+
+def report_structure(layout: Layout, source: Source, emitter: Emitter) -> None:
+    """Report what is wrong with chunks and blocks."""
+    _report_chunks(layout, scan(source), source, emitter)
+    _report_blocks(layout.blocks, layout.inner, emitter)
+    for patch in layout.varints:
+        emitter.error(
+            "rca-varint-wrong",
+            f"The varint at byte {grouped(patch.offset)} is wrong, as the hash of its segment proves. It reads "
+            f"{patch.old.hex(' ')} and should read {patch.new.hex(' ')}, so it is read as that.",
+            patch.span,
+        )
+    for gap in layout.lost:
+        spans, resumed = layout.inner.outer(*gap), layout.inner.outer(gap.stop, gap.stop + 1)
+        emitter.error(
+            "rca-blocks-regained",
+            f"No block can be found in the {in_bytes(gap.stop - gap.start)} from byte {grouped(spans[0].start)} on. "
+            f"A hash proves the segment that a reset block begins at byte {grouped(resumed[0].start)}, so the blobs "
+            "from there on are read.",
+            *spans,
+        )
+
+
+def _report_chunks(layout: Layout, stands: ChunkLayer, source: Source, emitter: Emitter) -> None:
+    """Report what is wrong with the chain of chunks; ``stands`` is the chain as the file has it."""
+    spans = [patch.span for patch in layout.sizes]
+    if stands.problem is not None:
+        code, message, span = stands.problem
+        message += _instead(layout) if layout.sizes else " Nothing from here on can be read." * stands.corrupt
+        emitter.error(code, message, span, *spans)
+    elif layout.sizes:
+        at, bits = stands.uncertain_header
+        size = int.from_bytes(source.read(at, bits // 8), "big")
+        message = f"The size {grouped(size)} in the chunk header at byte {grouped(at)} is wrong."
+        emitter.error("rca-chunk-size-wrong", message + _instead(layout), *spans)
+    if layout.chunks.tail and not layout.chunks.corrupt:
+        start = layout.chunks.tail[0].spans[0].start
+        message = " ".join((*_sentences(layout.behind), _garbage(layout.chunks, source.size - start), UNFINISHED))
+        emitter.warning("rca-trailing-garbage", message, (start, source.size))
+
+
+def _garbage(chunks: ChunkLayer, size: int) -> str:
+    after = f"after chunk {len(chunks.chunks)}" if chunks.chunks else "without any chunk before"
+    return f"There is trailing garbage {after}: {in_bytes(size)} from byte {grouped(chunks.end)} on."
+
+
+def _instead(layout: Layout) -> str:
+    """How an archive with wrong sizes is read."""
+    if layout.chunks.open:
+        return (
+            " Hashes prove segments behind it, so everything up to the end of the file is read. Where the archive "
+            "ended is no longer recorded."
+        )
+    return f" A hash proves that the archive ends at byte {grouped(layout.chunks.end)}, so it is read up to there."
+
+
+def _sentences(behind: Behind | None) -> Iterator[str]:
+    """Sentences about blobs after the end."""
+    if behind is None or not any(behind.counted):
+        return
+    whole, unproved = behind.counted
+    if whole:
+        are = "is" if whole == 1 else "are"
+        yield f"An append was interrupted and can be finished. {behind.whole} {are} whole."
+    else:
+        be = "decodes, but nothing proves it" if unproved == 1 else "decode, but nothing proves them"
+        yield f"An append was interrupted. {behind.unproved} {be}."
+    if whole and unproved:
+        yield f"After that, {behind.unproved} can be read, but nothing proves {_them(unproved)}."
+
+
+def _them(number: int) -> str:
+    return "it" if number == 1 else "them"
+
+
+def _report_blocks(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
+    """Report that the blocks end before the stream does, or reach past its end, and reset blocks that open nothing."""
+    more = blocks.types.count(NOT_OPENING)
+    if more:
+        emitter.warning(
+            "rca-too-many-segments",
+            f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "
+            "no zstd frame behind them. Their hashes are not compared.",
+        )
+    if len(blocks) and blocks.types[-1] == REST:
+        _report_rest(blocks, blocks.edges[len(blocks) - 1], inner, emitter)
+    elif len(blocks) and blocks.claimed > inner.size:
+        _report_past_end(blocks, inner, emitter)
+
+
+def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter) -> None:
+    span = inner.outer(at, inner.size)
+    where, left = grouped(span[0].start), in_bytes(inner.size - at)
+    if blocks.incomplete:
+        emitter.warning(
+            "rca-too-many-blocks",
+            f"There are more than {grouped(MAX_BLOCKS)} blocks. The {left} from byte {where} on are not decoded.",
+            *span,
+        )
+        return
+    data = inner.read(at, MAX_VARINT_BYTES)
+    reason = (
+        "is cut off by the end of the blob layer" if len(data) < MAX_VARINT_BYTES else "does not end within 64 bits"
+    )
+    emitter.error(
+        "rca-varint",
+        f"The varint at byte {where} {reason}. No block can be found from there on, so {left} cannot be read.",
+        *span,
+    )
+
+
+def _report_past_end(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
+    last = len(blocks) - 1
+    start, payload = blocks.edges[last], blocks.payloads[last]
+    kind = "blob" if blocks.types[last] == BLOB else "control"
+    emitter.error(
+        "rca-past-end",
+        f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} reaches past the end of the blob "
+        f"layer. Its varint states {in_bytes(blocks.claimed - payload)} of payload, and "
+        f"{in_bytes(inner.size - payload)} are there.",
+        *inner.outer(start, inner.size),
+    )

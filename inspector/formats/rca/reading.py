@@ -1,0 +1,268 @@
+"""Reads the chunks of an RCA archive and the blocks in their payloads, and what follows its end.
+
+Headers and varints are taken as stored, unless a hash proves other values: then those are used and the difference is
+reported, so that every other chapter sees the segments that can be proved.
+
+The published writer writes payload first, then the headers of further chunks, and last the first header that changes.
+So a whole interrupted append may stand after the end before it counts: ``look_behind`` finds it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import blake2s
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.edit import Edit, OverlaySource, Patch
+from inspector.core.member import Codec, Members
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SplicedSource
+from inspector.core.source import blocks as pieces
+from inspector.formats.rca.blobs import Decoding
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, walk
+from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, ended, header_size, reach, scan
+from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.layout import Behind, Layout, Lost, whole_blocks
+from inspector.formats.rca.search import Fix, Search
+
+MAX_HASHED_BYTES = 16 * 1024 * 1024
+"""Bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
+MAX_FIXES = 16
+"""Varints and ends of one archive that are corrected while reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A layout, and its hashes if any were compared to find it."""
+
+    layout: Layout
+    hashes: Hashes | None
+
+    @property
+    def ends(self) -> bool:
+        """Whether the last hash proves that the archive ends where it seems."""
+        layout, hashes = self.layout, self.hashes
+        return (
+            not layout.chunks.corrupt
+            and hashes is not None
+            and len(hashes) > 0
+            and bool(hashes.matched(len(hashes) - 1))
+        )
+
+    @property
+    def proved(self) -> int:
+        """Where the last segment ends that is proved, as an inner position."""
+        hashes = self.hashes
+        rows = range(len(hashes) - 1, -1, -1) if hashes is not None else ()
+        return next((hashes.bounds(row)[1] for row in rows if hashes and hashes.proved(row)), 0)
+
+
+def layers(source: Source, progress: Progress, *, search: bool = False) -> Reading:
+    """Find chunks and blocks; ``search`` forces a search for hidden segments."""
+    layout = _layout(source, scan(source), progress)
+    chunks = layout.chunks
+    beyond = bool(chunks.tail) or chunks.corrupt
+    if not (search or beyond or chunks.truncated or layout.inner.size <= MAX_HASHED_BYTES or _unusual(layout)):
+        return Reading(layout, None)
+    large = layout.inner.size > MAX_HASHED_BYTES and layout.consistent and not (search or _unusual(layout))
+    plain = _resolve(source, layout, progress, _last_segment_start(layout) if large else 0)
+    return _as_far_as_proved(source, plain, progress) if beyond or chunks.truncated else plain
+
+
+def _layout(source: Source, chunks: ChunkLayer, progress: Progress, lost: tuple[Lost, ...] = ()) -> Layout:
+    inner, raw = (
+        SplicedSource(each, [chunk.payload for chunk in chunks.chunks], f"{source.name}: inner stream")
+        for each in (source, source.base if isinstance(source, OverlaySource) else source)
+    )
+    return Layout(chunks, inner, walk(inner, progress, lost), raw, lost=lost)
+
+
+def _unusual(layout: Layout) -> bool:
+    """Whether there are blocks that no known writer makes, so that block boundaries are doubtful."""
+    blocks = layout.blocks
+    return not layout.consistent or len(blocks.types) > blocks.types.count(BLOB) + blocks.types.count(RESET)
+
+
+def _last_segment_start(layout: Layout) -> int:
+    """Where the last segment begins, as an inner position."""
+    blocks = layout.blocks
+    return blocks.edges[blocks.segments[-1]] if len(blocks) else 0
+
+
+def _resolve(
+    source: Source,
+    layout: Layout,
+    progress: Progress,
+    since: int = 0,
+    beyond: int = 0,
+    unsure: tuple[int, int] = (0, 0),
+) -> Reading:
+    """A layout with its hashes compared from the inner position ``since`` on, and hidden segments found.
+
+    ``unsure`` is the first header whose size is left open, where one is: an end behind the inner position ``beyond`` is
+    taken if a hash proves it.
+    """
+    hashes = _compared(layout, progress, since)
+    for _ in range(MAX_FIXES):
+        found = Search(layout, hashes, progress).run()
+        if found.fix is not None:
+            layout = _patched(source, layout, progress, varints=(*layout.varints, *_patches(source, layout, found.fix)))
+        elif found.end is not None and found.end > beyond:
+            # The chunks up to there are as long as they can be, and the last one ends there.
+            stop = layout.inner.outer(found.end - 1, found.end)[0].stop
+            layout = _patched(source, layout, progress, sizes=ended(source, unsure, stop), is_open=False)
+        elif tuple(found.lost) != layout.lost:
+            layout = _patched(source, layout, progress, lost=tuple(found.lost))
+        else:
+            break
+        hashes = _compared(layout, progress, since)
+    return Reading(layout, hashes)
+
+
+def _compared(layout: Layout, progress: Progress, since: int) -> Hashes:
+    hashes = Hashes(layout)
+    rows = [row for row in range(len(hashes)) if not since or hashes.bounds(row)[1] > since]
+    return compare(layout, progress, rows)
+
+
+def _patches(source: Source, layout: Layout, fix: Fix) -> Iterator[Patch]:
+    """The patches that correct a varint: two if a chunk boundary lies inside it."""
+    data = fix.data
+    for span in layout.inner.outer(fix.at, fix.at + len(data)):
+        yield Patch(span.start, source.read(span.start, span.size), data[: span.size])
+        data = data[span.size :]
+
+
+def _patched(
+    source: Source,
+    layout: Layout,
+    progress: Progress,
+    *,
+    sizes: tuple[Patch, ...] | None = None,
+    varints: tuple[Patch, ...] | None = None,
+    lost: tuple[Lost, ...] = (),
+    is_open: bool | None = None,
+) -> Layout:
+    """The layout with some of what it is read with replaced."""
+    sizes = layout.sizes if sizes is None else sizes
+    varints = layout.varints if varints is None else varints
+    patches = (*sizes, *varints)
+    overlay = OverlaySource(source, Edit("", patches, source.size, source.size)) if patches else source
+    chunks = replace(scan(overlay), open=layout.chunks.open if is_open is None else is_open)
+    made = _layout(overlay, chunks, progress, lost)
+    made.sizes, made.varints = sizes, varints
+    return made
+
+
+def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Reading:
+    """The archive as far as hashes prove it, whatever the chunk sizes state, and what follows its end."""
+    chunks = plain.layout.chunks
+    open_ = _open(source, plain.layout, progress)
+    if open_ is None:
+        return plain
+    since = _last_segment_start(plain.layout) if plain.ends and plain.layout.inner.size > MAX_HASHED_BYTES else 0
+    end = plain.layout.inner.size if plain.ends else 0
+    whole = _resolve(source, open_, progress, since, end, chunks.uncertain_header)
+    if plain.ends:
+        plain.layout.behind = look_behind(whole.layout, whole.hashes, end, progress)
+        return plain
+    # Of a first append that was interrupted the first header still is zeros; it writes no reset block.
+    begun = (
+        not chunks.chunks
+        and not any(source.read(0, header_size(FIRST_SIZE_BITS)))
+        and len(whole.layout.blocks.segments) == 1
+    )
+    if not begun and (whole.proved > plain.proved or whole.ends):
+        return whole
+    if not chunks.chunks:
+        plain.layout.behind = look_behind(whole.layout, whole.hashes, 0, progress)
+    return plain
+
+
+def _open(source: Source, layout: Layout, progress: Progress) -> Layout | None:
+    """The layout if the archive continues to the end of the file; None if that is the same one."""
+    unsure = layout.chunks.uncertain_header
+    stop = reach(source, unsure)
+    if stop <= unsure[0]:
+        return None
+    base = replace(layout, sizes=(), varints=())
+    sizes = ended(source, unsure, stop)
+    return _patched(source, base, progress, sizes=sizes, varints=layout.varints, is_open=True)
+
+
+MAX_LISTED_NAMES = 100
+"""The most names that are kept of each kind."""
+
+
+def look_behind(layout: Layout, hashes: Hashes | None, start: int, progress: Progress) -> Behind | None:
+    """What follows the inner position ``start`` of an archive that is read to the end of its file."""
+    if hashes is None or not len(layout.blocks) or start >= layout.inner.size:
+        return None
+    edges, segments = layout.blocks.edges, layout.blocks.segments
+    first = layout.blocks.segment_of(bisect_right(edges, start) - 1)
+    members = _decoded(layout, first, progress)
+    names: tuple[list[bytes], list[bytes]] = ([], [])
+    counted = [0, 0]
+    proved, metadata, partial = start, b"", None
+    for segment in range(first, len(segments)):
+        row = hashes.row(segment)
+        begun, stop = hashes.bounds(row)
+        if hashes.proved(row) and begun <= proved < stop:
+            proved, metadata = stop, hashes.stored(row)
+        kind = 0 if hashes.proved(row) else 1
+        whole = _decodes_to(layout, segment)
+        for member in range(bisect_left(members.starts, max(begun, start)), bisect_left(members.starts, stop)):
+            if members.starts[member] >= whole:
+                partial = members.path(member)
+                continue
+            counted[kind] += 1
+            if counted[kind] <= MAX_LISTED_NAMES:
+                names[kind].append(members.path(member))
+    readable, unproved_metadata = _readable(layout, hashes, proved, members, progress)
+    return Behind(
+        layout,
+        start,
+        proved,
+        metadata,
+        readable,
+        unproved_metadata,
+        (tuple(names[0]), tuple(names[1])),
+        (counted[0], counted[1]),
+        partial,
+    )
+
+
+def _decoded(layout: Layout, first: int, progress: Progress) -> Members:
+    """The blobs of the segments from ``first`` on."""
+    emitter = Emitter(Archive(layout.inner, "", "", ()))
+    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, place=layout.inner.outer))
+    Decoding(layout, emitter, progress).run(first)
+    return emitter.members
+
+
+def _decodes_to(layout: Layout, segment: int) -> int:
+    """The inner position up to which the blocks of a segment are whole and decode."""
+    _, last = layout.blocks.segment(segment)
+    return layout.blocks.edges[min(layout.damaged.get(segment, last), whole_blocks(layout.blocks), last)]
+
+
+def _readable(layout: Layout, hashes: Hashes, proved: int, members: Members, progress: Progress) -> tuple[int, bytes]:
+    """Where the last whole blob ends of the segment that follows what is proved, and the segment's hash up to there."""
+    blocks = layout.blocks
+    if proved >= layout.inner.size:
+        return proved, b""
+    segment = blocks.segment_of(bisect_right(blocks.edges, proved) - 1)
+    stop = _decodes_to(layout, segment)
+    last = bisect_left(members.starts, stop) - 1
+    if last < 0 or members.starts[last] < proved:
+        return proved, b""
+    stop = members.stops[last]
+    row = hashes.row(segment)
+    digest = blake2s(digest_size=HASH_SIZE)
+    for begin, end in hashes.ranges(row, hashes.convention or Convention.RCARCH):
+        for piece in pieces(layout.inner, begin, min(end, stop)):
+            digest.update(piece)
+            progress.advance(0)
+    return stop, digest.digest()
