@@ -85,7 +85,7 @@ def test_the_file_beside_a_repaired_copy_has_the_name_of_the_copy(run: Run, tmp_
     assert f"Written beside it: {path.name}.metadata" in out
 
 
-def test_the_readme_names_the_keys_of_every_json(run: Run, tmp_path: Path, sample: Callable[[str], Path]) -> None:
+def test_the_manual_names_the_keys_of_every_json(run: Run, tmp_path: Path, sample: Callable[[str], Path]) -> None:
     (tmp_path / "in").write_bytes(b"x")
     made = ("create", "caf", tmp_path / "new.caf", tmp_path / "in", "--catalog", tmp_path / "c.sqlite", "--json")
     lines = {
@@ -99,9 +99,8 @@ def test_the_readme_names_the_keys_of_every_json(run: Run, tmp_path: Path, sampl
         "find": ("find", "--json", tmp_path / "c.sqlite", "in"),
         "formats": ("formats", "--json"),
     }
-    rows = {
-        line.split("`")[1]: line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if "| `" in line[:3]
-    }
+    manual = (ROOT / "resources" / "manual" / "terminal.md").read_text("utf-8")
+    rows = {line.split("`")[1]: line for line in manual.splitlines() if line.startswith("| `")}
     rows["audit"] += rows["check"]
     for command, arguments in lines.items():
         found = json.loads(run(*arguments)[1].splitlines()[0])

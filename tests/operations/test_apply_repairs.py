@@ -70,8 +70,8 @@ def test_what_is_left_is_said_in_a_sentence_each(sample: Sample) -> None:
     assert len(left) < 200
 
 
-def test_a_repair_that_shows_older_damage_does_not_sound_like_harm(sample: Sample, tmp_path: Path) -> None:
+def test_a_repair_that_leaves_other_damage_says_so(sample: Sample, tmp_path: Path) -> None:
     data = sample("name-not-utf8.rca").read_bytes()
     (tmp_path / "x.rca").write_bytes(b"\0\0" + data[2:])
     sentence = described(planned(tmp_path / "x.rca")).sentence
-    assert sentence.startswith("1 repair would let more of this torn archive be read, and what shows then is damaged.")
+    assert sentence.startswith("1 repair would fix part of this damaged archive, which stays damaged.")

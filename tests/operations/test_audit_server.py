@@ -38,7 +38,7 @@ def test_nothing_is_known_before_an_audit() -> None:
     auditor = Auditor()
     assert auditor.page(Query(), 0, 10).total == 0
     assert auditor.standing().done.files == 0
-    with pytest.raises(Refused, match="start the audit first"):
+    with pytest.raises(Refused, match="Start the audit first"):
         auditor.export(Progress(), "out.csv", ExportKind.CSV)
 
 
@@ -79,7 +79,7 @@ def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: P
     Auditor().audit(Progress(), wanted)
     again = Auditor()
     assert again.audit(Progress(), wanted).earlier.files == 3
-    with pytest.raises(Refused, match="choose another name"):
+    with pytest.raises(Refused, match="Choose another name"):
         again.export(Progress(), wanted.results, ExportKind.CSV)
 
 

@@ -107,6 +107,8 @@ def _outcome(plan: Plan) -> str:
         done = f"{repairs} would make this {was} {will}."
         if _ORDER.index(after) > _ORDER.index(before):
             done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
+        elif after is before and not after.fine:
+            done = f"{repairs} would fix part of this {was}, which stays {will}."
         return done if after.fine else f"{done} {_rest(plan)}"
     if not left(plan.before):
         return "There is nothing to repair."

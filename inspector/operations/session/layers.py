@@ -86,7 +86,7 @@ class Layers:
     def __getitem__(self, number: int) -> Layer:
         layer = self._all.get(number)
         if layer is None:
-            raise Refused(f"Layer {number}  does not exist.")
+            raise Refused(f"Layer {number} does not exist.")
         return layer
 
     def add_inner(self, at: int, archive: Opened) -> bool:
