@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError
+from inspector.formats._zip.directory import Directory
 from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import header_edit, why_not_editable
-from inspector.formats.taco.header import HEADER_SIZE, target_text
+from inspector.formats.taco.header import HEADER_SIZE, target_member, target_text
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import (
     EMPTY,
@@ -41,17 +42,18 @@ def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderVie
 
 def _entry_view(archive: Archive, index: int, entry: Entry, used: bool) -> EntryView:
     size = archive.source.size
-    words = target_text(_detail(archive).directory, size, entry) if entry != EMPTY else "holds nothing"
-    pointing = _pointing(entry, size, words)
+    directory = _detail(archive).directory
+    words = target_text(directory, size, entry) if entry != EMPTY else "holds nothing"
+    pointing = _pointing(directory, entry, size)
     doubtful = used and pointing in (Pointing.OUTSIDE, Pointing.HEADER)
     return EntryView(index, *entry, used, pointing, words, doubtful)
 
 
-def _pointing(entry: Entry, size: int, words: str) -> Pointing:
+def _pointing(directory: Directory, entry: Entry, size: int) -> Pointing:
     offset, length = entry
     if entry == EMPTY:
         return Pointing.NOWHERE
-    if words.startswith("the data of "):
+    if target_member(directory, entry) is not None:
         return Pointing.MEMBER
     if offset + length > size:
         return Pointing.OUTSIDE
