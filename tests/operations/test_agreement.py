@@ -23,7 +23,7 @@ from inspector.operations.protocol.views import SortKey
 from inspector.operations.session import arrangement
 from inspector.operations.session import search as searching
 from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.inner_fields import Moving
+from inspector.operations.session.inner_fields import StreamMapping
 from inspector.operations.session.members_view import MembersView
 from inspector.operations.session.overview import overview
 
@@ -203,7 +203,7 @@ def test_inner_fields_own_the_same_bytes(made: tuple[list[Field], int], cuts: li
         at += header + cut
     stream = SplicedSource(BytesSource(bytes(size)), spans, "stream")
     fields = tile(laid, [Span(0, size)])
-    inner = runs(Moving(stream).fields(fields), 0, stream.size)
+    inner = runs(StreamMapping(stream).fields(fields), 0, stream.size)
     assert [run.start for run in inner] == [0, *(run.stop for run in inner[:-1])] or not stream.size
     of_byte = {at: run for run in runs(fields, 0, size) for at in range(run.start, run.stop)}
     for run in inner:
@@ -215,7 +215,7 @@ def test_inner_fields_own_the_same_bytes(made: tuple[list[Field], int], cuts: li
 def test_inner_fields_join_what_a_header_cut_in_two() -> None:
     block = parent("block", Kind.BLOB_BLOCK, (Span(2, 10), Span(14, 20)), [])
     stream = SplicedSource(BytesSource(bytes(20)), [Span(2, 10), Span(14, 20)], "stream")
-    (moved,) = Moving(stream).fields(tile([block], [Span(2, 10), Span(14, 20)]))
+    (moved,) = StreamMapping(stream).fields(tile([block], [Span(2, 10), Span(14, 20)]))
     assert moved.spans == (Span(0, 14),)
 
 

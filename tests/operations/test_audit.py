@@ -224,7 +224,7 @@ def test_an_archive_that_comes_no_further_is_given_up(place: Path, monkeypatch: 
 
 
 def test_only_the_worst_findings_are_kept_and_all_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_check, "FINDINGS", 2)
+    monkeypatch.setattr(audit_check, "MAX_STORED_FINDINGS", 2)
     contents = {f"../{number}": b"x" for number in range(5)}
     found = next(archives_in(str(caf(tmp_path / "a.caf", contents, gap=b"gap"))))
     result = examine(Job(found, quick=False), Progress())

@@ -118,7 +118,7 @@ def test_an_audit_of_nothing_has_a_summary() -> None:
 
 
 def test_only_the_worst_are_named(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
-    monkeypatch.setattr("inspector.operations.audit.audit_summary.WORST", 1)
+    monkeypatch.setattr("inspector.operations.audit.audit_summary.MAX_WORST", 1)
     with results:
         assert as_text(summary(results, Run(Amount(), 0.0))).endswith("... and 3 more archives with something wrong\n")
 

@@ -11,7 +11,7 @@ from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.views import Chosen
-from inspector.operations.session.temp_files import TOO_MUCH, harmless, outermost, runnable_content, runnable_name
+from inspector.operations.session.temp_files import TOO_LARGE, harmless, outermost, runnable_content, runnable_name
 from inspector.operations.session.workbench import EditSession
 from tests.operations.archives import CONTENTS, caf
 
@@ -41,7 +41,7 @@ def test_members_and_folders_are_given_away_as_what_was_chosen(tmp_path: Path) -
 
 def test_much_is_given_away_only_when_it_is_asked_for(tmp_path: Path) -> None:
     bench = workbench(tmp_path / "small.caf")
-    assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1) == ExportedFiles((), TOO_MUCH)
+    assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1) == ExportedFiles((), TOO_LARGE)
     assert not (tmp_path / "out").exists()
     assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1 << 20).paths
 

@@ -28,7 +28,7 @@ from inspector.gui.panels.header_entries import LENGTH, OFFSET, TARGET, HeaderEn
 from inspector.gui.panels.number_editor import NumberEditor
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import (
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     HeaderDraft,
     HeaderView,
     add,
@@ -67,7 +67,7 @@ class HeaderPanel(QWidget):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.table.setItemDelegate(NumberEditor(self.table, self._wrong, self._say))
         self.count = QSpinBox()
-        self.count.setRange(0, MOST_ENTRIES)
+        self.count.setRange(0, MAX_ENTRIES)
         self.count.setAccessibleName("Entries in use")
         self.hexadecimal = QCheckBox("He&x")
         self.buttons = self._make_buttons()
@@ -168,7 +168,7 @@ class HeaderPanel(QWidget):
         if self._editing.previewing:
             return  # what is shown here already is newer
         entries = tuple((entry.offset, entry.length) for entry in view.entries)
-        self._draft = HeaderDraft(min(view.count, MOST_ENTRIES), entries)
+        self._draft = HeaderDraft(min(view.count, MAX_ENTRIES), entries)
         self._show(view)
         self._stale = False
         waiting, self._waiting = self._waiting, []
@@ -187,7 +187,7 @@ class HeaderPanel(QWidget):
     def _show(self, view: HeaderView) -> None:
         self.model.show(view)
         self.count.blockSignals(True)
-        self.count.setValue(min(view.count, MOST_ENTRIES))
+        self.count.setValue(min(view.count, MAX_ENTRIES))
         self.count.blockSignals(False)
         self._stack.show_view(self._editor)
         self._say("")
@@ -204,7 +204,7 @@ class HeaderPanel(QWidget):
         used = draft.count if draft is not None else 0
         span = self._chosen()
         rules = {
-            "add": used < MOST_ENTRIES,
+            "add": used < MAX_ENTRIES,
             "remove": row < used,
             "up": 0 < row < used,
             "down": row + 1 < used,

@@ -21,9 +21,9 @@ from inspector.operations.protocol.audit_views import Amount, Result
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 LISTING = "Listing"
-PATIENCE = 600.0
+STALL_SECONDS = 600.0
 """Seconds for which the check of an archive may come no further."""
-_LEAST_MEMORY = 2 << 30
+_MIN_WORKER_BYTES = 2 << 30
 """Bytes of address space that a worker may always have."""
 
 
@@ -55,11 +55,13 @@ def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] 
     Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
-    results.want(_counted(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
+    results.want(_chosen_archives(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
     return Todo(results.amount(done=True), results.amount(done=False))
 
 
-def _counted(plan: Plan, aside: frozenset[str], progress: Progress, passed: list[str] | None) -> Iterator[Found]:
+def _chosen_archives(
+    plan: Plan, aside: frozenset[str], progress: Progress, passed: list[str] | None
+) -> Iterator[Found]:
     for found in archives_in(plan.place, plan.connection, aside, passed):
         progress.advance(1)
         if found.name in plan.choice:
@@ -67,7 +69,7 @@ def _counted(plan: Plan, aside: frozenset[str], progress: Progress, passed: list
 
 
 def run(
-    plan: Plan, results: Results, progress: Progress, workers: int = 0, patience: float = PATIENCE
+    plan: Plan, results: Results, progress: Progress, workers: int = 0, patience: float = STALL_SECONDS
 ) -> Generator[Result]:
     """Check what is left and give each result, kept by then, as it comes. Raises Cancelled and Refused.
 
@@ -82,17 +84,17 @@ def run(
         return
     jobs = (Job(found, plan.quick, plan.connection) for found in results.missing())
     with Pool(workers, examine, progress, patience=patience, memory=_memory(workers)) as pool:
-        asked = _ask(pool, islice(jobs, 2 * workers))
+        asked = _submit(pool, islice(jobs, 2 * workers))
         while asked:
             job, answer = pool.answer()
             result = lost(job, answer.sentence, again=not answer.begun) if isinstance(answer, Lost) else answer
             results.keep(result)
-            asked += _ask(pool, islice(jobs, 1)) - 1
+            asked += _submit(pool, islice(jobs, 1)) - 1
             yield result
     progress.done = progress.total
 
 
-def _ask(pool: Pool[Job, Result], jobs: Iterator[Job]) -> int:
+def _submit(pool: Pool[Job, Result], jobs: Iterator[Job]) -> int:
     """Ask for these, and say how many they are."""
     number = 0
     for job in jobs:
@@ -107,4 +109,4 @@ def _memory(workers: int) -> int:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # Windows
         return 0
-    return max(_LEAST_MEMORY, there // workers)
+    return max(_MIN_WORKER_BYTES, there // workers)

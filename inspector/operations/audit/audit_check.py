@@ -15,7 +15,7 @@ from inspector.operations.audit.audit_places import Found, seen_of
 from inspector.operations.check.checking import Report, check_location, read_location, unreadable
 from inspector.operations.check.report import as_object
 from inspector.operations.jobs.subprogress import Subprogress
-from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
+from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Result
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 
@@ -65,7 +65,7 @@ def _result(job: Job, report: Report, seconds: float, *, again: bool = True) -> 
         infos=counts[Severity.INFO],
         code=findings[0]["code"] if findings else "",
         sentence=visible(report.sentence),
-        findings=json.dumps(findings[:FINDINGS]),
+        findings=json.dumps(findings[:MAX_STORED_FINDINGS]),
         seconds=seconds,
         finished=time.time(),
         again=again and report.state is State.UNREADABLE,

@@ -20,13 +20,13 @@ from inspector.operations.jobs.process_pool import DIED, Lost, attempt
 from inspector.operations.jobs.subprogress import CHECKING
 from inspector.operations.protocol.audit_views import Result
 
-CHUNK_FILES = 32
+MAX_CHUNK_FILES = 32
 """Archives in a task, at most."""
-CHUNK_SIZE = 256 << 20
+MIN_CHUNK_BYTES = 256 << 20
 """Bytes from which on a task has enough."""
-_AHEAD = 3
+_TASKS_PER_THREAD = 3
 """Tasks that a thread of a worker is given at a time."""
-_CONNECTING = 10
+_CONNECT_SECONDS = 10
 """Seconds to wait for the scheduler."""
 
 Chunk = tuple[Job, ...]
@@ -47,18 +47,18 @@ def run_on_cluster(
     with _client(address) as client:
         count = shards.count if shards is not None else 1
         chunks = _chunks((Job(found, plan.quick, plan.connection) for found in results.missing()), count)
-        for chunk, came in _while_it_is_there(_came(client, chunks)):
+        for chunk, results_of_chunk in _with_connection_errors(_finished_chunks(client, chunks)):
             if shards is not None:
-                shards.keep(shard_of(chunk[0].found.name, count), came)
-            for result in came:
+                shards.keep(shard_of(chunk[0].found.name, count), results_of_chunk)
+            for result in results_of_chunk:
                 results.keep(result)
                 yield result
             progress.advance(sum(job.found.size for job in chunk))
 
 
-def _while_it_is_there(came: Iterator[Answer]) -> Iterator[Answer]:
+def _with_connection_errors(results_of_chunk: Iterator[Answer]) -> Iterator[Answer]:
     try:
-        yield from came
+        yield from results_of_chunk
     except CancelledError as error:
         raise Refused("The connection to the Dask scheduler was lost; the rest is not audited.") from error
 
@@ -74,7 +74,7 @@ def _dask() -> Any:
 def _client(address: str) -> Any:
     dask = _dask()
     try:
-        return dask.Client(address, timeout=_CONNECTING, set_as_default=False)
+        return dask.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise Refused(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
 
@@ -86,12 +86,12 @@ def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
         shard = shard_of(job.found.name, shards)
         chunk = open_ones.setdefault(shard, [])
         chunk.append(job)
-        if len(chunk) == CHUNK_FILES or sum(each.found.size for each in chunk) >= CHUNK_SIZE:
+        if len(chunk) == MAX_CHUNK_FILES or sum(each.found.size for each in chunk) >= MIN_CHUNK_BYTES:
             yield tuple(open_ones.pop(shard))
     yield from map(tuple, open_ones.values())
 
 
-def _came(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
+def _finished_chunks(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
     """What comes of the chunks, as it comes; only so many are with the cluster at a time."""
     asked: dict[Any, Chunk] = {}
     suspects: list[Job] = []
@@ -103,15 +103,15 @@ def _came(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
             asked[future] = chunk
             ready.add(future)
 
-    ask(_AHEAD * max(1, sum(client.nthreads().values())))
+    ask(_TASKS_PER_THREAD * max(1, sum(client.nthreads().values())))
     for future in ready:
         ask(1)
         chunk = asked.pop(future)
-        came = _outcome(future)
-        if came is None:
+        results_of_chunk = _outcome(future)
+        if results_of_chunk is None:
             suspects += chunk
         else:
-            yield chunk, came
+            yield chunk, results_of_chunk
     # A worker that ends takes along what else it was given, so suspects are alone with the cluster, one after another.
     for job in suspects:
         yield (job,), _outcome(_ask(client, (job,))) or [lost(job, DIED)]
@@ -125,8 +125,8 @@ def _outcome(future: Any) -> list[Result] | None:
     """The results of a chunk, once they are there, or None where its worker has ended, and so did others after it."""
     error = future.exception()
     if error is None:
-        came: list[Result] = future.result()
-        return came
+        results_of_chunk: list[Result] = future.result()
+        return results_of_chunk
     if isinstance(error, _dask().KilledWorker):
         return None
     raise Refused(

@@ -19,9 +19,9 @@ from inspector.operations.protocol.audit_views import Amount, Result
 _APPLICATION = 0x41494155
 """What SQLite's header says such a file is: ``AIAU``."""
 _VERSION = 1
-_PATIENCE = 60.0
+_LOCK_SECONDS = 60.0
 """Seconds to wait for another audit that writes into the same file."""
-_ROWS = 1000
+_ROWS_PER_QUERY = 1000
 """Rows that are held at a time."""
 
 ENDINGS = ("", "-wal", "-shm", "-journal")
@@ -31,23 +31,25 @@ COLUMNS = tuple(field.name for field in fields(Result))
 """The columns of the table ``results``. A location that is no UTF-8 is a BLOB of its bytes, any other text."""
 
 _NAMES = ", ".join(COLUMNS)
-_TABLE = f"CREATE TABLE IF NOT EXISTS results ({_NAMES.replace('location', 'location PRIMARY KEY NOT NULL', 1)})"
-_WANTED = """
+_CREATE_RESULTS = (
+    f"CREATE TABLE IF NOT EXISTS results ({_NAMES.replace('location', 'location PRIMARY KEY NOT NULL', 1)})"
+)
+_CREATE_REQUESTED = """
 CREATE TEMP TABLE wanted (
     number INTEGER PRIMARY KEY, location UNIQUE NOT NULL, name, size INTEGER, stamp, listed INTEGER,
     done INTEGER NOT NULL DEFAULT 0
 )"""
-_KEEP = (
+_STORE = (
     f"INSERT OR REPLACE INTO main.results ({_NAMES}) VALUES ({', '.join('?' * (len(COLUMNS) - 1))}, "  # noqa: S608 - own names
     "1 + coalesce((SELECT attempts FROM main.results WHERE location = ?), 0))"
 )
-_FINISHED = """
+_MARK_DONE = """
 UPDATE wanted SET done = 1 WHERE EXISTS (
     SELECT 1 FROM main.results AS known
     WHERE known.location = wanted.location AND known.size = wanted.size AND known.stamp = wanted.stamp
     AND known.quick <= ? AND NOT known.again
 )"""
-_TAKE_OVER = f"""
+_MERGE_SHARD = f"""
 INSERT OR REPLACE INTO main.results ({_NAMES})
 SELECT {", ".join(f"theirs.{name}" for name in COLUMNS)}
 FROM shard.results AS theirs LEFT JOIN main.results AS ours USING (location)
@@ -66,23 +68,23 @@ class Results:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
-        with self._telling():
+        with self._sqlite_errors():
             self.connection = _opened(path)
             self._choose("SELECT * FROM main.results")
 
     def want(self, found: Iterable[Found], *, quick: bool) -> None:
         """From now on be about these archives; those that are finished, and have not changed since, are done."""
-        with self._telling():
+        with self._sqlite_errors():
             execute = self.connection.execute
             execute("DROP TABLE IF EXISTS wanted")
-            execute(_WANTED)
+            execute(_CREATE_REQUESTED)
             execute("BEGIN")
             try:
                 self.connection.executemany(
                     "INSERT OR IGNORE INTO wanted (location, name, size, stamp, listed) VALUES (?, ?, ?, ?, ?)",
                     ((stored(each.location), stored(each.name), each.size, each.stamp, each.listed) for each in found),
                 )
-                execute(_FINISHED, (quick,))
+                execute(_MARK_DONE, (quick,))
             except BaseException:
                 execute("ROLLBACK")
                 raise
@@ -105,7 +107,7 @@ class Results:
             "SELECT number, location, name, size, stamp, listed FROM wanted "
             "WHERE number > ? AND NOT done ORDER BY number LIMIT ?"
         )
-        while rows := list(self.rows(query, (last, _ROWS))):
+        while rows := list(self.rows(query, (last, _ROWS_PER_QUERY))):
             last = rows[-1][0]
             for _, location, name, size, stamp, listed in rows:
                 yield Found(restored(location), restored(name), size, stamp, bool(listed))
@@ -114,8 +116,8 @@ class Results:
         """Keep a result, in the place of an earlier one of the same location."""
         key, *values, _ = (getattr(result, name) for name in COLUMNS)
         key = stored(key)
-        with self._telling():
-            self.connection.execute(_KEEP, (key, *values, key))
+        with self._sqlite_errors():
+            self.connection.execute(_STORE, (key, *values, key))
             if self.wants:
                 self.connection.execute("UPDATE wanted SET done = 1 WHERE location = ?", (key,))
 
@@ -126,18 +128,18 @@ class Results:
 
     def take_over(self, path: Path) -> None:
         """Take over the results in another results file, where they are newer; raises Refused where it is none."""
-        with _telling(path), closing(_connection(path, "ro")) as theirs:
-            _see_what_it_is(theirs, path)
-        with self._telling():
+        with _sqlite_errors(path), closing(_connection(path, "ro")) as theirs:
+            _require_results_file(theirs, path)
+        with self._sqlite_errors():
             self.connection.execute("ATTACH ? AS shard", (str(path),))
             try:
-                self.connection.execute(_TAKE_OVER)
+                self.connection.execute(_MERGE_SHARD)
             finally:
                 self.connection.execute("DETACH shard")
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows that a query gives; it may read ``chosen``."""
-        with self._telling():
+        with self._sqlite_errors():
             yield from self.connection.execute(query, values)
 
     def results(self, rest: str = "", values: tuple[Any, ...] = ()) -> Iterator[Result]:
@@ -152,8 +154,8 @@ class Results:
         return frozenset(path + ending for ending in ENDINGS)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        with _telling(self.path):
+    def _sqlite_errors(self) -> Iterator[None]:
+        with _sqlite_errors(self.path):
             yield
 
     def __enter__(self) -> Self:
@@ -193,13 +195,13 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     connection = _private() if path is None else _connection(path, "rwc")
     try:
         if path is not None and path.stat().st_size:  # an empty file is an empty database
-            _see_what_it_is(connection, path)
+            _require_results_file(connection, path)
         # A journal ahead of the file: a result costs no wait for the disk, and a killed program leaves whole ones.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {_VERSION}")
-        connection.execute(_TABLE)
+        connection.execute(_CREATE_RESULTS)
     except BaseException:
         connection.close()
         raise
@@ -212,10 +214,10 @@ def _private() -> sqlite3.Connection:
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"{Path(os.path.abspath(path)).as_uri()}?mode={mode}"  # noqa: PTH100 - a link stays what it is called
-    return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True, check_same_thread=False)
+    return sqlite3.connect(uri, timeout=_LOCK_SECONDS, isolation_level=None, uri=True, check_same_thread=False)
 
 
-def _see_what_it_is(connection: sqlite3.Connection, path: Path) -> None:
+def _require_results_file(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != _APPLICATION:
@@ -227,7 +229,7 @@ def _see_what_it_is(connection: sqlite3.Connection, path: Path) -> None:
 
 
 @contextmanager
-def _telling(path: Path | None) -> Iterator[None]:
+def _sqlite_errors(path: Path | None) -> Iterator[None]:
     """Make a sentence of what SQLite says."""
     try:
         yield

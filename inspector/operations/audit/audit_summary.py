@@ -11,9 +11,9 @@ from inspector.operations.audit.audit_pages import RANK
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, UNCHECKED, Amount, Result
 
-WORST = 20
+MAX_WORST = 20
 """Archives that are named because something is wrong with them; the rest is counted."""
-_CODES = 10
+_MAX_CODES = 10
 """Kinds of findings that are counted, those of most archives first."""
 _FINE = ("sound", UNCHECKED)
 
@@ -41,7 +41,7 @@ class Summary:
     """Archives by state (the best first) and by format; ``None`` is one that could not be told.
 
     ``others`` are no archives.
-    ``kinds`` are the errors and warnings that most archives have, ``worst`` the worst archives, up to WORST of them,
+    ``kinds`` are the most frequent errors and warnings, ``worst`` the worst archives (at most MAX_WORST),
     ``wrong`` how many have anything wrong.
     """
 
@@ -68,10 +68,10 @@ def summary(results: Results, run: Run) -> Summary:
         "SELECT json_extract(value, '$.severity') AS severity, json_extract(value, '$.code') AS code, "
         "count(DISTINCT location) AS archives FROM chosen, json_each(chosen.findings) "
         "WHERE severity <> 'info' GROUP BY code, severity ORDER BY archives DESC, severity, code LIMIT ?",
-        (_CODES,),
+        (_MAX_CODES,),
     )
     order = f"WHERE {RANK} > 1 ORDER BY {RANK} DESC, errors DESC, warnings DESC, location LIMIT ?"
-    worst = results.results(order, (WORST,))
+    worst = results.results(order, (MAX_WORST,))
     return Summary(
         {state: states[state] for state in STATES if state in states},
         _amounts(results, "format", f"WHERE state <> '{NO_ARCHIVE}'"),
@@ -101,7 +101,7 @@ def as_text(summed: Summary) -> str:
         lines.append(f"  {count(summed.others.files, 'file')} of no known format left out")
     if summed.run.earlier.files:
         lines.append(f"  {count(summed.run.earlier.files, 'file')} finished earlier, and unchanged since")
-    lines.append(f"  {_pace(summed.run)}")
+    lines.append(f"  {_speed(summed.run)}")
     lines += [f"  {kind.severity} in {count(kind.archives, 'archive')}: {kind.code}" for kind in summed.kinds]
     for each in summed.worst:
         code = f" [{each.code}]" if each.code else ""
@@ -111,7 +111,7 @@ def as_text(summed: Summary) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _pace(run: Run) -> str:
+def _speed(run: Run) -> str:
     done = f"{count(run.done.files, 'file')}, {rounded(run.done.size)} read in {run.seconds:,.1f} s"
     if not run.done.files or run.seconds <= 0:
         return done

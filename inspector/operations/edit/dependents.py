@@ -13,7 +13,7 @@ from inspector.operations.check.checking import check_archive
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Repaired
 
-_ROUNDS = 16
+_MAX_ROUNDS = 16
 """A stored checksum may be covered by the next one: so many times the checksums of checksums are followed."""
 
 
@@ -25,7 +25,7 @@ def repair_checksums(source: Source, edit: Edit, progress: Progress) -> Repaired
     edits = [edit]
     touched: list[Span] = list(edit.spans)
     names: list[str] = []
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         archive = start(overlaid(source, edits))
         decode(archive, progress)
         check_archive(archive, progress)

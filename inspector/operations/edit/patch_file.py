@@ -18,7 +18,7 @@ from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import Refused
 
 FORMAT = "archive-inspector-patch"
-LARGEST = 64 << 20
+MAX_PATCH_BYTES = 64 << 20
 """The most bytes of a patch file that is read."""
 
 _Size = Annotated[int, msgspec.Meta(ge=0)]
@@ -48,7 +48,7 @@ def encoded(edit: Edit) -> bytes:
 
 def decoded(source: Source, archive: Source) -> Edit:
     """The edit that a file holds, if it is one of ``archive``. Raises Refused with a sentence, and SourceError."""
-    if source.size > LARGEST:
+    if source.size > MAX_PATCH_BYTES:
         raise Refused(f"{visible(source.name)} is too large to be a patch of an archive.")
     try:
         file = msgspec.json.decode(source.read(0, source.size), type=_File)

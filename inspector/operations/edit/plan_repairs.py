@@ -24,7 +24,7 @@ from inspector.operations.check.repairable import offered
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.local.temporary import TemporarySource
 
-_ROUNDS = 100
+_MAX_REPAIRS = 100
 """The most repairs of one archive: each makes findings go away, so this is only met where one does not."""
 _ORDER = tuple(State)
 """The states, from the best to the worst."""
@@ -133,13 +133,13 @@ class _Planning:
 
     def run(self, progress: Progress) -> None:
         """Make what may be made."""
-        while len(self._tried) < _ROUNDS and (repair := self._next()) is not None:
+        while len(self._tried) < _MAX_REPAIRS and (repair := self._next()) is not None:
             self._tried.append(repair)
             found = self._with(repair, progress)
             if found is None:
                 continue
             after, beside = found
-            if worse := _worse(self.now, after):
+            if worse := _why_worse(self.now, after):
                 self._refused[repair.code] = worse
                 continue
             self.now = after
@@ -152,7 +152,7 @@ class _Planning:
         """The first repair that may be made and was not tried before; what needs no consent comes first."""
         for accepted in (False, True):
             for repair in self._offered:
-                if repair.is_salvage or any(_same(repair, each) for each in self._tried):
+                if repair.is_salvage or any(_is_same(repair, each) for each in self._tried):
                     continue
                 if self._may_be_made(repair) if accepted else self._is_free(repair):
                     return repair
@@ -191,7 +191,7 @@ class _Planning:
                 after = OverlaySource(after, repair.edit)
             else:
                 beside.append(_content(repair, progress))
-                after = _Neighboured(after, beside[0])
+                after = _WithSibling(after, beside[0])
         except MemberError:
             return None
         archive = start(after)
@@ -207,7 +207,7 @@ class _Planning:
             each
             for each in self._offered
             if each.code not in used
-            and (each.claim if each.is_salvage else not any(_same(each, one) for one in self._tried))
+            and (each.claim if each.is_salvage else not any(_is_same(each, one) for one in self._tried))
             and (each.code in self.accepted or not self._is_worse(each, progress))
         ]
         known = {each.code for each in waiting} | used
@@ -224,7 +224,7 @@ class _Planning:
         if repair.is_salvage or not (repair.cut.size or repair.loses):
             return False
         found = self._with(repair, progress)
-        return found is not None and bool(_worse(self.now, found[0]))
+        return found is not None and bool(_why_worse(self.now, found[0]))
 
     def _edit(self) -> Edit | None:
         """All changes of the archive itself as one, None where there are none."""
@@ -238,9 +238,9 @@ class _Planning:
 _NOT_NEEDED = "after the other repairs it is not needed or not possible"
 
 
-def _worse(before: Opened, after: Opened) -> str:
+def _why_worse(before: Opened, after: Opened) -> str:
     """Why an archive is worse after a repair, as a part of a sentence; empty where it is not."""
-    (verified, readable), (still, left) = _whole(before), _whole(after)
+    (verified, readable), (still, left) = _verified_and_readable(before), _verified_and_readable(after)
     if still < verified:
         return f"the archive would be worse: {count(still, 'member')} would verify, and {verified:,} do now"
     was, will = state_of((before,)), state_of((after,))
@@ -251,7 +251,7 @@ def _worse(before: Opened, after: Opened) -> str:
     return ""
 
 
-def _whole(archive: Opened) -> tuple[int, int]:
+def _verified_and_readable(archive: Opened) -> tuple[int, int]:
     """How many members verify, and how many can be read and are not known to be wrong."""
     marks, verdicts = archive.members.marks, archive.verdicts
     wrong = VERDICTS.index(Verdict.MISMATCH)
@@ -270,7 +270,7 @@ def _salvage(repairs: Iterable[Repair], accepted: Collection[str]) -> Repair | N
     return min(allowed, key=lambda each: not each.claim, default=None)
 
 
-def _same(some: Repair, other: Repair) -> bool:
+def _is_same(some: Repair, other: Repair) -> bool:
     return (some.code, some.edit, some.beside) == (other.code, other.edit, other.beside)
 
 
@@ -282,7 +282,7 @@ def _content(repair: Repair, progress: Progress) -> Beside:
     return Beside(repair.beside, repair.instead_of, content)
 
 
-class _Neighboured:
+class _WithSibling:
     """A source as it would be with a repaired file beside it."""
 
     def __init__(self, source: Source, beside: Beside) -> None:

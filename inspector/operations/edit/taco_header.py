@@ -11,12 +11,12 @@ from inspector.formats.taco.header import HEADER_SIZE, target_member, target_tex
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import (
     EMPTY,
-    MOST_ENTRIES,
-    Entry,
+    MAX_ENTRIES,
+    EntryTarget,
     EntryView,
     HeaderDraft,
     HeaderView,
-    Pointing,
+    TacoEntry,
     span_target,
 )
 
@@ -26,7 +26,7 @@ def header_draft(archive: Archive) -> HeaderDraft:
     header = _detail(archive).header
     if header is None:
         raise Refused(why_not_editable(archive))
-    return HeaderDraft(min(header.count, MOST_ENTRIES), header.entries)
+    return HeaderDraft(min(header.count, MAX_ENTRIES), header.entries)
 
 
 def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderView:
@@ -35,32 +35,32 @@ def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderVie
     stands = header_draft(archive)
     wanted = stands if draft is None else draft
     count = detail.header.count if draft is None and detail.header is not None else wanted.count
-    changed = frozenset(i for i in range(MOST_ENTRIES) if wanted.entries[i] != stands.entries[i])
+    changed = frozenset(i for i in range(MAX_ENTRIES) if wanted.entries[i] != stands.entries[i])
     entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(wanted.entries))
     return HeaderView(count, entries, why_not_editable(archive), changed)
 
 
-def _entry_view(archive: Archive, index: int, entry: Entry, used: bool) -> EntryView:
+def _entry_view(archive: Archive, index: int, entry: TacoEntry, used: bool) -> EntryView:
     size = archive.source.size
     directory = _detail(archive).directory
     words = target_text(directory, size, entry) if entry != EMPTY else "holds nothing"
     pointing = _pointing(directory, entry, size)
-    doubtful = used and pointing in (Pointing.OUTSIDE, Pointing.HEADER)
+    doubtful = used and pointing in (EntryTarget.OUTSIDE, EntryTarget.HEADER)
     return EntryView(index, *entry, used, pointing, words, doubtful)
 
 
-def _pointing(directory: Directory, entry: Entry, size: int) -> Pointing:
+def _pointing(directory: Directory, entry: TacoEntry, size: int) -> EntryTarget:
     offset, length = entry
     if entry == EMPTY:
-        return Pointing.NOWHERE
+        return EntryTarget.NOWHERE
     if target_member(directory, entry) is not None:
-        return Pointing.MEMBER
+        return EntryTarget.MEMBER
     if offset + length > size:
-        return Pointing.OUTSIDE
-    return Pointing.HEADER if offset < HEADER_SIZE and length else Pointing.ELSEWHERE
+        return EntryTarget.OUTSIDE
+    return EntryTarget.HEADER if offset < HEADER_SIZE and length else EntryTarget.ELSEWHERE
 
 
-def member_target(archive: Archive, index: int) -> Entry:
+def member_target(archive: Archive, index: int) -> TacoEntry:
     """The entry that leads to a member's stored bytes; raises Refused where it is not known where they are."""
     if not 0 <= index < len(archive.members) or not archive.members[index].readable:
         raise Refused("The location of that member's data is unknown.")

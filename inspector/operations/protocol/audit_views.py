@@ -11,7 +11,7 @@ from typing import Any
 from inspector.core.verdict import State
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-FINDINGS = 20
+MAX_STORED_FINDINGS = 20
 """The most findings that are kept of one archive, the worst; all are counted."""
 UNCHECKED = "unchecked"
 """The state of an archive in which nothing wrong was seen, and of which not all was read."""

@@ -15,19 +15,19 @@ from inspector.core.names import visible
 from inspector.core.span import Span
 from inspector.operations.jobs.operation_error import Refused
 
-MOST_ENTRIES = 7
-LARGEST_NUMBER = 2**64 - 1
+MAX_ENTRIES = 7
+MAX_NUMBER = 2**64 - 1
 """The largest offset or length that an entry can hold."""
-Entry = tuple[int, int]
+TacoEntry = tuple[int, int]
 """Offset and length."""
-EMPTY: Entry = (0, 0)
+EMPTY: TacoEntry = (0, 0)
 
 _NUMBER = re.compile(r"(?:0[xX](?P<hex>[0-9a-fA-F_]+)|(?P<decimal>[0-9][0-9,_]*))")
-_LONGEST_NUMBER = 64
-_QUOTED = 40
+_MAX_TYPED = 64
+_MAX_QUOTED = 40
 
 
-class Pointing(StrEnum):
+class EntryTarget(StrEnum):
     """Where an entry leads."""
 
     NOWHERE = "nowhere"
@@ -49,7 +49,7 @@ class EntryView:
     offset: int
     length: int
     used: bool
-    pointing: Pointing
+    pointing: EntryTarget
     words: str
     doubtful: bool
 
@@ -59,7 +59,7 @@ class HeaderDraft:
     """What a header is to hold: seven entries, of which the first ``count`` are in use."""
 
     count: int
-    entries: tuple[Entry, ...]
+    entries: tuple[TacoEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class HeaderView:
     entries: tuple[EntryView, ...]
     why_not: str
     changed: frozenset[int] = frozenset()
-    stood: tuple[Entry, ...] = ()
+    stood: tuple[TacoEntry, ...] = ()
 
 
 def parse_number(text: str) -> int:
@@ -82,24 +82,24 @@ def parse_number(text: str) -> int:
     typed = text.strip()
     if not typed:
         raise Refused("Type a number: decimal (5000) or hexadecimal (0x1388).")
-    match = _NUMBER.fullmatch(typed) if len(typed) <= _LONGEST_NUMBER else None
+    match = _NUMBER.fullmatch(typed) if len(typed) <= _MAX_TYPED else None
     if match is None:
-        shown = visible(typed[:_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _QUOTED else "")
+        shown = visible(typed[:_MAX_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _MAX_QUOTED else "")
         raise Refused(f"{shown} is no number; type it in decimal (5000) or hexadecimal (0x1388).")
     digits = (match["hex"] or match["decimal"]).replace("_", "").replace(",", "")
     if not digits:
         raise Refused(f"{typed} has no digits.")
     number = int(digits, 16 if match["hex"] else 10)
-    if number > LARGEST_NUMBER:
-        raise Refused(f"{typed} does not fit: the largest number an entry can hold is {LARGEST_NUMBER:,} (64 bits).")
+    if number > MAX_NUMBER:
+        raise Refused(f"{typed} does not fit: the largest number an entry can hold is {MAX_NUMBER:,} (64 bits).")
     return number
 
 
-def parse_entry(text: str) -> Entry:
+def parse_entry(text: str) -> TacoEntry:
     """``OFFSET,LENGTH``; raises Refused for anything else."""
     parts = text.split(",")
     if len(parts) != 2:
-        shown = visible(text[:_QUOTED].encode(errors="replace"))
+        shown = visible(text[:_MAX_QUOTED].encode(errors="replace"))
         raise Refused(f"An entry is OFFSET,LENGTH, two numbers without commas in them; {shown} has {len(parts)}.")
     return parse_number(parts[0]), parse_number(parts[1])
 
@@ -114,12 +114,12 @@ def set_length(draft: HeaderDraft, index: int, length: int) -> HeaderDraft:
     return set_entry(draft, index, (_at(draft, index)[0], length))
 
 
-def set_entry(draft: HeaderDraft, index: int, entry: Entry) -> HeaderDraft:
+def set_entry(draft: HeaderDraft, index: int, entry: TacoEntry) -> HeaderDraft:
     """The draft with another entry ``index``, which comes into use when it holds something."""
     _at(draft, index)
     for number in entry:
-        if not 0 <= number <= LARGEST_NUMBER:
-            raise Refused(f"{number:,} does not fit: an entry holds numbers from 0 to {LARGEST_NUMBER:,} (64 bits).")
+        if not 0 <= number <= MAX_NUMBER:
+            raise Refused(f"{number:,} does not fit: an entry holds numbers from 0 to {MAX_NUMBER:,} (64 bits).")
     entries = (*draft.entries[:index], entry, *draft.entries[index + 1 :])
     count = max(draft.count, index + 1) if entry != EMPTY else draft.count
     return HeaderDraft(count, entries)
@@ -127,16 +127,16 @@ def set_entry(draft: HeaderDraft, index: int, entry: Entry) -> HeaderDraft:
 
 def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
     """The draft with the first ``count`` entries in use; those that go out of use become zero, as tacozip has it."""
-    if not 0 <= count <= MOST_ENTRIES:
-        raise Refused(f"The count of a TACO header is 0 to {MOST_ENTRIES}; {count:,} is not.")
+    if not 0 <= count <= MAX_ENTRIES:
+        raise Refused(f"The count of a TACO header is 0 to {MAX_ENTRIES}; {count:,} is not.")
     emptied = (EMPTY,) * max(0, draft.count - count)
     return HeaderDraft(count, (*draft.entries[:count], *emptied, *draft.entries[count + len(emptied) :]))
 
 
-def add(draft: HeaderDraft, entry: Entry = EMPTY) -> HeaderDraft:
+def add(draft: HeaderDraft, entry: TacoEntry = EMPTY) -> HeaderDraft:
     """The draft with one more entry in use, behind the others."""
-    if draft.count >= MOST_ENTRIES:
-        raise Refused(f"All {MOST_ENTRIES} entries are in use; remove one first.")
+    if draft.count >= MAX_ENTRIES:
+        raise Refused(f"All {MAX_ENTRIES} entries are in use; remove one first.")
     return replace(set_entry(draft, draft.count, entry), count=draft.count + 1)
 
 
@@ -158,18 +158,18 @@ def move(draft: HeaderDraft, index: int, to: int) -> HeaderDraft:
 
 def clear(draft: HeaderDraft) -> HeaderDraft:
     """The draft of a header without any entry."""
-    return replace(draft, count=0, entries=(EMPTY,) * MOST_ENTRIES)
+    return replace(draft, count=0, entries=(EMPTY,) * MAX_ENTRIES)
 
 
-def replaced(entries: Sequence[Entry]) -> HeaderDraft:
+def replaced(entries: Sequence[TacoEntry]) -> HeaderDraft:
     """The draft that holds exactly these entries, and zeros behind them."""
-    draft = HeaderDraft(0, (EMPTY,) * MOST_ENTRIES)
+    draft = HeaderDraft(0, (EMPTY,) * MAX_ENTRIES)
     for index, entry in enumerate(entries):
         draft = set_entry(draft, index, entry)
     return replace(draft, count=len(entries))
 
 
-def with_changes(draft: HeaderDraft, entries: Mapping[int, Entry], count: int | None = None) -> HeaderDraft:
+def with_changes(draft: HeaderDraft, entries: Mapping[int, TacoEntry], count: int | None = None) -> HeaderDraft:
     """The draft with some entries set and another count; what is set keeps its value also behind the count."""
     if count is not None:
         draft = set_count(draft, count)
@@ -178,14 +178,14 @@ def with_changes(draft: HeaderDraft, entries: Mapping[int, Entry], count: int | 
     return draft if count is None else replace(draft, count=count)
 
 
-def span_target(span: Span) -> Entry:
+def span_target(span: Span) -> TacoEntry:
     """The entry that leads to a stretch of the file."""
     return span.start, span.size
 
 
-def _at(draft: HeaderDraft, index: int) -> Entry:
-    if not 0 <= index < MOST_ENTRIES:
-        raise Refused(f"There is no entry {index:,}: a TACO header has the entries 0 to {MOST_ENTRIES - 1}.")
+def _at(draft: HeaderDraft, index: int) -> TacoEntry:
+    if not 0 <= index < MAX_ENTRIES:
+        raise Refused(f"There is no entry {index:,}: a TACO header has the entries 0 to {MAX_ENTRIES - 1}.")
     return draft.entries[index]
 
 

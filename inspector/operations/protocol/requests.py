@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         WriteResult,
     )
     from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
-    from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
+    from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
     from inspector.operations.protocol.report_kind import ReportKind
     from inspector.operations.protocol.views import (
         Arrow,
@@ -309,7 +309,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """The edit of what is shown that makes the header what the draft says."""
 
     @request(network=True)
-    def header_target(self, member: int) -> Entry:
+    def header_target(self, member: int) -> TacoEntry:
         """Offset and length of a member's data."""
 
     @request

@@ -14,7 +14,7 @@ from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.columns import column_of, names_between, names_of
 from inspector.operations.session.name_order import NameOrder, Names, Numbers, kept, sort_names
 
-NAMES = 1 << 16
+NAMES_PER_STEP = 1 << 16
 """Names looked through between two chances to cancel."""
 _PLAIN = bytes(range(0x20, 0x7F))
 
@@ -40,24 +40,24 @@ def arranged(order: Numbers, members: int) -> Arrangement:
 
 
 class Arranger:
-    """Filters and sorts the members of a shelf, and remembers the order of the names."""
+    """Filters and sorts the members of an archive set, and remembers the order of the names."""
 
-    def __init__(self, shelf: ArchiveSet) -> None:
-        self._shelf = shelf
+    def __init__(self, archive_set: ArchiveSet) -> None:
+        self._archive_set = archive_set
         self._whole: NameOrder | None = None
         self._plain: dict[tuple[int, int, int], bool] = {}
 
     def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> Arrangement:
         """What to show: members whose visible path holds the text, whatever its case. Raises Cancelled."""
-        count = len(self._shelf)
+        count = len(self._archive_set)
         shown = self._matching(filter_text.lower(), count, progress) if filter_text else None
         if key is SortKey.NAME:
-            whole = self.name_order(names_of(self._shelf, count), progress)
+            whole = self.name_order(names_of(self._archive_set, count), progress)
             order = whole.order if shown is None else kept(whole, shown).order
         else:
             order = np.arange(count) if shown is None else np.flatnonzero(shown)
             if key is not SortKey.ARCHIVE:
-                order = order[np.argsort(column_of(self._shelf, key, count)[order], kind="stable")]
+                order = order[np.argsort(column_of(self._archive_set, key, count)[order], kind="stable")]
         return arranged(order[::-1] if descending else order, count)
 
     def name_order(self, names: Names, progress: Progress) -> NameOrder:
@@ -70,10 +70,10 @@ class Arranger:
         progress.begin("Filtering", count, "members")
         shown = np.zeros(count, bool)
         base = 0
-        for at, here in enumerate(self._shelf.counts(count)):
-            for first in range(0, here, NAMES):
-                stop = min(here, first + NAMES)
-                blob, stops = names_between(self._shelf, at, first, stop)
+        for at, here in enumerate(self._archive_set.counts(count)):
+            for first in range(0, here, NAMES_PER_STEP):
+                stop = min(here, first + NAMES_PER_STEP)
+                blob, stops = names_between(self._archive_set, at, first, stop)
                 matches = _plain_matches if self._is_plain((at, first, stop), blob) else _matches
                 shown[base + first : base + stop] = matches(blob, stops, needle)
                 progress.advance(stop - first)

@@ -31,7 +31,7 @@ from inspector.operations.open.opening import not_read
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, Page
 from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.members_view import LARGEST_PAGE
+from inspector.operations.session.members_view import MAX_ROWS
 
 Thing = TypeVar("Thing")
 ALL = tuple(Severity)
@@ -41,10 +41,10 @@ _NOT_CHECKED = VERDICTS.index(Verdict.NOT_CHECKED)
 class Checks:
     """What is known of whether the archives of a location are right. ``running``: a check is going on."""
 
-    def __init__(self, name: str, location: Location, shelf: ArchiveSet) -> None:
+    def __init__(self, name: str, location: Location, archive_set: ArchiveSet) -> None:
         self._name = name
         self._location = location
-        self._shelf = shelf
+        self._archive_set = archive_set
         self._report: Report | None = None
         self._cancelled = ""
         self.running = False
@@ -196,8 +196,8 @@ class Checks:
         """The number of an archive's member among all, and its whole path as visible text."""
         if local is None:
             return None, ""
-        member = self._shelf.number(at, local)
-        return member, visible(self._shelf.path(member))
+        member = self._archive_set.number(at, local)
+        return member, visible(self._archive_set.path(member))
 
     def _page(
         self, first: int, count: int, things: Callable[[Archive], Sequence[Thing]]
@@ -207,7 +207,7 @@ class Checks:
         sizes = [len(part) for part in parts]
         total = sum(sizes)
         first = max(0, min(first, total))
-        return total, first, _through(parts, sizes, first, max(0, min(count, LARGEST_PAGE)))
+        return total, first, _through(parts, sizes, first, max(0, min(count, MAX_ROWS)))
 
 
 def _through(

@@ -1,4 +1,4 @@
-"""The columns of members as numpy arrays, through all archives of a shelf: snapshots of the first so many members."""
+"""Columns of members as numpy arrays, over all archives of a set: snapshots of the first so many members."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.name_order import Names, Numbers
 
 
-def names_of(shelf: ArchiveSet, count: int) -> Names:
+def names_of(archive_set: ArchiveSet, count: int) -> Names:
     """The whole paths of the first ``count`` members."""
     blobs: list[bytes | bytearray] = []
     lengths: list[Numbers] = []
-    for at, here in enumerate(shelf.counts(count)):
-        blob, stops = names_between(shelf, at, 0, here)
+    for at, here in enumerate(archive_set.counts(count)):
+        blob, stops = names_between(archive_set, at, 0, here)
         blobs.append(blob)
         lengths.append(np.diff(stops, prepend=0))
     if not lengths:
@@ -26,9 +26,9 @@ def names_of(shelf: ArchiveSet, count: int) -> Names:
     return Names(blobs[0] if len(blobs) == 1 else b"".join(blobs), np.cumsum(np.concatenate(lengths)))
 
 
-def names_between(shelf: ArchiveSet, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
+def names_between(archive_set: ArchiveSet, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
     """The whole paths of members ``[first, stop)`` of an archive: one after another, and where each ends."""
-    members, folder = shelf.archives[at].members, shelf.folder(at)
+    members, folder = archive_set.archives[at].members, archive_set.folder(at)
     if not members.as_appended:
         names = [folder + members.path(index) for index in range(first, stop)]
         return b"".join(names), np.cumsum([len(name) for name in names], dtype=np.int64)
@@ -43,10 +43,10 @@ def names_between(shelf: ArchiveSet, at: int, first: int, stop: int) -> tuple[by
     return b"".join(paths), stops + len(folder) * np.arange(1, len(stops) + 1)
 
 
-def column_of(shelf: ArchiveSet, key: SortKey, count: int) -> Numbers:
+def column_of(archive_set: ArchiveSet, key: SortKey, count: int) -> Numbers:
     """What the first ``count`` members are sorted by, as numbers (there are none for names)."""
     column = _COLUMNS[key]
-    parts = [column(shelf.archives[at].members, here) for at, here in enumerate(shelf.counts(count))]
+    parts = [column(archive_set.archives[at].members, here) for at, here in enumerate(archive_set.counts(count))]
     if not parts:
         return np.zeros(0, np.int64)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -15,9 +15,9 @@ from inspector.operations.open.listing import content as pieces_of
 from inspector.operations.open.opening import Opened
 from inspector.sources.local.temporary import TemporarySource
 
-SAMPLE = 64 * 1024
+SAMPLE_BYTES = 64 * 1024
 """Bytes that the encoding is told from."""
-LARGEST_IMAGE = 64 << 20
+MAX_IMAGE_BYTES = 64 << 20
 """Bytes of the largest image that is shown as one."""
 
 _MARKS = (
@@ -95,7 +95,7 @@ def _guessed(sample: bytes) -> str | None:
 
 def image_of(start: bytes, size: int) -> str | None:
     """The format of an image, told from its first bytes; None for anything else and for images too large to show."""
-    if size > LARGEST_IMAGE:
+    if size > MAX_IMAGE_BYTES:
         return None
     if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
         return "webp"

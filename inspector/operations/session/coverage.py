@@ -22,14 +22,14 @@ from inspector.operations.protocol.coverage_views import (
 )
 from inspector.operations.protocol.views import Page
 
-if TYPE_CHECKING:  # a scene knows checks, which know what is open
+if TYPE_CHECKING:  # a snapshot knows checks, which know what is open
     from inspector.operations.session.snapshot import Snapshot
 
-LARGEST_PAGE = 10_000
+MAX_RANGE_ROWS = 10_000
 """The most ranges given at once."""
 
 
-_OF_STATE = {
+_RANGE_STATES = {
     State.WARNING: RangeState.WARNING,
     State.TORN: RangeState.TORN,
     State.DAMAGED: RangeState.DAMAGED,
@@ -37,7 +37,7 @@ _OF_STATE = {
 }
 
 
-class Covering:
+class Coverage:
     """What a session answers about the ranges of its location; there are none where it is no collection."""
 
     _now: Snapshot
@@ -52,7 +52,7 @@ class Covering:
         collection = self._now.location.collection
         every = () if collection is None else collection.ranges
         first = max(0, min(first, len(every)))
-        rows = every[first : first + max(0, min(count, LARGEST_PAGE))]
+        rows = every[first : first + max(0, min(count, MAX_RANGE_ROWS))]
         return Page(
             len(every),
             first,
@@ -80,10 +80,10 @@ def _state(archive: Opened) -> RangeState:
     if not archive.complete:
         return RangeState.NOT_READ
     state = own_state(archive)
-    if archive.checking and _OF_STATE.get(state) not in FAILED:
+    if archive.checking and _RANGE_STATES.get(state) not in FAILED:
         return RangeState.CHECKING
     if state is not State.SOUND:
-        return _OF_STATE[state]
+        return _RANGE_STATES[state]
     if not archive.checked:
         return RangeState.NOT_CHECKED
     return RangeState.VERIFIED if set(verdict_counts(archive)) <= {Verdict.VERIFIED} else RangeState.SOUND

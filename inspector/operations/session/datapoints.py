@@ -17,7 +17,7 @@ from inspector.operations.open.opening import Opened, learn
 from inspector.operations.protocol.datapoint_key import datapoint_key
 from inspector.operations.protocol.views import Stage, Target
 
-if TYPE_CHECKING:  # a scene knows checks, which know what is open
+if TYPE_CHECKING:  # a snapshot knows checks, which know what is open
     from inspector.operations.session.snapshot import Snapshot
 
 
@@ -26,7 +26,7 @@ class Datapoints:
 
     _now: Snapshot
     _stage: Stage
-    _changes: int
+    _generation: int
 
     def find_datapoint(self, progress: Progress, expression: str) -> Target:
         """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
@@ -51,7 +51,7 @@ class Datapoints:
         archive = self._read(at, progress)
         member = member_with(archive, key)
         if member is not None and learn(archive, (member,), progress):
-            self._changes += 1
+            self._generation += 1
             member = member_with(archive, key)
         if member is None:
             raise Refused(self._missing(archive, at, key))
@@ -67,7 +67,7 @@ class Datapoints:
             raise Refused("Reading was cancelled, so this is incomplete. Reload it.")
         if not archive.complete:
             now.location.decode(at, progress)
-            self._changes += 1
+            self._generation += 1
         return archive
 
     def _missing(self, archive: Opened, at: int, key: int) -> str:

@@ -12,12 +12,12 @@ from inspector.operations.protocol.views import Explanation, FieldRow, LayerKind
 from inspector.operations.session.layers import Layer
 from inspector.operations.session.marks import Marks
 
-LARGEST_PAGE = 2_000
+MAX_FIELD_ROWS = 2_000
 """The most rows given at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class FieldView:
     """A layer with the findings of its archive.
 
     ``first`` is the number of the archive's first member among all, None where they are not numbered yet.
@@ -64,7 +64,7 @@ class View:
                 return Page(0, 0, ())
             fields, role = found[0].children, found[2]
         first = max(0, min(first, len(fields)))
-        stop = min(len(fields), first + max(0, min(count, LARGEST_PAGE)))
+        stop = min(len(fields), first + max(0, min(count, MAX_FIELD_ROWS)))
         return Page(len(fields), first, tuple(self.row((*path, at), fields[at], role) for at in range(first, stop)))
 
     def explain(self, offset: int) -> Explanation:

@@ -20,11 +20,11 @@ from inspector.core.numbers import in_bytes
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.views import Target
 
-LOOKED_AT = 20_000
+MAX_FIELDS = 20_000
 """Fields that are looked at for a name."""
-SCANNED = 1_000
+MAX_SIBLINGS = 1_000
 """Fields of the same parent that are looked at one by one."""
-SUGGESTED = 8
+MAX_SUGGESTIONS = 8
 """Words that are named where one leads nowhere."""
 
 _TOKEN = re.compile(
@@ -32,7 +32,7 @@ _TOKEN = re.compile(
     r"|(?P<number>0[xX][0-9a-fA-F]{1,32}|[0-9][0-9,]{0,63})(?![\w,])"
     r"|(?P<name>[^\W\d][^+\-\[\]]*)(?:\[\s*(?P<at>[0-9]{1,18})\s*\])?)\s*"
 )
-_SHORT = {
+_SHORT_NAMES = {
     "eocd": (Kind.END_OF_DIRECTORY,),
     "cd": (Kind.CENTRAL_DIRECTORY,),
     "chunk": (Kind.CHUNK_HEADER,),
@@ -44,19 +44,19 @@ _SHORT = {
     "data": (Kind.DATA,),
 }
 """Words people use for kinds of fields."""
-_FROM_ONE = ("chunk", "chunk header", "segment")
+_COUNTED_FROM_ONE = ("chunk", "chunk header", "segment")
 
 
-class Nonsense(Refused):
+class InvalidExpressionError(Refused):
     """The expression leads nowhere."""
 
 
-class UnknownName(Nonsense):
+class UnknownNameError(InvalidExpressionError):
     """The expression names a field that is not in the layer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class ExpressionContext:
     """What an expression may speak of: the fields of a layer, members, and of all layers the size and what they are."""
 
     layer: int
@@ -67,44 +67,46 @@ class Places:
     named: Callable[[str], Target]
 
 
-def resolve(expression: str, places: Places, caret: int) -> Target:
+def resolve(expression: str, context: ExpressionContext, caret: int) -> Target:
     """Where the expression leads, ``start == stop`` for a mere position. Raises Refused with a sentence."""
     text = expression.strip()
     if not text:
-        raise Nonsense("Type an offset, the name of a field, or an expression such as end-4.")
+        raise InvalidExpressionError("Type an offset, the name of a field, or an expression such as end-4.")
     if text.lower().startswith("member:"):
-        return places.named(text[len("member:") :].strip())
+        return context.named(text[len("member:") :].strip())
     try:
-        found = _evaluate(text, places, caret)
-    except UnknownName:
+        found = _evaluate(text, context, caret)
+    except UnknownNameError:
         # A name may hold a sign itself: crc-32.
-        field = _find(places.fields, _folded(text), 0)
+        field = _find_field(context.fields, _normalized(text), 0)
         if field is None:
             raise
-        found = Target(places.layer, *field.spans[0])
-    size = places.size(found.layer)
+        found = Target(context.layer, *field.spans[0])
+    size = context.size(found.layer)
     if not 0 <= found.start <= size:
-        raise Nonsense(f"Byte {found.start:,} is not there: {places.what(found.layer)} has {in_bytes(size)}.")
+        raise InvalidExpressionError(
+            f"Byte {found.start:,} is not there: {context.what(found.layer)} has {in_bytes(size)}."
+        )
     return found
 
 
-def _evaluate(text: str, places: Places, caret: int) -> Target:
+def _evaluate(text: str, context: ExpressionContext, caret: int) -> Target:
     """A sum of terms; one that begins with a sign counts from the caret."""
-    found = Target(places.layer, caret, caret) if text[0] in "+-" else None
+    found = Target(context.layer, caret, caret) if text[0] in "+-" else None
     sign = 0 if found is not None else 1
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         # Signs and terms take turns: after a sign (``sign`` is not 0) comes a term.
         if match is None or bool(match["sign"]) is bool(sign):
-            raise Nonsense(f"“{text[at:].strip()}” is not a valid expression.")
+            raise InvalidExpressionError(f"“{text[at:].strip()}” is not a valid expression.")
         if match["sign"]:
             sign = 1 if match["sign"] == "+" else -1
         else:
-            found, sign = _sum(found, sign, _term(match, places)), 0
+            found, sign = _sum(found, sign, _term(match, context)), 0
         at = match.end()
     if sign or found is None:
-        raise Nonsense(f"Something is missing at the end of “{text}”.")
+        raise InvalidExpressionError(f"Something is missing at the end of “{text}”.")
     return found
 
 
@@ -116,67 +118,67 @@ def _sum(known: Target | None, sign: int, term: Target) -> Target:
     return Target(known.layer, start, start)
 
 
-def _term(match: re.Match[str], places: Places) -> Target:
+def _term(match: re.Match[str], context: ExpressionContext) -> Target:
     if match["number"]:
         digits = match["number"].replace(",", "")
         number = int(digits, 16 if digits[:2].lower() == "0x" else 10)
-        return Target(places.layer, number, number)
-    name, at = _folded(match["name"]), None if match["at"] is None else int(match["at"])
+        return Target(context.layer, number, number)
+    name, at = _normalized(match["name"]), None if match["at"] is None else int(match["at"])
     if at is None and name in ("start", "end"):
-        end = places.size(places.layer) if name == "end" else 0
-        return Target(places.layer, end, end)
+        end = context.size(context.layer) if name == "end" else 0
+        return Target(context.layer, end, end)
     if name == "member" and at is not None:
-        return places.member(at)
-    field = _find(places.fields, name, (at or 0) - (at is not None and name in _FROM_ONE))
+        return context.member(at)
+    field = _find_field(context.fields, name, (at or 0) - (at is not None and name in _COUNTED_FROM_ONE))
     if field is None:
         which = match["name"].strip() + ("" if at is None else f"[{at}]")
-        known = ", ".join(_words(places.fields))
+        known = ", ".join(_suggestions(context.fields))
         more = f" There is: {known}." if known else ""
-        raise UnknownName(f"There is no “{visible(which)}” in {places.what(places.layer)}.{more}")
-    return Target(places.layer, *field.spans[0])
+        raise UnknownNameError(f"There is no “{visible(which)}” in {context.what(context.layer)}.{more}")
+    return Target(context.layer, *field.spans[0])
 
 
-def _folded(name: str) -> str:
+def _normalized(name: str) -> str:
     return " ".join(name.replace("_", " ").lower().split())
 
 
-def _find(fields: Sequence[Field], name: str, wanted: int) -> Field | None:
+def _find_field(fields: Sequence[Field], name: str, wanted: int) -> Field | None:
     """The field that is number ``wanted`` (from 0) of those with the name, level by level."""
     for siblings in _groups(fields) if wanted >= 0 else ():
-        like = [field for field in siblings[:SCANNED] if field.spans and _is_called(field, name)]
+        like = [field for field in siblings[:MAX_SIBLINGS] if field.spans and _is_called(field, name)]
         if wanted < len(like):
             return like[wanted]
         wanted -= len(like)
-        if like and wanted < len(siblings) - SCANNED:
+        if like and wanted < len(siblings) - MAX_SIBLINGS:
             # The rows of a table as long as this one are alike.
-            return siblings[SCANNED + wanted]
-        wanted -= max(0, len(siblings) - SCANNED) if like else 0
+            return siblings[MAX_SIBLINGS + wanted]
+        wanted -= max(0, len(siblings) - MAX_SIBLINGS) if like else 0
     return None
 
 
 def _is_called(field: Field, name: str) -> bool:
-    return name in (_folded(field.name), field.kind.value.lower()) or field.kind in _SHORT.get(name, ())
+    return name in (_normalized(field.name), field.kind.value.lower()) or field.kind in _SHORT_NAMES.get(name, ())
 
 
-def _words(fields: Sequence[Field]) -> list[str]:
+def _suggestions(fields: Sequence[Field]) -> list[str]:
     """Some of the words that lead to fields, those for the outer ones first."""
     words: dict[str, None] = {}
     for siblings in _groups(fields):
-        words |= dict.fromkeys(field.kind.value.lower() for field in siblings[:SUGGESTED] if field.spans)
-        if len(words) >= SUGGESTED:
+        words |= dict.fromkeys(field.kind.value.lower() for field in siblings[:MAX_SUGGESTIONS] if field.spans)
+        if len(words) >= MAX_SUGGESTIONS:
             break
-    return list(words)[:SUGGESTED]
+    return list(words)[:MAX_SUGGESTIONS]
 
 
 def _groups(fields: Sequence[Field]) -> Iterator[Sequence[Field]]:
     """Siblings, level by level."""
     level: list[Sequence[Field]] = [fields]
-    left = LOOKED_AT
+    left = MAX_FIELDS
     while level and left > 0:
         below: list[Sequence[Field]] = []
         for siblings in level:
             yield siblings
-            looked_at = siblings[: min(left, SCANNED)]
+            looked_at = siblings[: min(left, MAX_SIBLINGS)]
             left -= len(looked_at)
             below += [field.children for field in looked_at if field.children]
         level = below

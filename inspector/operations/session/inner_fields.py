@@ -12,7 +12,7 @@ from inspector.core.source import SplicedSource
 from inspector.core.span import Span, Spans
 
 
-class Moving:
+class StreamMapping:
     """The way from outer to inner positions of one stream. Outer spans of the stream rise, as chunks do."""
 
     def __init__(self, stream: SplicedSource) -> None:
@@ -48,18 +48,18 @@ class Moving:
         """The fields inside the stream; tables stay tables, whose rows are moved when they are looked at."""
         if isinstance(fields, FieldTable):
             return self._table(fields)
-        moved = (self._moved(field) for field in fields)
+        moved = (self._mapped(field) for field in fields)
         return tuple(field for field in moved if field is not None)
 
     def _table(self, table: FieldTable) -> FieldTable:
         def make(row: int) -> Field:
             field = table.make(row)
             at = self.position(table.starts[row])
-            return self._moved(field) or replace(field, spans=(Span(at, at),), children=())
+            return self._mapped(field) or replace(field, spans=(Span(at, at),), children=())
 
-        return FieldTable(MovedStarts(table.starts, self), make, table.roles)
+        return FieldTable(_MappedStarts(table.starts, self), make, table.roles)
 
-    def _moved(self, field: Field) -> Field | None:
+    def _mapped(self, field: Field) -> Field | None:
         """The field in the stream; None for one that lies outside of it."""
         if not field.spans:
             return field
@@ -69,15 +69,15 @@ class Moving:
         return replace(field, spans=spans, children=self.fields(field.children))
 
 
-class MovedStarts(LazyRows[int]):
+class _MappedStarts(LazyRows[int]):
     """The starts of a table's rows, moved one at a time."""
 
-    def __init__(self, starts: Sequence[int], moving: Moving) -> None:
+    def __init__(self, starts: Sequence[int], mapping: StreamMapping) -> None:
         self._starts = starts
-        self._moving = moving
+        self._mapping = mapping
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def row(self, at: int) -> int:
-        return self._moving.position(self._starts[at])
+        return self._mapping.position(self._starts[at])

@@ -12,9 +12,9 @@ from inspector.core.span import Span, Spans
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import LayerInfo, LayerKind
-from inspector.operations.session.inner_fields import Moving
+from inspector.operations.session.inner_fields import StreamMapping
 
-CONTENTS = 16
+MAX_CONTENTS = 16
 """Contents of members kept at once; each may hold a temporary file."""
 
 
@@ -26,9 +26,9 @@ class Layer:
     source: Source
     archive: Opened
     at: int
-    _laid: Sequence[Field] = ()
-    _moved: Sequence[Field] = ()
-    _moving: Moving | None = None
+    _decoded: Sequence[Field] = ()
+    _mapped: Sequence[Field] = ()
+    _mapping: StreamMapping | None = None
 
     def fields(self) -> Sequence[Field]:
         """The fields in this layer's own positions; new ones after the decoder has laid them."""
@@ -37,16 +37,16 @@ class Layer:
         if self.info.kind is LayerKind.CONTENT:
             return (Field("content", Kind.DATA, (Span(0, self.source.size),), member=self.info.member),)
         laid = self.archive.fields
-        if laid is not self._laid:
-            self._moved, self._laid = self.moving().fields(laid), laid
-        return self._moved
+        if laid is not self._decoded:
+            self._mapped, self._decoded = self.mapping().fields(laid), laid
+        return self._mapped
 
-    def moving(self) -> Moving:
+    def mapping(self) -> StreamMapping:
         """The way into the inner stream."""
-        if self._moving is None:
+        if self._mapping is None:
             assert isinstance(self.source, SplicedSource)
-            self._moving = Moving(self.source)
-        return self._moving
+            self._mapping = StreamMapping(self.source)
+        return self._mapping
 
     def in_file(self, spans: Spans) -> Spans:
         """Spans of this layer as spans of the file; none for decoded content, which stands nowhere in it."""
@@ -61,7 +61,7 @@ class Layer:
         """Spans of the file as spans of this layer, as far as they are in it; none for decoded content."""
         if self.info.kind is LayerKind.FILE:
             return spans
-        return () if self.info.kind is LayerKind.CONTENT else self.moving().spans(spans)
+        return () if self.info.kind is LayerKind.CONTENT else self.mapping().spans(spans)
 
 
 class Layers:
@@ -104,7 +104,7 @@ class Layers:
     def add_content(self, title: str, source: Source, at: int, member: int) -> Layer:
         """Add a member's content; the oldest one goes when there are too many."""
         contents = self._contents()
-        if len(contents) >= CONTENTS:
+        if len(contents) >= MAX_CONTENTS:
             del self._all[contents[0].info.layer]
         return self._add(LayerKind.CONTENT, title, source, self._all[at], member)
 

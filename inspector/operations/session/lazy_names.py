@@ -9,7 +9,7 @@ from inspector.core.progress import Progress
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.views import MemberRow
 
-if TYPE_CHECKING:  # a scene knows checks, which know what is open
+if TYPE_CHECKING:  # a snapshot knows checks, which know what is open
     from inspector.operations.session.snapshot import Snapshot
 
 
@@ -17,7 +17,7 @@ class LazyNames:
     """What a session answers about members that it knows only in part."""
 
     _now: Snapshot
-    _changes: int
+    _generation: int
 
     def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
         """These members, with what their headers say. Raises Refused, SourceError and Cancelled."""
@@ -25,11 +25,11 @@ class LazyNames:
         progress.begin("Reading names", len(numbers), "members")
         chosen: dict[int, list[int]] = {}
         for number in sorted(numbers):
-            at, local = now.shelf.locate(number)
+            at, local = now.archive_set.locate(number)
             chosen.setdefault(at, []).append(local)
         for at, locals_ in chosen.items():
             if learn(now.archives[at], locals_, progress):
                 now.forget_marks()
-                self._changes += 1
+                self._generation += 1
             progress.advance(len(locals_))
-        return tuple(now.members.row(number) for number in numbers if number < len(now.shelf))
+        return tuple(now.members.row(number) for number in numbers if number < len(now.archive_set))

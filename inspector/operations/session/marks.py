@@ -9,7 +9,7 @@ from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
 from inspector.core.span import Span, Spans
 
-SENTENCES = 20
+MAX_FINDINGS_PER_BYTE = 20
 """The most findings told of one byte."""
 
 
@@ -55,7 +55,7 @@ class Marks:
         for finding in self.findings:
             if any(start <= offset < stop for start, stop in map(self.widened, finding.spans)):
                 found.append((finding.severity, finding.message))
-                if len(found) == SENTENCES:
+                if len(found) == MAX_FINDINGS_PER_BYTE:
                     break
         return tuple(found)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive 
     from inspector.operations.session.arrangement import Arrangement, Arranger
     from inspector.operations.session.path_tree import PathTree
 
-LARGEST_PAGE = 10_000
+MAX_ROWS = 10_000
 """The most rows given at once."""
 
 MAX_PATH_DEPTH = 128
@@ -29,13 +29,13 @@ _EXACT = (SortKey.SIZE, SortKey.STORED)
 
 
 class MembersView:
-    """The members of a shelf, arranged; ``marks`` gives the findings of an archive by its number.
+    """The members of an archive set, arranged; ``marks`` gives the findings of an archive by its number.
 
     Arranging and planting happen in threads of their own, one at a time; their results are put in place whole.
     """
 
-    def __init__(self, shelf: ArchiveSet, marks: Callable[[int], Marks]) -> None:
-        self._shelf = shelf
+    def __init__(self, archive_set: ArchiveSet, marks: Callable[[int], Marks]) -> None:
+        self._archive_set = archive_set
         self._marks = marks
         self._arranger: Arranger | None = None
         self._arrangement: Arrangement | None = None
@@ -46,10 +46,10 @@ class MembersView:
         """See Session.arrange."""
         if not filter_text and key is SortKey.ARCHIVE and not descending:
             self._arrangement = None
-            return len(self._shelf)
+            return len(self._archive_set)
         with self._one_at_a_time:
             if filter_text or key in _EXACT:
-                learn_all(tuple(self._shelf.archives), progress)
+                learn_all(tuple(self._archive_set.archives), progress)
             arrangement = self._names().arrange(filter_text, key, descending, progress)
             self._arrangement = arrangement
         return len(arrangement.order)
@@ -62,12 +62,12 @@ class MembersView:
 
         with self._one_at_a_time:
             arrangement = self._arrangement
-            count = len(self._shelf) if arrangement is None else len(arrangement.rows)
-            names = names_of(self._shelf, count)
+            count = len(self._archive_set) if arrangement is None else len(arrangement.rows)
+            names = names_of(self._archive_set, count)
             order = self._names().name_order(names, progress)
             if arrangement is not None and len(arrangement.order) < count:
                 order = kept(order, arrangement.rows >= 0)
-            tree = PathTree(names, order, self._shelf.path, progress)
+            tree = PathTree(names, order, self._archive_set.path, progress)
             tree.count(0)  # cuts the root here rather than while somebody waits for its rows
             self._tree = tree
 
@@ -75,17 +75,17 @@ class MembersView:
         from inspector.operations.session.arrangement import Arranger
 
         if self._arranger is None:
-            self._arranger = Arranger(self._shelf)
+            self._arranger = Arranger(self._archive_set)
         return self._arranger
 
     def row(self, index: int) -> MemberRow:
         """The member as a row; raises Refused where there is none."""
-        return self._shelf.row(index, self._marks)
+        return self._archive_set.row(index, self._marks)
 
     def rows(self, first: int, count: int) -> Page[MemberRow]:
         """Rows of the flat table."""
         order = None if self._arrangement is None else self._arrangement.order
-        total = len(self._shelf) if order is None else len(order)
+        total = len(self._archive_set) if order is None else len(order)
         chosen = _clipped(first, count, total)
         return Page(total, chosen.start, tuple(self.row(at if order is None else int(order[at])) for at in chosen))
 
@@ -116,12 +116,12 @@ class MembersView:
         members, nodes = self._resolved(chosen)
         tree = self._tree
         folders = [] if tree is None else [tree.path(node) for node in nodes]
-        return [*map(self._shelf.path, members), *folders]
+        return [*map(self._archive_set.path, members), *folders]
 
     def _resolved(self, chosen: Chosen) -> tuple[array[int], list[int]]:
         """The members and the folders of the tree that are chosen, rows taken for what stands in them."""
         order = None if self._arrangement is None else self._arrangement.order
-        total = len(self._shelf) if order is None else len(order)
+        total = len(self._archive_set) if order is None else len(order)
         members, nodes = array("Q", chosen.members), list(chosen.nodes)
         for first, count in chosen.rows:
             places = _clipped(first, count, total, total)
@@ -147,6 +147,6 @@ class MembersView:
         return rows if len(rows) <= MAX_PATH_DEPTH else ()
 
 
-def _clipped(first: int, count: int, total: int, most: int = LARGEST_PAGE) -> range:
+def _clipped(first: int, count: int, total: int, most: int = MAX_ROWS) -> range:
     first = max(0, min(first, total))
     return range(first, min(total, first + max(0, min(count, most))))

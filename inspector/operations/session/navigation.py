@@ -12,7 +12,7 @@ from inspector.core.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.protocol.views import Target
 
-if TYPE_CHECKING:  # a scene knows checks, which know what is open
+if TYPE_CHECKING:  # a snapshot knows checks, which know what is open
     from inspector.operations.session.snapshot import Snapshot
 
 UNEXPLAINED = frozenset((Kind.GAP, Kind.GARBAGE))
@@ -25,7 +25,7 @@ _VALUES = frozenset(
     )
 )
 """Kinds so common that the same kind means the same name too."""
-_TURN = 1_024
+_ROWS_PER_STEP = 1_024
 """Rows of a table that are looked at between two chances to cancel."""
 
 
@@ -37,8 +37,8 @@ class FieldNavigation:
     def unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
         """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
         fields = self._now.layers[layer].fields()
-        wanted = Wanted(lambda field: field.kind in UNEXPLAINED, _UNEXPLAINED_ROLES)
-        return _target(layer, Step(wanted, offset, backwards, progress).among(fields))
+        field_filter = FieldFilter(lambda field: field.kind in UNEXPLAINED, _UNEXPLAINED_ROLES)
+        return _target(layer, FieldSearch(field_filter, offset, backwards, progress).among(fields))
 
     def alike(
         self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
@@ -51,7 +51,7 @@ class FieldNavigation:
 
         here = next((field for _, field in reversed(locate(fields, offset)) if is_alike(field)), None)
         start = here.start if here is not None else offset
-        return _target(layer, Step(Wanted(is_alike), start, backwards, progress).among(fields))
+        return _target(layer, FieldSearch(FieldFilter(is_alike), start, backwards, progress).among(fields))
 
 
 def _target(layer: int, span: Span | None) -> Target | None:
@@ -59,18 +59,18 @@ def _target(layer: int, span: Span | None) -> Target | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FieldFilter:
     """Which fields are looked for; a table none of whose rows has one of ``roles`` is passed over (0: none is)."""
 
-    fits: Callable[[Field], bool]
+    matches: Callable[[Field], bool]
     roles: int = 0
 
 
-class Step:
-    """Looks for the span of a wanted field that begins nearest after ``offset``, or nearest before it."""
+class FieldSearch:
+    """Looks for the span of a matching field that begins nearest after ``offset``, or nearest before it."""
 
-    def __init__(self, wanted: Wanted, offset: int, backwards: bool, progress: Progress) -> None:
-        self._wanted = wanted
+    def __init__(self, field_filter: FieldFilter, offset: int, backwards: bool, progress: Progress) -> None:
+        self._filter = field_filter
         self._offset = offset
         self._backwards = backwards
         self._progress = progress
@@ -93,19 +93,19 @@ class Step:
         if isinstance(table.roles, int) and not self._may_hold(table.roles):
             return None
         for turn, row in enumerate(rows):
-            if turn % _TURN == 0:
+            if turn % _ROWS_PER_STEP == 0:
                 self._progress.advance(0)
             if self._may_hold(table.role_set(row)) and (found := self._in(table[row])) is not None:
                 return found
         return None
 
     def _may_hold(self, roles: int) -> bool:
-        return not self._wanted.roles or bool(roles & self._wanted.roles)
+        return not self._filter.roles or bool(roles & self._filter.roles)
 
     def _in(self, field: Field) -> Span | None:
         if not field.spans or not self._reaches(field):
             return None
-        own = self._wanted.fits(field)
+        own = self._filter.matches(field)
         found = self._of(field) if own else None
         return self._nearer(found, self.among(field.children)) if field.children else found
 

@@ -20,13 +20,13 @@ def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress, 
     which might read it; of one that reaches far, the beginning has all its roles and the rest is data. Raises
     Cancelled.
     """
-    painter = _Painter(size, rows, progress, sparing=sparing)
+    painter = _RolePainter(size, rows, progress, sparing=sparing)
     if size > 0 and rows > 0:
         painter.paint(fields, Role.DATA, size)
     return painter.sets
 
 
-class _Painter:
+class _RolePainter:
     def __init__(self, size: int, rows: int, progress: Progress, *, sparing: bool) -> None:
         self.sets = [0] * max(0, rows)
         self._size = size

@@ -8,7 +8,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import is_sparing
 from inspector.operations.protocol.views import LayerKind
 
-if TYPE_CHECKING:  # a scene knows checks, which know what is open
+if TYPE_CHECKING:  # a snapshot knows checks, which know what is open
     from inspector.operations.session.snapshot import Snapshot
 
 

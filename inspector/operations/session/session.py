@@ -39,10 +39,10 @@ from inspector.operations.protocol.views import (
     Target,
     TreeRow,
 )
-from inspector.operations.session.arrows import Pointing
+from inspector.operations.session.arrows import Arrows
 from inspector.operations.session.checks import ALL
-from inspector.operations.session.content import SAMPLE, decoded_content, encoding_of, image_of
-from inspector.operations.session.coverage import Covering
+from inspector.operations.session.content import SAMPLE_BYTES, decoded_content, encoding_of, image_of
+from inspector.operations.session.coverage import Coverage
 from inspector.operations.session.datapoints import Datapoints
 from inspector.operations.session.digest_job import write_beside
 from inspector.operations.session.disk_change import stamp
@@ -50,16 +50,16 @@ from inspector.operations.session.guide import GotoTargets
 from inspector.operations.session.lazy_names import LazyNames
 from inspector.operations.session.navigation import FieldNavigation
 from inspector.operations.session.picturing import LayerMap
-from inspector.operations.session.references import Referring
+from inspector.operations.session.references import References
 from inspector.operations.session.search import search
 from inspector.operations.session.snapshot import Snapshot
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-LARGEST_READ = 1 << 20
+MAX_READ_BYTES = 1 << 20
 """The most bytes given at once."""
 
 
-class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, FieldNavigation):
+class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, FieldNavigation):
     """One open location. What cannot be opened is a session too, which says why in its status.
 
     ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
@@ -69,13 +69,13 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
         self._stage = Stage.OPENING
         self._failure = ""
         self._error: SourceError | None = None
-        self._changes = 0
+        self._generation = 0
         self._decoding = 0
         self._seen: object = None
         self._found = 0
         self._name = location
         self._s3 = s3
-        self._turns = JobLock()
+        self._job_lock = JobLock()
         try:
             opened = open_location(location, s3, sparing=True)
         except NoRangeError as error:
@@ -91,7 +91,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
     def status(self) -> Status:
         """How far it has come."""
         now = self._now
-        self._notice()
+        self._update_generation()
         first = now.archives[0] if now.archives else None
         collection = now.location.collection
         decoded = self._stage is Stage.READY
@@ -102,8 +102,8 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
             first.format if first else "",
             collection.title if collection else first.title if first else "",
             now.location.size if first else 0,
-            len(now.shelf),
-            self._changes,
+            len(now.archive_set),
+            self._generation,
             now.checks.counts(),
             collection is not None,
             (State.DAMAGED if collection else State.UNREADABLE) if failed else now.checks.state() if decoded else None,
@@ -125,45 +125,45 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
             return f"{title}: being decoded."
         if collection is None and now.archives[0].decoder is None:
             return "The format is unknown; it is shown as plain bytes."
-        return f"{title}, {rounded(now.location.size)}, {count(len(now.shelf), 'member')}."
+        return f"{title}, {rounded(now.location.size)}, {count(len(now.archive_set), 'member')}."
 
-    def _notice(self) -> None:
+    def _update_generation(self) -> None:
         """Let the generation grow when the decoder has laid fields, or a check has found something."""
         now = self._now
         found = sum(len(archive.findings) for archive in tuple(now.archives))
         if now.checks.running and found != self._found:
             self._found = found
-            self._changes += 1
+            self._generation += 1
         at = self._decoding
         if at >= len(now.archives):
             return
         archive = now.archives[at]
         if archive.fields is not self._seen:
             self._seen = archive.fields
-            self._changes += 1
+            self._generation += 1
         if now.layers.add_inner(at, archive):
-            self._changes += 1
+            self._generation += 1
 
     def layers(self) -> tuple[LayerInfo, ...]:
         """All layers; 0 is the file."""
-        self._notice()
+        self._update_generation()
         return self._now.layers.infos()
 
-    def _show(self, scene: Snapshot) -> None:
-        """Show a decoded scene in the place of this one: all that was asked for before is stale."""
-        self._now = scene
+    def _show(self, snapshot: Snapshot) -> None:
+        """Show a decoded snapshot in the place of this one: all that was asked for before is stale."""
+        self._now = snapshot
         self._stage, self._failure, self._decoding = Stage.READY, "", 0
-        self._changes += 1
+        self._generation += 1
 
     # ---- bytes and fields --------------------------------------------------------------------------------------
 
     def read(self, layer: int, offset: int, length: int) -> bytes:
         """Bytes of a layer, at most 1 MiB; short at its end. Raises SourceError."""
-        return self._now.layers[layer].source.read(offset, min(length, LARGEST_READ))
+        return self._now.layers[layer].source.read(offset, min(length, MAX_READ_BYTES))
 
     def runs(self, layer: int, start: int, stop: int) -> list[Run]:
         """The runs of leaves in ``[start, stop)``, at most 1 MiB of it."""
-        return runs(self._now.layers[layer].fields(), start, min(stop, start + LARGEST_READ))
+        return runs(self._now.layers[layer].fields(), start, min(stop, start + MAX_READ_BYTES))
 
     def explain(self, layer: int, offset: int) -> Explanation:
         """What a byte is."""
@@ -198,7 +198,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
     def place(self, index: int) -> MemberPlace:
         """Where a member is; raises Refused where there is none."""
         now = self._now
-        at, local = now.shelf.locate(index)
+        at, local = now.archive_set.locate(index)
         spans = now.archives[at].members[local].spans
         return MemberPlace(at, spans, now.members.flat_place(index), now.members.tree_place(index))
 
@@ -221,13 +221,13 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
     def goto(self, expression: str, layer: int, caret: int) -> Target:
         """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
         now = self._now
-        return GotoTargets(now.archives, now.shelf, now.layers, self.place).target(expression, layer, caret)
+        return GotoTargets(now.archives, now.archive_set, now.layers, self.place).target(expression, layer, caret)
 
     # ---- jobs --------------------------------------------------------------------------------------------------
 
     def decode(self, progress: Progress) -> None:
         """Decode everything. Cancelling leaves what is there and is no exception."""
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             if self._stage is Stage.OPENING:
                 self._decode(progress)
 
@@ -238,11 +238,11 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
             for at in now.location.read_all(progress):
                 now.open(at)
                 self._decoding = at
-                self._notice()
+                self._update_generation()
             self._stage = Stage.READY
         except Cancelled:
             self._stage = Stage.CANCELLED
-        self._changes += 1
+        self._generation += 1
 
     def check(self, progress: Progress) -> CheckResult:
         """Decode what is not decoded yet, and check everything, again if need be.
@@ -250,7 +250,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
         Cancelling leaves what was judged until then and is no exception, unless decoding was not over. Raises
         Refused where there is nothing to check.
         """
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             now = self._now
             if self._stage is Stage.OPENING:
                 self._decode(progress)
@@ -264,7 +264,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
                 return now.checks.run(progress)
             finally:
                 now.forget_marks()
-                self._changes += 1
+                self._generation += 1
 
     def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
         """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
@@ -280,13 +280,13 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
         """Show the members whose visible path holds a text, sorted; the count of what is shown. Raises Cancelled."""
         shown = self._now.members.arrange(filter_text, sort_key, descending, progress)
-        self._changes += 1
+        self._generation += 1
         return shown
 
     def plant(self, progress: Progress) -> None:
         """Build the tree of paths of what is shown. Raises Cancelled."""
         self._now.members.plant(progress)
-        self._changes += 1
+        self._generation += 1
 
     def search(
         self, progress: Progress, layer: int, pattern: bytes, start: int, backwards: bool, ignore_case: bool
@@ -297,13 +297,13 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
     def content(self, progress: Progress, index: int) -> ContentInfo:
         """Decode a member and make its content a layer. Raises Refused, SourceError and Cancelled."""
         now = self._now
-        at, local = now.shelf.locate(index)
+        at, local = now.archive_set.locate(index)
         known = now.contents.get(index)
         if known is not None and now.layers.content(index) is not None:
             return known
         source, sentence = decoded_content(now.archives[at], local, progress)
-        layer = now.layers.add_content(visible(now.shelf.path(index)), source, at, index)
-        start = source.read(0, SAMPLE)
+        layer = now.layers.add_content(visible(now.archive_set.path(index)), source, at, index)
+        start = source.read(0, SAMPLE_BYTES)
         image = image_of(start, source.size)
         encoding = None if image else encoding_of(start, len(start) == source.size)
         now.contents[index] = ContentInfo(layer.info, encoding, image, sentence)

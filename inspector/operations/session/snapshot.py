@@ -7,22 +7,22 @@ from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import ContentInfo
 from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.checks import Checks
-from inspector.operations.session.fields_view import View
+from inspector.operations.session.fields_view import FieldView
 from inspector.operations.session.layers import Layers
 from inspector.operations.session.marks import Marks
 from inspector.operations.session.members_view import MembersView
 
 
 class Snapshot:
-    """One location as it is read; another edit over the same bytes makes another scene."""
+    """One location as it is read; another edit over the same bytes makes another snapshot."""
 
     def __init__(self, name: str, location: Location) -> None:
         self.location = location
         self.archives = location.archives
-        self.shelf = ArchiveSet(location)
+        self.archive_set = ArchiveSet(location)
         self.layers = Layers(location.total)
-        self.members = MembersView(self.shelf, self.marks)
-        self.checks = Checks(name, location, self.shelf)
+        self.members = MembersView(self.archive_set, self.marks)
+        self.checks = Checks(name, location, self.archive_set)
         self.contents: dict[int, ContentInfo] = {}
         self._marks: dict[int, Marks] = {}
         if location.total:
@@ -52,9 +52,9 @@ class Snapshot:
         """Findings are about to be others."""
         self._marks.clear()
 
-    def view(self, number: int) -> View:
+    def view(self, number: int) -> FieldView:
         """The fields of a layer as rows."""
         layer = self.layers[number]
         # Before the turn of an archive its members have no numbers.
-        first = self.shelf.number(layer.at, 0) if layer.at < len(self.archives) else None
-        return View(layer, self.marks(layer.at), first)
+        first = self.archive_set.number(layer.at, 0) if layer.at < len(self.archives) else None
+        return FieldView(layer, self.marks(layer.at), first)

@@ -19,7 +19,7 @@ from inspector.operations.protocol.extraction_views import (
 )
 from inspector.operations.protocol.views import Chosen, Stage
 from inspector.operations.session.session import Session
-from inspector.operations.session.temp_files import TOO_MUCH, lend, lend_one, size_of
+from inspector.operations.session.temp_files import TOO_LARGE, lend, lend_one, size_of
 
 
 class ExtractSession(Session):
@@ -34,7 +34,7 @@ class ExtractSession(Session):
         doubtful: bool = False,
     ) -> ExtractionPlan:
         """What ``extract`` would do. Raises as it does."""
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
 
     def extract(
@@ -51,7 +51,7 @@ class ExtractSession(Session):
 
         Raises Refused where nothing can be extracted, SourceError and Cancelled, which leaves the files that are whole.
         """
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
@@ -60,20 +60,20 @@ class ExtractSession(Session):
 
         Raises Refused, SourceError and Cancelled.
         """
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             now = self._now
             wanted = self._wanted(now.members.numbers(chosen))
             if most is not None and size_of(wanted) > most:
-                return ExportedFiles((), TOO_MUCH)
+                return ExportedFiles((), TOO_LARGE)
             self._learn(wanted, progress)
             return lend(wanted, now.members.heads(chosen), Path(folder), progress)
 
     def lend_one(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
         """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
-            return lend_one(wanted, self._now.shelf.path(member), Path(folder), progress)
+            return lend_one(wanted, self._now.archive_set.path(member), Path(folder), progress)
 
     def _extraction(
         self, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress
@@ -93,7 +93,7 @@ class ExtractSession(Session):
         """Read headers that were left out; raises Refused where that shows the members to be others."""
         for each in wanted:
             if learn(each.archive, each.members, progress):
-                self._changes += 1
+                self._generation += 1
                 raise Refused(
                     "Nothing was extracted: headers are not where the metadata says. All headers have been "
                     "read now; plan the extraction again."

@@ -54,9 +54,9 @@ _RUNNABLE_STARTS = {
     b"[Desktop Entry]": "starts a program when it is opened",
     b"[InternetShortcut]": "leads to another place when it is opened",
 }
-TOO_MUCH = "These members are too large to copy before they are requested."
-_HEAD = 64
-_NAME = 80
+TOO_LARGE = "These members are too large to copy before they are requested."
+_HEAD_BYTES = 64
+_MAX_NAME = 80
 """The most characters of the name that a member is opened under."""
 
 
@@ -106,7 +106,7 @@ def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Prog
     _refuse_runnable(path, runnable_name(path))
     taken = Path(lend(wanted, [path], folder, progress).paths[0])
     with taken.open("rb") as file:
-        words = runnable_content(file.read(_HEAD))
+        words = runnable_content(file.read(_HEAD_BYTES))
     if words:
         taken.unlink()
         _refuse_runnable(path, words)
@@ -140,4 +140,4 @@ def harmless(path: bytes) -> str:
     name = decoded(path.rstrip(b"/"))[0].rpartition("/")[2]
     stem, dot, suffix = re.sub(r"[^0-9A-Za-z._-]+", "_", name).lstrip(".-").rpartition(".")
     suffix = suffix[:12]
-    return f"{stem[: _NAME - len(suffix)]}{dot}{suffix}".lstrip(".-") or "member"
+    return f"{stem[: _MAX_NAME - len(suffix)]}{dot}{suffix}".lstrip(".-") or "member"

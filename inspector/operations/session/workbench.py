@@ -23,7 +23,7 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, Repaired, RepairPlan, WayOut, WriteResult
-from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
+from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.session import Session
 from inspector.operations.session.snapshot import Snapshot
@@ -36,7 +36,7 @@ from inspector.sources.s3.profiles import Profile, profiles
 from inspector.sources.s3.source import TAIL, S3Source
 from inspector.sources.s3.writing_sentences import CannotCopyError
 
-CHECKED_ALONG = 64 << 20
+MAX_PREVIEW_CHECK_BYTES = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
 
 
@@ -55,21 +55,21 @@ class EditSession(ExtractSession):
 
         Gives the names of the checksums that the edit makes wrong, None where it was not checked.
         """
-        with self._turns.one(progress):
-            scene = self._disk if edit is None else self._scene(edit, progress)
-            self._show(scene)
-            return broken(scene.archives[0], edit) if edit is not None and scene.checks.checked else None
+        with self._job_lock.one(progress):
+            snapshot = self._disk if edit is None else self._snapshot_with(edit, progress)
+            self._show(snapshot)
+            return broken(snapshot.archives[0], edit) if edit is not None and snapshot.checks.checked else None
 
-    def _scene(self, edit: Edit, progress: Progress) -> Snapshot:
+    def _snapshot_with(self, edit: Edit, progress: Progress) -> Snapshot:
         source = self._file()
         changed = OverlaySource(source, edit)
         changed.sparing = isinstance(source, S3Source) and source.size > TAIL
-        scene = Snapshot(self._name, Location([start(changed)]))
-        decode(scene.archives[0], progress)
-        if not changed.sparing and (self._disk.checks.checked or scene.location.size <= CHECKED_ALONG):
-            scene.checks.run(progress)
+        snapshot = Snapshot(self._name, Location([start(changed)]))
+        decode(snapshot.archives[0], progress)
+        if not changed.sparing and (self._disk.checks.checked or snapshot.location.size <= MAX_PREVIEW_CHECK_BYTES):
+            snapshot.checks.run(progress)
             progress.advance(0)
-        return scene
+        return snapshot
 
     def _file(self) -> FileSource | S3Source:
         """The archive on disk or on S3; raises Refused where it cannot be changed."""
@@ -105,9 +105,9 @@ class EditSession(ExtractSession):
         Its old bytes are those on disk, where that has as many: what is pending may be other than what is shown.
         """
         edit, disk = preview_header(self._archive(), draft), self._file()
-        return replace(edit, patches=tuple(_of_disk(patch, disk) for patch in edit.patches))
+        return replace(edit, patches=tuple(_with_old_bytes_of(patch, disk) for patch in edit.patches))
 
-    def header_target(self, member: int) -> Entry:
+    def header_target(self, member: int) -> TacoEntry:
         """Offset and length of a member's data; raises Refused where it is not known where that is."""
         return member_target(self._archive(), member)
 
@@ -134,7 +134,7 @@ class EditSession(ExtractSession):
         self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
     ) -> WriteResult | OnlyWhole:
         """Change the archive and read it again: that it is changed stays true where it cannot be read."""
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             source = self._file()
             progress.begin("Writing", 0)
             try:
@@ -158,18 +158,18 @@ class EditSession(ExtractSession):
 
         Raises Refused where it is not there any more or the edit is not one of it; then all is as it was.
         """
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             before = self._disk
-            self._disk = self._afresh(progress)
+            self._disk = self._reloaded(progress)
             try:
                 if edit is not None:
-                    self._see_that_it_still_fits(edit, progress)
-                self._show(self._disk if edit is None else self._scene(edit, progress))
+                    self._require_pending_edit_matches(edit, progress)
+                self._show(self._disk if edit is None else self._snapshot_with(edit, progress))
             except BaseException:
                 self._disk = before
                 raise
 
-    def _see_that_it_still_fits(self, edit: Edit, progress: Progress) -> None:
+    def _require_pending_edit_matches(self, edit: Edit, progress: Progress) -> None:
         """Raise Refused where what is pending is no change of what is there now."""
         with cancelling(progress):
             try:
@@ -183,12 +183,12 @@ class EditSession(ExtractSession):
     def _read_again(self, progress: Progress) -> None:
         source = self._disk.archives[0].source
         checked = self._disk.checks.checked and not (isinstance(source, S3Source) and source.size > TAIL)
-        self._disk = self._afresh(progress)
+        self._disk = self._reloaded(progress)
         if checked:
             self._disk.checks.run(progress)
         self._show(self._disk)
 
-    def _afresh(self, progress: Progress) -> Snapshot:
+    def _reloaded(self, progress: Progress) -> Snapshot:
         """The archive as it is now, decoded. Raises Refused and Cancelled."""
         fresh = Session(self._name, self._s3)
         fresh.decode(progress)
@@ -233,7 +233,7 @@ class EditSession(ExtractSession):
 
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
         """Finish an interrupted change, roll it back or forget it, and read the file again. Raises EditError."""
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             result = WriteResult(recover(self._name, way))
             self._read_again(progress)
             return result
@@ -249,16 +249,16 @@ class EditSession(ExtractSession):
 
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
         """How the archive on disk can be repaired. Raises Refused, SourceError and Cancelled."""
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             self._file()
             checks = self._disk.checks
             if not checks.checked:
                 checks.run(progress)
-                self._changes += 1
+                self._generation += 1
                 progress.advance(0)
-            made = plan(self._disk.archives[0], progress, accepted)
-            self._planned = self._disk, made
-            return described(made)
+            new = plan(self._disk.archives[0], progress, accepted)
+            self._planned = self._disk, new
+            return described(new)
 
     def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
         """The plan that was shown, for it is what was consented to; a new one where none was. Raises Refused."""
@@ -290,7 +290,7 @@ class EditSession(ExtractSession):
 
         if not copy:
             return self._write(progress, repair)
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             return repair(self._file())
 
     def salvage(
@@ -302,7 +302,7 @@ class EditSession(ExtractSession):
         s3: Connection = DEFAULT,
     ) -> WriteResult:
         """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             source = self._file()
             return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
@@ -316,13 +316,13 @@ class EditSession(ExtractSession):
         # They come with all that makes archives, which opening one need not wait for.
         from inspector.operations.create.rca_writing import append_rca, rca_options
 
-        with self._turns.one(progress):
+        with self._job_lock.one(progress):
             self._file()
             grown = append_rca(progress, self._name, locations, rca_options(level, convention))
             self._read_again(progress)
             return WriteResult(grown.sentence, grown.warnings)
 
 
-def _of_disk(patch: Patch, disk: Source) -> Patch:
+def _with_old_bytes_of(patch: Patch, disk: Source) -> Patch:
     stands = disk.read(patch.offset, len(patch.old))
     return replace(patch, old=stands + patch.old[len(stands) :])

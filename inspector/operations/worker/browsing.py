@@ -23,7 +23,7 @@ from inspector.sources.s3.profiles import Profile, profiles
 if TYPE_CHECKING:
     from inspector.sources.s3.responses import Page
 
-_COPIES = 1_000
+_MAX_COPIES = 1_000
 """The most files of like names in one folder that a download makes a further name for."""
 
 
@@ -134,7 +134,7 @@ def _free(destination: Destination, parts: tuple[bytes, ...]) -> tuple[bytes, ..
     """A place where nothing stands yet. Raises PlaceError."""
     if destination.look(parts) is Standing.NOTHING:
         return parts
-    for number in range(2, _COPIES):
+    for number in range(2, _MAX_COPIES):
         other = (*parts[:-1], numbered(parts[-1], number))
         if destination.look(other) is Standing.NOTHING:
             return other

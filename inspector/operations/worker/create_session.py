@@ -38,9 +38,9 @@ from inspector.sources.local.identity import Identity
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.profiles import Profile, profiles
 
-TOLD = 5_000
+MAX_INPUT_ROWS = 5_000
 """The most inputs told one by one."""
-FOUND = 1_000
+MAX_FOUND_PLACES = 1_000
 """The most places told of what is found in a catalogue."""
 BY_NAME = "="
 """What stands before the name of a member where an entry of a TACO header is for that."""
@@ -60,8 +60,8 @@ class CreateSession:
         notes: tuple[str, ...] = ()
         taken: frozenset[bytes] = frozenset()
         try:
-            _see_that_it_names_a_place(draft)
-            taken = self._held(draft, progress)
+            _require_valid_target(draft)
+            taken = self._existing_names(draft, progress)
             notes, parts = _planned(inputs, draft, taken)
         except (Refused, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
@@ -69,10 +69,10 @@ class CreateSession:
         sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
         first = refused[0].trouble if refused else obstacle
         return Contents(
-            (*refused, *_rows(inputs[:TOLD], taken)), len(inputs) + len(refused), size, sentence, first, notes
+            (*refused, *_rows(inputs[:MAX_INPUT_ROWS], taken)), len(inputs) + len(refused), size, sentence, first, notes
         )
 
-    def _held(self, draft: Draft, progress: Progress) -> frozenset[bytes]:
+    def _existing_names(self, draft: Draft, progress: Progress) -> frozenset[bytes]:
         """The names of the members that an archive has that is to grow. Raises SourceError and Cancelled."""
         if not draft.grows:
             return frozenset()
@@ -98,7 +98,7 @@ class CreateSession:
             raise Refused("The archive would be empty. Add files or folders.")
         if not draft.target:
             raise Refused("Choose where to write the archive.")
-        tidied = _tidied(draft) if draft.remove_unfinished else ()
+        tidied = _remove_unfinished(draft) if draft.remove_unfinished else ()
         made = _MAKE[draft.kind](progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
         return CreateResult(path, made.sentence, (*tidied, *made.warnings))
@@ -110,11 +110,11 @@ class CreateSession:
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
         progress.begin("Searching the catalogue", 0, "members")
-        places = tuple(islice(catalogue.find(Path(path), name), FOUND + 1))
-        return FoundPlaces(places[:FOUND], len(places) > FOUND)
+        places = tuple(islice(catalogue.find(Path(path), name), MAX_FOUND_PLACES + 1))
+        return FoundPlaces(places[:MAX_FOUND_PLACES], len(places) > MAX_FOUND_PLACES)
 
 
-def _tidied(draft: Draft) -> tuple[str, ...]:
+def _remove_unfinished(draft: Draft) -> tuple[str, ...]:
     """Remove unfinished files of killed runs where it will be written to; sentences on that. Raises SourceError."""
     if is_s3(draft.target):
         return tuple(removed_uploads(parse(draft.target), draft.connection))
@@ -129,7 +129,7 @@ def _folders(draft: Draft) -> list[Path]:
     return datas3t_packing.holders(target, draft.dataset) if draft.kind is ArchiveKind.DATAS3T else [target.parent]
 
 
-def _see_that_it_names_a_place(draft: Draft) -> None:
+def _require_valid_target(draft: Draft) -> None:
     """Raise SourceError or Refused where the target cannot be meant, whatever is there; nothing is asked of S3."""
     if not is_s3(draft.target):
         return
@@ -167,14 +167,14 @@ def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
             visible(each.name),
             each.size or 0,
             visible(each.where),
-            _trouble(each.name, often, taken),
+            _problem_of(each.name, often, taken),
             "On some systems this name is the same as another one." if alike[key] > often[each.name] else "",
         )
         for each, key in zip(inputs, keys, strict=True)
     ]
 
 
-def _trouble(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> str:
+def _problem_of(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> str:
     words = hazards(name)
     if words:
         return f"The name {words[0]}: rename it first."
@@ -192,7 +192,7 @@ def _archives(inputs: Sequence[Input], draft: Draft) -> str:
     return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
 
 
-def _fits(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - one of several
+def _check_slots(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - one of several
     """Nothing to be said; raises WriteError where a TACO archive would be too large."""
     slots((each.name, size_of(each), each.modified) for each in inputs)
     return ""
@@ -208,7 +208,7 @@ def _ranges(inputs: Sequence[Input], draft: Draft) -> str:
 _PARTS: dict[ArchiveKind, Callable[[Sequence[Input], Draft], str]] = {
     ArchiveKind.CAF: _archives,
     ArchiveKind.RCA: lambda _inputs, _draft: "",
-    ArchiveKind.TACO: _fits,
+    ArchiveKind.TACO: _check_slots,
     ArchiveKind.DATAS3T: _ranges,
 }
 

@@ -6,7 +6,7 @@ its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
 ``("cancel", number)`` stops one and has no answer of its own: the job's answer says that it was cancelled.
 ``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
 A mistake in the program is told in a ``CrashReport`` of its own before the answer that it kept from coming.
-``None`` ends the loop: jobs are cancelled, and have GRACE seconds to take away what is half made.
+``None`` ends the loop: jobs are cancelled, and have GRACE_SECONDS seconds to take away what is half made.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT
 from inspector.sources.s3.connection import Connection as S3Connection
 
-GRACE = 5.0
+GRACE_SECONDS = 5.0
 """Seconds that jobs have to stop in when the loop ends."""
-_SWITCH = 0.001
+_SWITCH_SECONDS = 0.001
 """Seconds a job may keep the interpreter while a question waits."""
-_ORDERS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
+_CONTROLS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 
 def serve(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
@@ -57,7 +57,7 @@ def serve_requests(connection: Connection, session: object, protocol: type[objec
     Interrupts from the keyboard are for the process that asks.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.setswitchinterval(_SWITCH)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     _Server(connection, session, protocol, far).run()
 
 
@@ -82,7 +82,7 @@ class _Server:
             if message is None:
                 break
             self._take(message)
-        end = monotonic() + GRACE
+        end = monotonic() + GRACE_SECONDS
         for progress in tuple(self._jobs.values()):
             progress.cancel()
         for thread in tuple(self._threads):
@@ -91,9 +91,9 @@ class _Server:
     def _take(self, message: tuple[Any, ...]) -> None:
         if message[0] == "progress":
             self._send((message[1], "progress", self._state(message[1])))
-        elif message[0] in _ORDERS:
+        elif message[0] in _CONTROLS:
             if (progress := self._jobs.get(message[1])) is not None:
-                _ORDERS[message[0]](progress)
+                _CONTROLS[message[0]](progress)
         else:
             self._request(*message)
 
