@@ -20,12 +20,10 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.audit.audit import Plan, Todo, prepare
 from inspector.operations.audit.audit import run as run_audit
-from inspector.operations.audit.audit_csv import write_csv
 from inspector.operations.audit.audit_dask import run_on_cluster
 from inspector.operations.audit.audit_places import Choice
-from inspector.operations.audit.audit_results import ENDINGS, Results
-from inspector.operations.audit.audit_shards import ShardFiles
-from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
+from inspector.operations.audit.audit_results import ENDINGS, Results, ShardFiles
+from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary, write_csv
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 

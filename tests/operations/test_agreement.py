@@ -21,9 +21,9 @@ from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session import arrangement
-from inspector.operations.session import search as searching
+from inspector.operations.session import navigation as searching
 from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.inner_fields import StreamMapping
+from inspector.operations.session.layers import StreamMapping
 from inspector.operations.session.members_view import MembersView
 from inspector.operations.session.overview import overview
 

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.operations.audit.audit_csv import HEADINGS, cell, write_csv
-from inspector.operations.audit.audit_pages import page
 from inspector.operations.audit.audit_places import Found
-from inspector.operations.audit.audit_results import Results
-from inspector.operations.audit.audit_summary import Kind, Run, as_object, as_text, summary
+from inspector.operations.audit.audit_results import Results, page
+from inspector.operations.audit.audit_summary import HEADINGS, Kind, Run, as_object, as_text, cell, summary, write_csv
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Query, Result
 

@@ -12,8 +12,7 @@ import pytest
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.audit.audit import Plan
-from inspector.operations.audit.audit_check import Job, examine, lost
+from inspector.operations.audit.audit import Job, Plan, examine, lost
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.audit_views import ExportKind, Query, Result, Wanted

@@ -24,7 +24,7 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.digest_manifest import LARGEST_LINE, Entry, Manifest, new_hash, written
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES
+from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES
 from tests.operations.archives import CONTENTS, caf
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}

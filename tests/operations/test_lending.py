@@ -11,8 +11,8 @@ from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.views import Chosen
-from inspector.operations.session.temp_files import TOO_LARGE, harmless, outermost, runnable_content, runnable_name
-from inspector.operations.session.workbench import EditSession
+from inspector.operations.session.edit_session import EditSession
+from inspector.operations.session.extract_session import TOO_LARGE, harmless, outermost, runnable_content, runnable_name
 from tests.operations.archives import CONTENTS, caf
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.source import BytesSource
-from inspector.operations.edit.patch_file import LARGEST, decoded, encoded
+from inspector.operations.edit.patch_file import MAX_PATCH_BYTES, decoded, encoded
 from inspector.operations.jobs.operation_error import Refused
 
 DATA = bytes(range(50))
@@ -51,7 +51,7 @@ def test_a_file_that_is_too_large_is_not_read() -> None:
             raise AssertionError("It is read.")
 
     large = Large(b"", "large.json")
-    large.size = LARGEST + 1
+    large.size = MAX_PATCH_BYTES + 1
     with pytest.raises(Refused, match=r"large\.json is too large"):
         decoded(large, BytesSource(DATA))
 

@@ -15,7 +15,7 @@ from inspector.core.source import SourceError
 from inspector.operations.check.checking import check_location
 from inspector.operations.check.report import as_html, as_json, as_text
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.session.session import Session
 from tests.operations.archives import caf, opened
 

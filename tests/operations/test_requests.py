@@ -16,19 +16,20 @@ from typing import Any, get_type_hints
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.protocol.request import requests_of, traits_of
 from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,
     BrowseRequests,
     CheckRequests,
     CreateRequests,
+    requests_of,
+    traits_of,
 )
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.worker.audit_server import Auditor
 from inspector.operations.worker.browsing import Browser
 from inspector.operations.worker.check_server import Checker
 from inspector.operations.worker.create_session import CreateSession
-from inspector.operations.worker.desk import ArchiveSession
 
 ROOT = Path(__file__).parent.parent.parent
 SERVED: dict[type, type] = {
@@ -137,7 +138,7 @@ RIGHT = """
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.operations.protocol.requests import ArchiveRequests, CreateRequests, ProfileRequests
-from inspector.operations.protocol.workshop_views import Draft
+from inspector.operations.protocol.create_views import Draft
 
 
 def take_bytes(read: bytes) -> None: ...

@@ -13,10 +13,10 @@ import pytest
 
 from inspector.core.crash_report import CrashReport
 from inspector.core.progress import CANCELLED
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState, SortKey, Stage
-from inspector.operations.worker.desk import ArchiveSession
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.worker.server import serve
 from tests.patience import PATIENCE
 

@@ -14,7 +14,7 @@ from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.operations.protocol.views import Target
-from inspector.operations.session.navigation import Step, Wanted
+from inspector.operations.session.navigation import FieldFilter, FieldSearch
 from inspector.operations.session.session import Session
 from tests.operations.archives import opened
 
@@ -68,7 +68,7 @@ def test_it_can_be_cancelled() -> None:
     progress = Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
-        Step(Wanted(lambda _: False), 0, False, progress).among(rows)
+        FieldSearch(FieldFilter(lambda _: False), 0, False, progress).among(rows)
 
 
 KINDS = st.sampled_from((Kind.GAP, Kind.DATA, Kind.GARBAGE))
@@ -81,6 +81,6 @@ def test_it_finds_what_looking_at_every_field_finds(kinds: list[Kind], at: int, 
     beyond = [start for start in starts if (start < at if backwards else start > at)]
     roles = [role_bit({Kind.GAP: Role.GAP, Kind.DATA: Role.DATA}.get(kind, Role.GARBAGE)) for kind in kinds]
     rows = FieldTable(range(0, 2 * len(kinds), 2), fields.__getitem__, roles) if table else fields
-    wanted = Wanted(lambda field: field.kind is not Kind.DATA, role_bit(Role.GAP) | role_bit(Role.GARBAGE))
-    found = Step(wanted, at, backwards, Progress()).among(rows)
+    wanted = FieldFilter(lambda field: field.kind is not Kind.DATA, role_bit(Role.GAP) | role_bit(Role.GARBAGE))
+    found = FieldSearch(wanted, at, backwards, Progress()).among(rows)
     assert (found.start if found else None) == ((max if backwards else min)(beyond) if beyond else None)

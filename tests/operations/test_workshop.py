@@ -8,9 +8,9 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
+from inspector.operations.protocol.create_views import ArchiveKind, Draft
+from inspector.operations.session.edit_session import EditSession
 from inspector.operations.session.session import Session
-from inspector.operations.session.workbench import EditSession
 from inspector.operations.worker.create_session import CreateSession
 
 

@@ -17,8 +17,8 @@ from inspector.operations.check.checking import check_archive
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import SortKey
+from inspector.operations.session.edit_session import EditSession
 from inspector.operations.session.session import Session
-from inspector.operations.session.workbench import EditSession
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import dataset

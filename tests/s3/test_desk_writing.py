@@ -13,7 +13,7 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
 from inspector.operations.protocol.header_draft import set_entry
-from inspector.operations.worker.desk import ArchiveSession
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.operations.creations import Stopping
 from tests.s3.conftest import Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse, silent

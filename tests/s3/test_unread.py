@@ -339,7 +339,7 @@ def test_metadata_that_is_there_is_replaced_with_consent_only_and_kept(
     assert (read(f"{NAME}.metadata"), kept()) == (b"junk", [])
     store.proxy.reset()
     assert main(["repair", *REPLACING, *options, location]) == 0
-    assert f"The {NAME}.metadata that was replaced is kept in " in capsys.readouterr().out
+    assert f"The old {NAME}.metadata is stored in " in capsys.readouterr().out
     assert (main(["check", *options, location]), kept()) == (0, [b"junk"])
     puts = [seen for seen in store.proxy.log if seen.method == "PUT"]
     assert all(seen.if_match for seen in puts)
@@ -392,7 +392,7 @@ def test_metadata_whose_old_bytes_cannot_be_kept_is_left_alone(
         assert main(["repair", *REPLACING, *store.options, location]) == 2
     finally:
         store_of_old_bytes.folder().unlink()
-    assert "is left as it is: its old bytes cannot be kept" in capsys.readouterr().err
+    assert "was not changed: its old bytes cannot be stored" in capsys.readouterr().err
     assert read(f"{NAME}.metadata") == b"junk"
 
 

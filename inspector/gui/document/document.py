@@ -16,7 +16,7 @@ from inspector.gui.document.selection import Selection
 from inspector.gui.ipc.client import Answer, Arguments, Job, Request, archive_client
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.visited_places import History, Place
-from inspector.operations.protocol.datapoint_key import datapoint_key
+from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import (
     ChecksumRow,

@@ -12,8 +12,7 @@ from inspector.core.names import visible
 from inspector.gui.document.document import Document
 from inspector.gui.kit.file_dialogs import begin_beside
 from inspector.gui.panels.banner import Banner
-from inspector.operations.protocol.digest_algorithms import ALGORITHMS
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ManifestResult
 

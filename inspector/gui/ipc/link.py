@@ -22,7 +22,7 @@ from inspector.gui.ipc.worker import begin
 if TYPE_CHECKING:  # Windows has only one of them
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-_PRELOADED = ["inspector.operations.worker.desk", "inspector.operations.worker.server"]
+_PRELOADED = ["inspector.operations.session.archive_session", "inspector.operations.worker.server"]
 """What every worker of a tab needs, loaded once in the process that workers are forked from."""
 
 

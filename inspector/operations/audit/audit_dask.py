@@ -10,11 +10,9 @@ from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.audit.audit import Plan
-from inspector.operations.audit.audit_check import Job, examine, lost
+from inspector.operations.audit.audit import Job, Plan, examine, lost
 from inspector.operations.audit.audit_places import shard_of
-from inspector.operations.audit.audit_results import Results
-from inspector.operations.audit.audit_shards import ShardFiles
+from inspector.operations.audit.audit_results import Results, ShardFiles
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.jobs.process_pool import DIED, Lost, attempt
 from inspector.operations.jobs.subprogress import CHECKING

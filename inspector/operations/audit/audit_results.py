@@ -1,11 +1,11 @@
-"""The results of audits: a SQLite file that survives whatever ends the program, and says what is finished already."""
+"""The results of audits in SQLite files: stored, resumed, split into shards, and read page by page."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,8 @@ from typing import Any, Self
 from inspector.core.names import visible
 from inspector.operations.audit.audit_places import Found
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.audit_views import Amount, Result
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, Amount, Query, Result
+from inspector.operations.protocol.views import Page
 
 _APPLICATION = 0x41494155
 """What SQLite's header says such a file is: ``AIAU``."""
@@ -236,3 +237,82 @@ def _sqlite_errors(path: Path | None) -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         what = "The results of the audit" if path is None else f"The results in {visible(str(path))}"
         raise Refused(f"{what} cannot be read or written: {error}.") from error
+
+
+class ShardFiles:
+    """The files of ``count`` shards beside ``path``, which is not written itself; a context manager.
+
+    Those of ``all.sqlite`` are ``all.1-of-4.sqlite`` and so on. Every method raises Refused where SQLite cannot go on.
+    """
+
+    def __init__(self, path: Path, count: int) -> None:
+        self.count = count
+        self.paths = tuple(path.with_name(f"{path.stem}.{at}-of-{count}{path.suffix}") for at in range(1, count + 1))
+        self._path = path
+        self._open = ExitStack()
+        self._files: dict[int, Results] = {}
+
+    def known(self) -> list[Path]:
+        """The files there are, also those of an audit with another number of shards."""
+        pattern = f"{_plain(self._path.stem)}.*-of-*{_plain(self._path.suffix)}"
+        found = self._path.parent.glob(pattern)
+        return sorted(each for each in found if _is_shard(each.name, self._path))
+
+    def keep(self, shard: int, results: Iterable[Result]) -> None:
+        """Keep results in the file of the shard with this number, from 1."""
+        kept = self._files.get(shard)
+        if kept is None:
+            kept = self._files[shard] = self._open.enter_context(Results(self.paths[shard - 1]))
+        for each in results:
+            kept.keep(each)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing stands for something else."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
+
+
+def _is_shard(name: str, path: Path) -> bool:
+    number, of, count = name.removeprefix(f"{path.stem}.").removesuffix(path.suffix).partition("-of-")
+    return bool(of) and number.isdecimal() and count.isdecimal()
+
+
+_RANKS = " ".join(f"WHEN '{state}' THEN {rank}" for rank, state in enumerate(STATES))
+RANK = f"CASE state {_RANKS} ELSE -1 END"
+"""How bad a state is, in SQL: 0 for the best, -1 for what is no archive."""
+
+
+def page(results: Results, query: Query, first: int, count: int) -> Page[Result]:
+    """Up to ``count`` results from number ``first`` on; raises Refused where they cannot be read."""
+    where, values = _where(query)
+    ((total,),) = results.rows(f"SELECT count(*) FROM chosen {where}", values)  # noqa: S608 - own names
+    assert query.sort in COLUMNS, query.sort
+    direction = "DESC" if query.descending else "ASC"
+    by = RANK if query.sort == "state" else query.sort
+    order = f"{where} ORDER BY {by} {direction}, location LIMIT ? OFFSET ?"
+    return Page(total, first, tuple(results.results(order, (*values, count, first))))
+
+
+def _where(query: Query) -> tuple[str, tuple[str, ...]]:
+    conditions, values = [], list[str]()
+    if not query.states:
+        conditions.append("state <> ?")
+        values.append(NO_ARCHIVE)
+    for column, wanted in (("state", query.states), ("format", query.formats)):
+        if wanted:
+            conditions.append(f"{column} IN ({', '.join('?' * len(wanted))})")
+            values += wanted
+    if query.text:
+        columns = ("CAST(location AS TEXT)", "sentence", "findings")
+        conditions.append(f"({' OR '.join(f'{column} LIKE ? ESCAPE ?' for column in columns)})")
+        escaped = "".join(f"\\{character}" if character in "\\%_" else character for character in query.text)
+        values += [f"%{escaped}%", "\\"] * len(columns)
+    return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), tuple(values)

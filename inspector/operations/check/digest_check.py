@@ -19,7 +19,7 @@ from inspector.operations.check.digest_ledger import WHOLE, Ledger, Wanted, join
 from inspector.operations.open.digest_manifest import Entry, Manifest, manifests, new_hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.digest_algorithms import Algorithm
+from inspector.operations.protocol.check_views import Algorithm
 
 _NAMED = 3
 """The most names told in one sentence."""

@@ -13,7 +13,7 @@ from inspector.core.numbers import grouped
 from inspector.core.rows import LazyRows
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
-from inspector.operations.protocol.digest_algorithms import Algorithm
+from inspector.operations.protocol.check_views import Algorithm
 
 WHOLE = -1
 """Stands for the archive as a whole where otherwise a member stands."""

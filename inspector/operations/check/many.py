@@ -19,8 +19,7 @@ from inspector.operations.jobs.process_pool import Lost, Pool
 from inspector.operations.jobs.subprogress import CHECKING, Subprogress, together
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import FAR_AT_A_TIME
-from inspector.operations.protocol.check_views import Outcome, Wanted
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import Outcome, ReportKind, Wanted
 from inspector.sources.s3.address import is_s3
 
 PAYS = 32 << 20

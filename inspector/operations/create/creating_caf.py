@@ -18,7 +18,7 @@ from inspector.operations.create.creating import Created, NewArchive, created, p
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.jobs.targets import New, Target, new_archives, see_that_it_may_be_written, target_of
-from inspector.operations.protocol.workshop_views import Place
+from inspector.operations.protocol.create_views import Place
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 DEFAULT_SIZE = TARGET_DATA_BYTES

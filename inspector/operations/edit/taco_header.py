@@ -1,4 +1,4 @@
-"""The TACO header of an archive as a face shows it, and the edit that makes it what a draft says."""
+"""The TACO header of an archive for display, and the edit that writes a draft of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from inspector.operations.protocol.header_draft import (
 
 
 def header_draft(archive: Archive) -> HeaderDraft:
-    """The header as it stands in the file; raises Refused where the archive has none."""
+    """The header in the file; raises Refused if there is none."""
     header = _detail(archive).header
     if header is None:
         raise Refused(why_not_editable(archive))
@@ -30,13 +30,13 @@ def header_draft(archive: Archive) -> HeaderDraft:
 
 
 def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderView:
-    """The header to be shown, with where each entry leads; raises Refused where there is none."""
+    """The header or a draft of it, and what each entry points to; raises Refused if there is none."""
     detail = _detail(archive)
-    stands = header_draft(archive)
-    wanted = stands if draft is None else draft
-    count = detail.header.count if draft is None and detail.header is not None else wanted.count
-    changed = frozenset(i for i in range(MAX_ENTRIES) if wanted.entries[i] != stands.entries[i])
-    entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(wanted.entries))
+    stored = header_draft(archive)
+    shown = stored if draft is None else draft
+    count = detail.header.count if draft is None and detail.header is not None else shown.count
+    changed = frozenset(i for i in range(MAX_ENTRIES) if shown.entries[i] != stored.entries[i])
+    entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(shown.entries))
     return HeaderView(count, entries, why_not_editable(archive), changed)
 
 
@@ -61,14 +61,14 @@ def _pointing(directory: Directory, entry: TacoEntry, size: int) -> EntryTarget:
 
 
 def member_target(archive: Archive, index: int) -> TacoEntry:
-    """The entry that leads to a member's stored bytes; raises Refused where it is not known where they are."""
+    """The entry that points to a member's stored bytes; raises Refused if their location is unknown."""
     if not 0 <= index < len(archive.members) or not archive.members[index].readable:
         raise Refused("The location of that member's data is unknown.")
     return span_target(archive.members[index].spans[0])
 
 
 def preview(archive: Archive, draft: HeaderDraft) -> Edit:
-    """The three writes that make the header what the draft says; raises Refused and SourceError."""
+    """The three writes that store a draft; raises Refused and SourceError."""
     try:
         return header_edit(archive, draft.entries, draft.count)
     except EditError as error:

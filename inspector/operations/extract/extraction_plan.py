@@ -18,7 +18,7 @@ from inspector.operations.jobs.finding_summary import brief, whole
 from inspector.operations.jobs.unfinished import told
 from inspector.operations.open.reading import CLAIMED
 from inspector.operations.protocol.extraction_views import (
-    TOLD,
+    MAX_PROBLEMS,
     ExtractionOptions,
     ExtractionPlan,
     OnConflict,
@@ -48,7 +48,7 @@ class Gathered:
     def add(self, wanted: Wanted, member: int, sentence: str) -> None:
         """Add one; ``sentence`` goes on behind the name of the member."""
         self.count += 1
-        if self.count <= TOLD:
+        if self.count <= MAX_PROBLEMS:
             path = visible(wanted.path(member)) or "(no name)"
             self._told.append(Problem(wanted.first + member, path, whole(f"{path} {sentence}")))
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from inspector.core.names import visible
 from inspector.core.source import HiddenError, Source
-from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES, Algorithm
+from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES, Algorithm
 
 LARGEST_LINE = 1 << 17
 """Bytes of the longest line that is read: a name of 65,535 bytes may be escaped in it."""

@@ -1,19 +1,19 @@
-"""What a face says and is told of extracting: plain values that cross the border between processes (see ``views``)."""
+"""Values about extracting: options, plans and results."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-TOLD = 1_000
-"""The most troubles of one kind that are told one by one; the rest are counted."""
+MAX_PROBLEMS = 1_000
+"""Problems of one kind that are listed; the rest are counted."""
 
 
 class OnConflict(StrEnum):
-    """What happens to a member whose place is taken: by something in the folder, or by another member.
+    """What to do if the target of a member exists, in the folder or from another member.
 
-    ``REFUSE`` leaves what is there and is a failure, ``SKIP`` leaves it and is none; ``RENAME`` gives the new one a
-    number; ``OVERWRITE`` puts it in the other's place, and of members with one name the last stays.
+    ``REFUSE`` keeps the existing file and is a failure; ``SKIP`` keeps it and is none; ``RENAME`` numbers the new file;
+    ``OVERWRITE`` replaces the existing one, so the last of several members with one name stays.
     """
 
     REFUSE = "refuse"
@@ -26,10 +26,10 @@ class OnConflict(StrEnum):
 class ExtractionOptions:
     """How to extract.
 
-    ``doubtful``: also what needs a word of the user, such as names with invisible characters, and content that nothing
-    proves although the archive records what should.
-    ``keep_damaged``: what is not proved to be what was archived is kept beside its place, as ``NAME.damaged``.
-    ``remove_unfinished``: what runs that were killed have left in these folders is removed first.
+    ``doubtful``: also extract what needs confirming, such as names with invisible characters, and content that cannot
+    be verified although the archive records checksums.
+    ``keep_damaged``: keep content that fails verification beside its target, as ``NAME.damaged``.
+    ``remove_unfinished``: remove leftovers of killed runs in these folders first.
     """
 
     on_conflict: OnConflict = OnConflict.REFUSE
@@ -40,7 +40,7 @@ class ExtractionOptions:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One member that is not, or not as asked, extracted. ``path`` is made visible; ``sentence`` says it all."""
+    """One member that is not extracted, or not as requested; ``path`` is visible text."""
 
     member: int
     path: str
@@ -49,7 +49,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """The first TOLD members with one kind of trouble, and how many there are."""
+    """The first MAX_PROBLEMS members with one kind of problem, and the number of all."""
 
     told: tuple[Problem, ...] = ()
     count: int = 0
@@ -57,12 +57,12 @@ class Problems:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionPlan:
-    """What extracting would do; nothing has been written. Sizes in bytes.
+    """What extracting would do; nothing has been written. Sizes are in bytes.
 
-    ``size`` is what the ``files`` come to, ``free`` the room on the disk. ``refused`` are never extracted,
-    ``doubtful`` only on the user's word; ``conflicts`` are those whose place is taken, with what happens to them.
-    ``warnings`` are sentences; ``obstacle`` says why nothing can be extracted at all, and is empty otherwise;
-    ``unfinished`` says what runs that were killed have left in these folders, and is empty where that is nothing.
+    ``size`` is the total of all ``files``, ``free`` the free space on the disk. ``refused`` are never extracted,
+    ``doubtful`` only after confirming; ``conflicts`` are those whose target exists, and what happens to them.
+    ``obstacle`` says why nothing can be extracted, and is empty otherwise; ``unfinished`` describes leftovers of
+    killed runs in these folders, if any.
     """
 
     folder: str
@@ -80,12 +80,11 @@ class ExtractionPlan:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """What extracting did. ``size`` is in bytes, of the ``files`` that were written whole.
+    """What extracting did. ``size`` is in bytes, of the ``files`` that were written completely.
 
-    ``stopped`` says what kept it from coming to its end, and is empty otherwise; ``damaged`` are members that could not
-    be read whole or are not proved to be what was archived. ``unproved`` are those of which nothing else is wrong than
-    that nothing proves them: they are extracted on the user's word (``doubtful``). ``whole`` is whether all that was
-    asked for is there.
+    ``stopped`` says why it ended early, and is empty otherwise; ``damaged`` are members that could not be read or
+    failed verification. ``unproved`` are members that cannot be verified and have no other problem; they are extracted
+    after confirming (``doubtful``). ``whole``: everything requested was extracted.
     """
 
     folder: str
@@ -105,7 +104,7 @@ class ExtractionResult:
 
 @dataclass(frozen=True, slots=True)
 class ExportedFiles:
-    """Files and folders with members in them, for other programs; ``sentence`` says what is missing, if anything."""
+    """Extracted files and folders for other programs; ``sentence`` says what is missing, if anything."""
 
     paths: tuple[str, ...]
     sentence: str = ""

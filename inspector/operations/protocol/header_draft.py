@@ -1,7 +1,7 @@
-"""A TACO header as it is to become: plain values, and what a face does with them before anything is decoded or written.
+"""Drafts of a TACO header: parsing and editing before anything is decoded or written.
 
-A HeaderDraft is what the header is to hold; every operation gives a new one, so undoing is going back to the last.
-Offsets and lengths are in bytes. See ``taco_header`` for how drafts meet archives.
+Every operation on a HeaderDraft returns a new one, so undo is the previous draft. Offsets and lengths are in bytes.
+``taco_header`` applies drafts to archives.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_QUOTED = 40
 
 
 class EntryTarget(StrEnum):
-    """Where an entry leads."""
+    """What an entry points to."""
 
     NOWHERE = "nowhere"
     MEMBER = "a member's data"
@@ -39,10 +39,10 @@ class EntryTarget(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """One of the seven entries. ``words`` say where it leads, also where it is not in use.
+    """One of the seven entries. ``words`` say what it points to, even if it is not in use.
 
-    ``doubtful`` marks one in use that readers of this file could not follow: it leaves the file, or lies in the header
-    itself. The specification allows it: an entry may be about another file.
+    ``doubtful``: it is in use, and points outside the file or into the header. The specification allows that: an entry
+    may refer to another file.
     """
 
     index: int
@@ -56,7 +56,7 @@ class EntryView:
 
 @dataclass(frozen=True, slots=True)
 class HeaderDraft:
-    """What a header is to hold: seven entries, of which the first ``count`` are in use."""
+    """The content of a header: seven entries, of which the first ``count`` are in use."""
 
     count: int
     entries: tuple[TacoEntry, ...]
@@ -64,10 +64,10 @@ class HeaderDraft:
 
 @dataclass(frozen=True, slots=True)
 class HeaderView:
-    """A header, as the file has it or as a draft. ``why_not`` says why it cannot be edited, empty where it can.
+    """The header of a file, or a draft of it. ``why_not`` says why it cannot be edited; empty if it can.
 
-    ``count`` is the number as it stands: more than seven in a damaged header. ``changed`` are the entries in which a
-    draft differs from the file; ``stood`` are all seven as the file has them, empty where that is not asked.
+    ``count`` is the stored number, more than seven in a damaged header. ``changed`` are the indices of entries that
+    differ from the file; ``stood`` are all seven entries of the file, empty if not requested.
     """
 
     count: int
@@ -78,20 +78,20 @@ class HeaderView:
 
 
 def parse_number(text: str) -> int:
-    """A number as people type it: ``5000``, ``5,000``, ``0x1388``. Raises Refused, with a sentence, for others."""
+    """A typed number: ``5000``, ``5,000`` or ``0x1388``. Raises Refused for anything else."""
     typed = text.strip()
     if not typed:
         raise Refused("Type a number: decimal (5000) or hexadecimal (0x1388).")
     match = _NUMBER.fullmatch(typed) if len(typed) <= _MAX_TYPED else None
     if match is None:
         shown = visible(typed[:_MAX_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _MAX_QUOTED else "")
-        raise Refused(f"{shown} is no number; type it in decimal (5000) or hexadecimal (0x1388).")
+        raise Refused(f"{shown} is no number. Type it in decimal (5000) or hexadecimal (0x1388).")
     digits = (match["hex"] or match["decimal"]).replace("_", "").replace(",", "")
     if not digits:
         raise Refused(f"{typed} has no digits.")
     number = int(digits, 16 if match["hex"] else 10)
     if number > MAX_NUMBER:
-        raise Refused(f"{typed} does not fit: the largest number an entry can hold is {MAX_NUMBER:,} (64 bits).")
+        raise Refused(f"{typed} is too large: an entry holds at most {MAX_NUMBER:,} (64 bits).")
     return number
 
 
@@ -100,7 +100,7 @@ def parse_entry(text: str) -> TacoEntry:
     parts = text.split(",")
     if len(parts) != 2:
         shown = visible(text[:_MAX_QUOTED].encode(errors="replace"))
-        raise Refused(f"An entry is OFFSET,LENGTH, two numbers without commas in them; {shown} has {len(parts)}.")
+        raise Refused(f"An entry is OFFSET,LENGTH: two numbers without commas. {shown} has {len(parts)}.")
     return parse_number(parts[0]), parse_number(parts[1])
 
 
@@ -115,40 +115,40 @@ def set_length(draft: HeaderDraft, index: int, length: int) -> HeaderDraft:
 
 
 def set_entry(draft: HeaderDraft, index: int, entry: TacoEntry) -> HeaderDraft:
-    """The draft with another entry ``index``, which comes into use when it holds something."""
+    """The draft with another entry ``index``; one that is not empty is then in use."""
     _at(draft, index)
     for number in entry:
         if not 0 <= number <= MAX_NUMBER:
-            raise Refused(f"{number:,} does not fit: an entry holds numbers from 0 to {MAX_NUMBER:,} (64 bits).")
+            raise Refused(f"{number:,} is out of range: an entry holds numbers from 0 to {MAX_NUMBER:,} (64 bits).")
     entries = (*draft.entries[:index], entry, *draft.entries[index + 1 :])
     count = max(draft.count, index + 1) if entry != EMPTY else draft.count
     return HeaderDraft(count, entries)
 
 
 def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
-    """The draft with the first ``count`` entries in use; those that go out of use become zero, as tacozip has it."""
+    """The draft with the first ``count`` entries in use; those no longer in use become zero, as in tacozip."""
     if not 0 <= count <= MAX_ENTRIES:
-        raise Refused(f"The count of a TACO header is 0 to {MAX_ENTRIES}; {count:,} is not.")
+        raise Refused(f"The count of a TACO header is 0 to {MAX_ENTRIES}, not {count:,}.")
     emptied = (EMPTY,) * max(0, draft.count - count)
     return HeaderDraft(count, (*draft.entries[:count], *emptied, *draft.entries[count + len(emptied) :]))
 
 
 def add(draft: HeaderDraft, entry: TacoEntry = EMPTY) -> HeaderDraft:
-    """The draft with one more entry in use, behind the others."""
+    """The draft with one more entry in use, after the others."""
     if draft.count >= MAX_ENTRIES:
-        raise Refused(f"All {MAX_ENTRIES} entries are in use; remove one first.")
+        raise Refused(f"All {MAX_ENTRIES} entries are in use. Remove one first.")
     return replace(set_entry(draft, draft.count, entry), count=draft.count + 1)
 
 
 def remove(draft: HeaderDraft, index: int) -> HeaderDraft:
-    """The draft without entry ``index``: those in use behind it move up."""
+    """The draft without entry ``index``; the later ones in use move up."""
     _used(draft, index)
     kept = [*draft.entries[:index], *draft.entries[index + 1 : draft.count], EMPTY]
     return HeaderDraft(draft.count - 1, (*kept, *draft.entries[draft.count :]))
 
 
 def move(draft: HeaderDraft, index: int, to: int) -> HeaderDraft:
-    """The draft with entry ``index`` at position ``to``: those between them make room."""
+    """The draft with entry ``index`` moved to position ``to``; those between shift by one."""
     _used(draft, index)
     _used(draft, to)
     entries = list(draft.entries)
@@ -157,12 +157,12 @@ def move(draft: HeaderDraft, index: int, to: int) -> HeaderDraft:
 
 
 def clear(draft: HeaderDraft) -> HeaderDraft:
-    """The draft of a header without any entry."""
+    """The draft without entries."""
     return replace(draft, count=0, entries=(EMPTY,) * MAX_ENTRIES)
 
 
 def replaced(entries: Sequence[TacoEntry]) -> HeaderDraft:
-    """The draft that holds exactly these entries, and zeros behind them."""
+    """A draft of exactly these entries, followed by zeros."""
     draft = HeaderDraft(0, (EMPTY,) * MAX_ENTRIES)
     for index, entry in enumerate(entries):
         draft = set_entry(draft, index, entry)
@@ -170,7 +170,7 @@ def replaced(entries: Sequence[TacoEntry]) -> HeaderDraft:
 
 
 def with_changes(draft: HeaderDraft, entries: Mapping[int, TacoEntry], count: int | None = None) -> HeaderDraft:
-    """The draft with some entries set and another count; what is set keeps its value also behind the count."""
+    """The draft with some entries and the count replaced; entries after the count keep their values."""
     if count is not None:
         draft = set_count(draft, count)
     for index, entry in entries.items():
@@ -179,7 +179,7 @@ def with_changes(draft: HeaderDraft, entries: Mapping[int, TacoEntry], count: in
 
 
 def span_target(span: Span) -> TacoEntry:
-    """The entry that leads to a stretch of the file."""
+    """The entry that points to a span of the file."""
     return span.start, span.size
 
 
@@ -192,4 +192,4 @@ def _at(draft: HeaderDraft, index: int) -> TacoEntry:
 def _used(draft: HeaderDraft, index: int) -> None:
     if not 0 <= index < draft.count:
         words = f"entries 0 to {draft.count - 1} are" if draft.count > 1 else "entry 0 is" if draft.count else "none is"
-        raise Refused(f"Entry {index:,} is not in use; {words}.")
+        raise Refused(f"Entry {index:,} is not in use: {words}.")

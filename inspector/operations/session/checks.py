@@ -1,4 +1,4 @@
-"""Checking what is open in a session: the check as a job, and what it has found so far."""
+"""Checking what is open in a session: the check, what it has found so far, and digest manifests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeVar
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import count, grouped, plural
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.check.checking import (
@@ -24,12 +24,13 @@ from inspector.operations.check.checking import (
     state_of,
     verdict_counts,
 )
+from inspector.operations.check.digest_writing import manifest_path, write_manifest
 from inspector.operations.check.report import write_report
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import not_read
-from inspector.operations.protocol.report_kind import ReportKind
-from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, Page
+from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
+from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, ManifestResult, Page
 from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.members_view import MAX_ROWS
 
@@ -218,3 +219,28 @@ def _through(
             count -= 1
             yield at, thing
         first = max(0, first - size)
+
+
+def write_beside(location: Location, algorithm: str, progress: Progress, *, replace: bool) -> ManifestResult:
+    """Write the digests of all members, by the algorithm of that name, beside a decoded archive.
+
+    One that is there already stays unless ``replace`` is said. Raises Refused, SourceError and Cancelled.
+    """
+    if location.collection is not None:
+        raise Refused("A folder of ranges has no manifest. Open one of its archives to write one.")
+    chosen = next((known for known in ALGORITHMS if known.name == algorithm), None)
+    if chosen is None:
+        raise Refused(f"There is no algorithm called {visible(algorithm)}.")
+    archive = location.archives[0]
+    path = manifest_path(archive, chosen)
+    name = visible(path.name)
+    if path.exists() and not replace:
+        return ManifestResult(name, False, f"{name} exists already, so nothing was written.")
+    written = write_manifest(archive, chosen, path, progress, replace=replace)
+    said = plural(
+        "{number} digest written to {name}, beside the archive. A check compares them from now on.",
+        "{number} digests written to {name}, beside the archive. A check compares them from now on.",
+        written,
+        name=name,
+    )
+    return ManifestResult(name, True, said)

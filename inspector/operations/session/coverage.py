@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from inspector.core.collection import Collection, Orphan
 from inspector.core.verdict import State, Verdict
@@ -21,9 +20,7 @@ from inspector.operations.protocol.coverage_views import (
     RangeState,
 )
 from inspector.operations.protocol.views import Page
-
-if TYPE_CHECKING:  # a snapshot knows checks, which know what is open
-    from inspector.operations.session.snapshot import Snapshot
+from inspector.operations.session.snapshot import Snapshot
 
 MAX_RANGE_ROWS = 10_000
 """The most ranges given at once."""

@@ -1,18 +1,20 @@
-"""The layers of what is open: sequences of bytes, each with the fields that own them."""
+"""Layers: the byte sequences that can be shown, the fields in each, and fields as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from inspector.core.field import Field
-from inspector.core.kinds import Kind
+from inspector.core.field import Field, FieldTable, Unread, locate
+from inspector.core.kinds import Kind, Role, role_of
+from inspector.core.rows import LazyRows
 from inspector.core.source import Source, SplicedSource
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span, Spans, subtract
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.views import LayerInfo, LayerKind
-from inspector.operations.session.inner_fields import StreamMapping
+from inspector.operations.protocol.views import Explanation, FieldRow, LayerInfo, LayerKind, Page
+from inspector.operations.session.archive_set import Marks
 
 MAX_CONTENTS = 16
 """Contents of members kept at once; each may hold a temporary file."""
@@ -116,3 +118,158 @@ class Layers:
         self._all[self._next] = Layer(info, source, file.archive, file.at)
         self._next += 1
         return self._all[info.layer]
+
+
+MAX_FIELD_ROWS = 2_000
+"""The most rows given at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """A layer with the findings of its archive.
+
+    ``first`` is the number of the archive's first member among all, None where they are not numbered yet.
+    """
+
+    layer: Layer
+    marks: Marks
+    first: int | None
+
+    def member(self, field: Field) -> int | None:
+        """The member a field belongs to, as all members are numbered."""
+        if field.member is None or self.layer.info.kind is LayerKind.CONTENT:
+            return field.member
+        return None if self.first is None else self.first + field.member
+
+    def row(self, path: tuple[int, ...], field: Field, inherited: Role) -> FieldRow:
+        """One field as a row; ``inherited`` is its parent's role."""
+        return FieldRow(
+            path,
+            field.name,
+            field.kind,
+            role_of(field.kind, inherited),
+            field.spans,
+            field.shown,
+            field.note,
+            field.specification,
+            field.children.known if isinstance(field.children, Unread) else len(field.children),
+            self.member(field),
+            self.marks.of_spans(self.layer.in_file(tuple(subtract(field.spans, field.foreign)))),
+        )
+
+    def field(self, path: Sequence[int]) -> FieldRow | None:
+        """The field at ``path``; None where there is none."""
+        found = _descend(self.layer.fields(), path)
+        return None if found is None else self.row(tuple(path), found[0], found[1])
+
+    def rows(self, path: Sequence[int], first: int, count: int) -> Page[FieldRow]:
+        """The children of the field at ``path``, the outermost fields for an empty one."""
+        path = tuple(path)
+        fields, role = self.layer.fields(), Role.DATA
+        if path:
+            found = _descend(fields, path)
+            if found is None:
+                return Page(0, 0, ())
+            fields, role = found[0].children, found[2]
+        first = max(0, min(first, len(fields)))
+        stop = min(len(fields), first + max(0, min(count, MAX_FIELD_ROWS)))
+        return Page(len(fields), first, tuple(self.row((*path, at), fields[at], role) for at in range(first, stop)))
+
+    def explain(self, offset: int) -> Explanation:
+        """What the byte at ``offset`` is."""
+        rows: list[FieldRow] = []
+        path: tuple[int, ...] = ()
+        role, member = Role.DATA, None
+        for position, field in locate(self.layer.fields(), offset):
+            path = (*path, position)
+            rows.append(self.row(path, field, role))
+            role = role_of(field.kind, role)
+            member = member if field.member is None else self.member(field)
+        inside = 0 <= offset < self.layer.source.size
+        outer = self.layer.in_file((Span(offset, offset + 1),)) if inside else ()
+        findings = self.marks.at(outer[0].start) if outer else ()
+        return Explanation(self.layer.info.layer, offset, tuple(rows), member, findings)
+
+
+def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Role, Role] | None:
+    """The field at ``path`` with its parent's role and its own; None where there is none."""
+    found: tuple[Field, Role, Role] | None = None
+    role = Role.DATA
+    for position in path:
+        if not 0 <= position < len(fields):
+            return None
+        field = fields[position]
+        inherited, role = role, role_of(field.kind, role)
+        found, fields = (field, inherited, role), field.children
+    return found
+
+
+class StreamMapping:
+    """The way from outer to inner positions of one stream. Outer spans of the stream rise, as chunks do."""
+
+    def __init__(self, stream: SplicedSource) -> None:
+        self._outer = [span for span in stream.outer(0, stream.size) if span.size > 0]
+        self._starts = [span.start for span in self._outer]
+        self._bases: list[int] = []
+        base = 0
+        for span in self._outer:
+            self._bases.append(base)
+            base += span.size
+
+    def position(self, offset: int) -> int:
+        """The inner position of an outer byte; of one outside the stream that of the next byte inside."""
+        at = bisect_right(self._starts, offset) - 1
+        if at < 0:
+            return 0
+        return self._bases[at] + min(offset, self._outer[at].stop) - self._outer[at].start
+
+    def spans(self, spans: Iterable[Span]) -> Spans:
+        """The inner bytes of outer spans; pieces that touch in the stream are one."""
+        found: list[Span] = []
+        for span in spans:
+            moved = Span(self.position(span.start), self.position(span.stop))
+            if moved.size <= 0:
+                continue
+            if found and found[-1].stop == moved.start:
+                found[-1] = Span(found[-1].start, moved.stop)
+            else:
+                found.append(moved)
+        return tuple(found)
+
+    def fields(self, fields: Sequence[Field]) -> Sequence[Field]:
+        """The fields inside the stream; tables stay tables, whose rows are moved when they are looked at."""
+        if isinstance(fields, FieldTable):
+            return self._table(fields)
+        moved = (self._mapped(field) for field in fields)
+        return tuple(field for field in moved if field is not None)
+
+    def _table(self, table: FieldTable) -> FieldTable:
+        def make(row: int) -> Field:
+            field = table.make(row)
+            at = self.position(table.starts[row])
+            return self._mapped(field) or replace(field, spans=(Span(at, at),), children=())
+
+        return FieldTable(_MappedStarts(table.starts, self), make, table.roles)
+
+    def _mapped(self, field: Field) -> Field | None:
+        """The field in the stream; None for one that lies outside of it."""
+        if not field.spans:
+            return field
+        spans = self.spans(field.spans)
+        if not spans:
+            return None
+        return replace(field, spans=spans, children=self.fields(field.children))
+
+
+class _MappedStarts(LazyRows[int]):
+    """The starts of a table's rows, moved one at a time."""
+
+    def __init__(self, starts: Sequence[int], mapping: StreamMapping) -> None:
+        self._starts = starts
+        self._mapping = mapping
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def row(self, at: int) -> int:
+        return self._mapping.position(self._starts[at])

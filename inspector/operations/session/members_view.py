@@ -1,21 +1,23 @@
-"""Members as rows: the flat table in its arrangement and the tree of what it shows."""
+"""Members as rows: the flat table, the tree of paths, and names that are read as they come into view."""
 
 from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import learn_all
+from inspector.operations.open.opening import learn
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
-from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.marks import Marks
+from inspector.operations.session.archive_set import ArchiveSet, Marks
 
-if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive need not wait for
+if TYPE_CHECKING:  # a snapshot imports this module
     from inspector.operations.session.arrangement import Arrangement, Arranger
     from inspector.operations.session.path_tree import PathTree
+    from inspector.operations.session.snapshot import Snapshot
+
 
 MAX_ROWS = 10_000
 """The most rows given at once."""
@@ -56,8 +58,7 @@ class MembersView:
 
     def plant(self, progress: Progress) -> None:
         """See Session.plant."""
-        from inspector.operations.session.columns import names_of
-        from inspector.operations.session.name_order import kept
+        from inspector.operations.session.arrangement import kept, names_of
         from inspector.operations.session.path_tree import PathTree
 
         with self._one_at_a_time:
@@ -150,3 +151,25 @@ class MembersView:
 def _clipped(first: int, count: int, total: int, most: int = MAX_ROWS) -> range:
     first = max(0, min(first, total))
     return range(first, min(total, first + max(0, min(count, most))))
+
+
+class LazyNames:
+    """What a session answers about members that it knows only in part."""
+
+    _now: Snapshot
+    _generation: int
+
+    def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
+        """These members, with what their headers say. Raises Refused, SourceError and Cancelled."""
+        now = self._now
+        progress.begin("Reading names", len(numbers), "members")
+        chosen: dict[int, list[int]] = {}
+        for number in sorted(numbers):
+            at, local = now.archive_set.locate(number)
+            chosen.setdefault(at, []).append(local)
+        for at, locals_ in chosen.items():
+            if learn(now.archives[at], locals_, progress):
+                now.forget_marks()
+                self._generation += 1
+            progress.advance(len(locals_))
+        return tuple(now.members.row(number) for number in numbers if number < len(now.archive_set))

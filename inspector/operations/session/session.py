@@ -12,14 +12,14 @@ from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import SourceError
+from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
 from inspector.operations.jobs.job_lock import JobLock
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location, NoRangeError, open_location
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import (
     CheckResult,
     ChecksumRow,
@@ -39,20 +39,16 @@ from inspector.operations.protocol.views import (
     Target,
     TreeRow,
 )
-from inspector.operations.session.arrows import Arrows
-from inspector.operations.session.checks import ALL
+from inspector.operations.session.checks import ALL, write_beside
 from inspector.operations.session.content import SAMPLE_BYTES, decoded_content, encoding_of, image_of
 from inspector.operations.session.coverage import Coverage
-from inspector.operations.session.datapoints import Datapoints
-from inspector.operations.session.digest_job import write_beside
-from inspector.operations.session.disk_change import stamp
-from inspector.operations.session.guide import GotoTargets
-from inspector.operations.session.lazy_names import LazyNames
-from inspector.operations.session.navigation import FieldNavigation
-from inspector.operations.session.picturing import LayerMap
-from inspector.operations.session.references import References
-from inspector.operations.session.search import search
+from inspector.operations.session.goto import Datapoints, GotoTargets
+from inspector.operations.session.members_view import LazyNames
+from inspector.operations.session.navigation import FieldNavigation, search
+from inspector.operations.session.overview import LayerMap
+from inspector.operations.session.references import Arrows, References
 from inspector.operations.session.snapshot import Snapshot
+from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 MAX_READ_BYTES = 1 << 20
@@ -110,7 +106,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
             now.checks.checked,
             now.checks.sentence() if decoded else "",
             now.checks.judged(),
-            stamp(first.source) if first and not collection else "",
+            _stamp(first.source) if first and not collection else "",
         )
 
     def _sentence(self) -> str:
@@ -308,3 +304,10 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         encoding = None if image else encoding_of(start, len(start) == source.size)
         now.contents[index] = ContentInfo(layer.info, encoding, image, sentence)
         return now.contents[index]
+
+
+def _stamp(source: Source) -> str:
+    """What distinguishes this state of a file or an object from others; empty if that is unknown, as for an overlay."""
+    if isinstance(source, FileSource):
+        return f"{source.identity.size}-{source.identity.mtime_ns}"
+    return str(getattr(source, "etag", ""))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import ContentInfo
-from inspector.operations.session.archive_set import ArchiveSet
+from inspector.operations.session.archive_set import ArchiveSet, Marks
 from inspector.operations.session.checks import Checks
-from inspector.operations.session.fields_view import FieldView
-from inspector.operations.session.layers import Layers
-from inspector.operations.session.marks import Marks
+from inspector.operations.session.layers import FieldView, Layers
 from inspector.operations.session.members_view import MembersView
 
 

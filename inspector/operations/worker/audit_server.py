@@ -9,11 +9,9 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
-from inspector.operations.audit.audit_csv import write_csv
-from inspector.operations.audit.audit_pages import page
 from inspector.operations.audit.audit_places import Choice
-from inspector.operations.audit.audit_results import Results
-from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
+from inspector.operations.audit.audit_results import Results, page
+from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary, write_csv
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,

@@ -6,8 +6,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.many import check_one
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import Outcome, Wanted
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import Outcome, ReportKind, Wanted
 from inspector.sources.s3.connection import Connection
 
 

@@ -24,8 +24,7 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.jobs.targets import see_that_it_has_a_name, target_of
 from inspector.operations.jobs.unfinished import removed, said_of
 from inspector.operations.jobs.unfinished_uploads import removed_uploads, said_of_uploads
-from inspector.operations.protocol.header_draft import parse_entry
-from inspector.operations.protocol.workshop_views import (
+from inspector.operations.protocol.create_views import (
     ArchiveKind,
     Contents,
     CreateResult,
@@ -33,6 +32,7 @@ from inspector.operations.protocol.workshop_views import (
     FoundPlaces,
     InputRow,
 )
+from inspector.operations.protocol.header_draft import parse_entry
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.identity import Identity
 from inspector.sources.s3.address import is_s3, parse

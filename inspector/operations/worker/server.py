@@ -29,10 +29,9 @@ from inspector.core.format import MemberError
 from inspector.core.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.request import requests_of
-from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.requests import ArchiveRequests, requests_of
 from inspector.operations.protocol.views import JobState
-from inspector.operations.worker.desk import ArchiveSession
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT
 from inspector.sources.s3.connection import Connection as S3Connection

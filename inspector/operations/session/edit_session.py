@@ -1,4 +1,4 @@
-"""A session that also changes its archive: previews of edits, writing them, repairs. Nothing is written unasked."""
+"""A session that also changes its archive: previews of edits, writing, repairs. Nothing is written unasked."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.operations.edit import patch_file
-from inspector.operations.edit.apply_repairs import carry_out, described, save_copy, save_salvage, write_edit
+from inspector.operations.edit.apply_repairs import apply_plan, describe, save_copy, save_salvage, write_edit
 from inspector.operations.edit.dependents import broken, repair_checksums
 from inspector.operations.edit.interrupted import interrupted, recover, take_back
-from inspector.operations.edit.patch_file import see_that_it_fits
+from inspector.operations.edit.patch_file import require_match
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.edit.taco_header import header_draft, header_view, member_target
@@ -25,9 +25,9 @@ from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, Repaired, RepairPlan, WayOut, WriteResult
 from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
 from inspector.operations.protocol.views import Stage
+from inspector.operations.session.extract_session import ExtractSession
 from inspector.operations.session.session import Session
 from inspector.operations.session.snapshot import Snapshot
-from inspector.operations.session.taking import ExtractSession
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
@@ -173,7 +173,7 @@ class EditSession(ExtractSession):
         """Raise Refused where what is pending is no change of what is there now."""
         with cancelling(progress):
             try:
-                see_that_it_fits(edit, self._file(), "The pending change")
+                require_match(edit, self._file(), "The pending change")
             except Refused as error:
                 raise Refused(
                     f"{error} It stays pending over what was read before: export it as a patch, or discard it, and "
@@ -258,7 +258,7 @@ class EditSession(ExtractSession):
                 progress.advance(0)
             new = plan(self._disk.archives[0], progress, accepted)
             self._planned = self._disk, new
-            return described(new)
+            return describe(new)
 
     def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
         """The plan that was shown, for it is what was consented to; a new one where none was. Raises Refused."""
@@ -286,7 +286,7 @@ class EditSession(ExtractSession):
 
         def repair(source: FileSource | S3Source) -> WriteResult:
             shown = self._plan_for(progress, accepted)
-            return carry_out(shown, source, copy, progress, over=over, whole=whole, connection=s3)
+            return apply_plan(shown, source, copy, progress, over=over, whole=whole, connection=s3)
 
         if not copy:
             return self._write(progress, repair)
