@@ -69,7 +69,7 @@ def test_filtering_plain_names_keeps_to_their_borders(names: list[bytes], text: 
     view = view_of(names)
     expected = [index for index, name in enumerate(names) if text.lower().encode() in name.lower()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrangement, "NAMES", 7)
+        patch.setattr(arrangement, "NAMES_PER_STEP", 7)
         view.arrange(text, SortKey.ARCHIVE, False, Progress())
     assert shown(view) == expected
 
@@ -227,7 +227,7 @@ def test_searching_finds_what_find_finds(data: bytes, pattern: bytes, start: int
     pattern = pattern or b"aA"[: start % 3]
     source = BytesSource(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searching, "WINDOW", 4)
+        patch.setattr(searching, "WINDOW_BYTES", 4)
         for ignore_case in (False, True):
             hay, needle = (data.lower(), pattern.lower()) if ignore_case else (data, pattern)
             forwards = searching.search(source, pattern, start, False, ignore_case, Progress())
@@ -244,11 +244,11 @@ def test_searching_finds_what_find_finds(data: bytes, pattern: bytes, start: int
 def test_searching_crosses_windows_of_a_file() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "large"
-        needle, at = b"needle", searching.WINDOW - 3
+        needle, at = b"needle", searching.WINDOW_BYTES - 3
         with path.open("wb") as file:
             file.seek(at)
             file.write(needle)
-            file.truncate(2 * searching.WINDOW + 1)
+            file.truncate(2 * searching.WINDOW_BYTES + 1)
         data = BytesSource(path.read_bytes())
     assert searching.search(data, needle, 0, False, False, Progress()) == at
     assert searching.search(data, needle.upper(), data.size, True, True, Progress()) == at

@@ -50,7 +50,7 @@ def test_what_a_salvage_loses_and_assumes_is_said_when_it_is_written(sample: Sam
 
 def test_an_accepted_salvage_says_that_it_needs_another_file(sample: Sample) -> None:
     shown = describe(planned(sample("flipped-blob-byte.rca"), "rca-salvage-readable"))
-    assert "rca-salvage-readable changes nothing in place" in shown.sentence
+    assert "rca-salvage-readable writes to another file and changes nothing in place" in shown.sentence
     assert shown.salvage is not None
     assert shown.salvage.claim
 

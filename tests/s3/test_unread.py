@@ -352,14 +352,14 @@ def test_metadata_that_is_missing_takes_an_empty_place_only(
 ) -> None:
     location, read = places(store, folder, tmp_path, {NAME: TAR}, far=far)
     options = store.options if far else []
-    carried_out = apply_repairs.write_beside
+    carried_out = apply_repairs.write_sibling
 
     def meanwhile(*arguments: Any) -> str:
         places(store, folder, tmp_path, {f"{NAME}.metadata": b"theirs"}, far=far)
         return carried_out(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply_repairs, "write_beside", meanwhile)
+        patch.setattr(apply_repairs, "write_sibling", meanwhile)
         assert main(["repair", *options, location]) == 2
     assert read(f"{NAME}.metadata") == b"theirs"
 
@@ -370,14 +370,14 @@ def test_metadata_that_others_have_changed_meanwhile_is_left_alone(
 ) -> None:
     location, read = places(store, folder, tmp_path, {NAME: TAR, f"{NAME}.metadata": b"junk"}, far=far)
     options = store.options if far else []
-    carried_out = apply_repairs.write_beside
+    carried_out = apply_repairs.write_sibling
 
     def meanwhile(*arguments: Any) -> str:
         places(store, folder, tmp_path, {f"{NAME}.metadata": b"theirs"}, far=far)
         return carried_out(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply_repairs, "write_beside", meanwhile)
+        patch.setattr(apply_repairs, "write_sibling", meanwhile)
         assert main(["repair", *REPLACING, *options, location]) == 2
     assert read(f"{NAME}.metadata") == b"theirs"
 

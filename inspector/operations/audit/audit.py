@@ -1,7 +1,7 @@
-"""Auditing: every archive of a place is checked once, by several processes, and what is finished stays finished.
+"""Auditing: checking every archive of a location once, in several processes, with results that survive a kill.
 
-``prepare`` lists what there is and leaves out what is done; ``run`` does the rest. A killed audit is taken up by
-preparing it again with the same results file.
+``prepare`` lists the archives and leaves out finished ones; ``run`` checks the rest. To resume a killed audit, prepare
+it again with the same results file.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 
 LISTING = "Listing"
 STALL_SECONDS = 600.0
-"""Seconds for which the check of an archive may come no further."""
+"""Seconds without progress after which the check of an archive is given up."""
 _MIN_WORKER_BYTES = 2 << 30
-"""Bytes of address space that a worker may always have."""
+"""The least limit of a worker's address space, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is audited, and how thoroughly.
 
-    ``quick``: the structure only. ``aside`` are files that are no archives of the place, by their whole path.
+    ``quick``: the structure only. ``aside`` are full paths of files to leave out.
     """
 
     place: str
@@ -50,16 +50,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """What there is to do: ``earlier`` is finished already, ``left`` is not."""
+    """The work of an audit: ``earlier`` is finished already, ``left`` is not."""
 
     earlier: Amount
     left: Amount
 
 
 def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] | None = None) -> Todo:
-    """List the archives there are; the results' own files are none of them, and what is no regular file is ``passed``.
+    """List the archives, leaving out the files of the results; ``passed`` collects what is no regular file.
 
-    Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
+    Raises SourceError if there is nothing, Refused if the results cannot be read, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
     results.want(_chosen_archives(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
@@ -78,11 +78,10 @@ def _chosen_archives(
 def run(
     plan: Plan, results: Results, progress: Progress, workers: int = 0, patience: float = STALL_SECONDS
 ) -> Generator[Result]:
-    """Check what is left and give each result, kept by then, as it comes. Raises Cancelled and Refused.
+    """Check what is left and yield each result once it is stored. Raises Cancelled and Refused.
 
-    ``workers`` is how many processes are used, 0 for as many as there are processors and two at least. An archive
-    that ends its process, or comes no further for ``patience`` seconds, is unreadable. Closing the iterator ends
-    the processes at once.
+    ``workers`` is the number of processes, 0 for one per processor and at least two. An archive that kills its process,
+    or makes no progress for ``patience`` seconds, is unreadable. Closing the iterator kills the processes.
     """
     left = results.amount(done=False)
     workers = min(workers or max(2, os.cpu_count() or 1), left.files)
@@ -102,7 +101,7 @@ def run(
 
 
 def _submit(pool: Pool[Job, Result], jobs: Iterator[Job]) -> int:
-    """Ask for these, and say how many they are."""
+    """Submit jobs; returns their number."""
     number = 0
     for job in jobs:
         pool.ask(job)
@@ -111,7 +110,7 @@ def _submit(pool: Pool[Job, Result], jobs: Iterator[Job]) -> int:
 
 
 def _memory(workers: int) -> int:
-    """Bytes of address space for each worker: a fair part of what the machine has."""
+    """The address space of each worker in bytes: an equal share of physical memory."""
     try:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # Windows
@@ -121,7 +120,7 @@ def _memory(workers: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to be audited, whether its structure is enough, and how S3 is reached."""
+    """One file to audit; ``quick``: the structure only."""
 
     found: Found
     quick: bool
@@ -139,7 +138,7 @@ def examine(job: Job, progress: Progress) -> Result:
 
 
 def lost(job: Job, sentence: str, *, again: bool = False) -> Result:
-    """What is kept of an archive whose check ended the process it ran in; ``again``: something else may have."""
+    """The result for an archive whose check killed its process; ``again``: the archive may not be the cause."""
     return _result(job, unreadable(job.found.location, sentence), 0.0, again=again)
 
 

@@ -1,4 +1,4 @@
-"""An audit by the workers of a Dask cluster: some archives a task, one place where results are kept."""
+"""An audit on a Dask cluster: several archives per task, one process that stores the results."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from inspector.operations.jobs.subprogress import CHECKING
 from inspector.operations.protocol.audit_views import Result
 
 MAX_CHUNK_FILES = 32
-"""Archives in a task, at most."""
+"""The largest number of archives in a task."""
 MIN_CHUNK_BYTES = 256 << 20
-"""Bytes from which on a task has enough."""
+"""The size from which on a task gets no further archives."""
 _TASKS_PER_THREAD = 3
-"""Tasks that a thread of a worker is given at a time."""
+"""Tasks queued for each thread of a worker."""
 _CONNECT_SECONDS = 10
 """Seconds to wait for the scheduler."""
 
@@ -34,11 +34,11 @@ Answer = tuple[Chunk, list[Result]]
 def run_on_cluster(
     address: str, plan: Plan, results: Results, progress: Progress, shards: ShardFiles | None = None
 ) -> Generator[Result]:
-    """Check what is left, see ``audit.run``. Locations have to be the same, and this program there, on every worker.
+    """Check what is left as ``audit.run`` does. Every worker needs this program and the same locations.
 
-    With ``shards`` a task has archives of one shard, whose file keeps its results before they are given. A task that
-    ends its worker is done again one archive at a time, so that the one that does it is known. Raises Refused where the
-    cluster cannot be had, too.
+    With ``shards`` each task has archives of one shard, and that shard's file stores the results before they are
+    yielded. A task that kills its worker is repeated one archive at a time, to find the archive that does it. Also
+    raises Refused if the cluster cannot be reached.
     """
     left = results.amount(done=False)
     progress.begin(CHECKING, left.size)
@@ -62,7 +62,7 @@ def _with_connection_errors(results_of_chunk: Iterator[Answer]) -> Iterator[Answ
 
 
 def _dask() -> Any:
-    """The library, which is an optional extra and has no types."""
+    """The library, an optional extra without types."""
     try:
         return import_module("distributed")
     except ImportError as error:
@@ -78,7 +78,7 @@ def _client(address: str) -> Any:
 
 
 def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
-    """The jobs of each shard, some at a time: many small archives, or a few large ones."""
+    """Group jobs by shard into tasks of many small archives or a few large ones."""
     open_ones: dict[int, list[Job]] = {}
     for job in jobs:
         shard = shard_of(job.found.name, shards)
@@ -90,7 +90,7 @@ def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
 
 
 def _finished_chunks(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
-    """What comes of the chunks, as it comes; only so many are with the cluster at a time."""
+    """Yield the results of chunks as they finish; only a limited number is submitted at a time."""
     asked: dict[Any, Chunk] = {}
     suspects: list[Job] = []
     ready = _dask().as_completed(loop=client.loop)
@@ -110,7 +110,7 @@ def _finished_chunks(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
             suspects += chunk
         else:
             yield chunk, results_of_chunk
-    # A worker that ends takes along what else it was given, so suspects are alone with the cluster, one after another.
+    # A dying worker loses its other tasks too, so suspects run alone, one after another.
     for job in suspects:
         yield (job,), _outcome(_ask(client, (job,))) or [lost(job, DIED)]
 
@@ -120,7 +120,7 @@ def _ask(client: Any, chunk: Chunk) -> Any:
 
 
 def _outcome(future: Any) -> list[Result] | None:
-    """The results of a chunk, once they are there, or None where its worker has ended, and so did others after it."""
+    """The results of a finished chunk, or None if it killed several workers."""
     error = future.exception()
     if error is None:
         results_of_chunk: list[Result] = future.result()
@@ -133,7 +133,7 @@ def _outcome(future: Any) -> list[Result] | None:
 
 
 def examine_chunk(chunk: Chunk) -> list[Result]:
-    """What a worker of the cluster does: check these archives, one after another."""
+    """The task of a cluster worker: check these archives one after another."""
     results = []
     for job in chunk:
         answer = attempt(examine, job, Progress())

@@ -18,18 +18,18 @@ from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, Amount
 from inspector.operations.protocol.views import Page
 
 _APPLICATION = 0x41494155
-"""What SQLite's header says such a file is: ``AIAU``."""
+"""SQLite's application id of results files: ``AIAU``."""
 _VERSION = 1
 _LOCK_SECONDS = 60.0
-"""Seconds to wait for another audit that writes into the same file."""
+"""Seconds to wait for another audit that writes to the same file."""
 _ROWS_PER_QUERY = 1000
-"""Rows that are held at a time."""
+"""Rows fetched at a time."""
 
 ENDINGS = ("", "-wal", "-shm", "-journal")
-"""What follows the name of a results file in those that SQLite writes."""
+"""Suffixes of the files that SQLite writes for a results file."""
 
 COLUMNS = tuple(field.name for field in fields(Result))
-"""The columns of the table ``results``. A location that is no UTF-8 is a BLOB of its bytes, any other text."""
+"""The columns of the table ``results``. A location is text, or a BLOB of its bytes if it is not UTF-8."""
 
 _NAMES = ", ".join(COLUMNS)
 _CREATE_RESULTS = (
@@ -60,11 +60,10 @@ WHERE ours.location IS NULL OR theirs.finished > ours.finished AND NOT (
 
 
 class Results:
-    """Results by location; a context manager. Without a path they are kept until it ends, in a file without a name.
+    """Results by location; a context manager. Without a path they are in an unnamed temporary file.
 
-    Every result is a transaction of its own, so that another thread may read meanwhile: SQLite lets in one at a time.
-    What is read of it (``chosen``, a view with COLUMNS) are all results, or once ``want`` was called those of the
-    archives wanted. Every method raises Refused where SQLite cannot go on.
+    Each result is its own transaction, so that other threads can read at the same time. The view ``chosen`` has all
+    results, or after ``request`` those of the requested archives. Every method raises Refused on SQLite errors.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -74,7 +73,7 @@ class Results:
             self._choose("SELECT * FROM main.results")
 
     def want(self, found: Iterable[Found], *, quick: bool) -> None:
-        """From now on be about these archives; those that are finished, and have not changed since, are done."""
+        """Restrict to these archives; those that are finished and unchanged are done."""
         with self._sqlite_errors():
             execute = self.connection.execute
             execute("DROP TABLE IF EXISTS wanted")
@@ -97,12 +96,12 @@ class Results:
         self.connection.execute(f"CREATE TEMP VIEW chosen AS {query}")
 
     def amount(self, *, done: bool) -> Amount:
-        """How much of what is wanted is done, or is not."""
+        """The amount of requested archives that are done, or are not."""
         query = "SELECT count(*), coalesce(sum(size), 0) FROM wanted WHERE done = ?"
         return Amount(*next(self.rows(query, (done,))))
 
     def missing(self) -> Iterator[Found]:
-        """What is wanted and not done, in the order it was given; results may be kept meanwhile."""
+        """The requested archives that are not done, in order; results may be stored meanwhile."""
         last = -1
         query = (
             "SELECT number, location, name, size, stamp, listed FROM wanted "
@@ -114,7 +113,7 @@ class Results:
                 yield Found(restored(location), restored(name), size, stamp, bool(listed))
 
     def keep(self, result: Result) -> None:
-        """Keep a result, in the place of an earlier one of the same location."""
+        """Store a result, replacing an earlier one of the same location."""
         key, *values, _ = (getattr(result, name) for name in COLUMNS)
         key = stored(key)
         with self._sqlite_errors():
@@ -124,11 +123,11 @@ class Results:
 
     @property
     def wants(self) -> bool:
-        """Whether it is about archives that are wanted, rather than all it knows."""
+        """Whether ``request`` was called."""
         return any(self.rows("SELECT 1 FROM temp.sqlite_master WHERE name = 'wanted'"))
 
     def take_over(self, path: Path) -> None:
-        """Take over the results in another results file, where they are newer; raises Refused where it is none."""
+        """Import newer results from another results file; raises Refused if it is none."""
         with _sqlite_errors(path), closing(_connection(path, "ro")) as theirs:
             _require_results_file(theirs, path)
         with self._sqlite_errors():
@@ -139,16 +138,16 @@ class Results:
                 self.connection.execute("DETACH shard")
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows that a query gives; it may read ``chosen``."""
+        """The rows of a query, which may read ``chosen``."""
         with self._sqlite_errors():
             yield from self.connection.execute(query, values)
 
     def results(self, rest: str = "", values: tuple[Any, ...] = ()) -> Iterator[Result]:
-        """The chosen results; ``rest`` is what follows in the query, such as an ORDER BY."""
+        """Results in ``chosen``; ``rest`` is appended to the query, such as an ORDER BY."""
         return (result(row) for row in self.rows(f"SELECT {_NAMES} FROM chosen {rest}", values))  # noqa: S608 - own names
 
     def files(self) -> frozenset[str]:
-        """The paths of the files that results are written to."""
+        """The paths of all files that SQLite writes."""
         if self.path is None:
             return frozenset()
         path = os.path.abspath(self.path)  # noqa: PTH100 - a link stays what it is called
@@ -177,7 +176,7 @@ def result(row: tuple[Any, ...]) -> Result:
 
 
 def stored(text: str) -> str | bytes:
-    """A path as SQLite can keep it: text that is no Unicode as its bytes."""
+    """A path as an SQLite value: bytes if it is not Unicode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -197,7 +196,7 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     try:
         if path is not None and path.stat().st_size:  # an empty file is an empty database
             _require_results_file(connection, path)
-        # A journal ahead of the file: a result costs no wait for the disk, and a killed program leaves whole ones.
+        # A write-ahead log: storing a result does not wait for the disk, and a killed program leaves complete results.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -225,13 +224,13 @@ def _require_results_file(connection: sqlite3.Connection, path: Path) -> None:
         raise Refused(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
     if version != _VERSION:
         raise Refused(
-            f"{visible(str(path))} was written by another version of this program, which keeps other results."
+            f"{visible(str(path))} was written by another version of this program with other columns."
         )
 
 
 @contextmanager
 def _sqlite_errors(path: Path | None) -> Iterator[None]:
-    """Make a sentence of what SQLite says."""
+    """Turn SQLite errors into sentences."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -240,9 +239,10 @@ def _sqlite_errors(path: Path | None) -> Iterator[None]:
 
 
 class ShardFiles:
-    """The files of ``count`` shards beside ``path``, which is not written itself; a context manager.
+    """The results files of ``count`` shards; a context manager.
 
-    Those of ``all.sqlite`` are ``all.1-of-4.sqlite`` and so on. Every method raises Refused where SQLite cannot go on.
+    For ``all.sqlite`` they are ``all.1-of-4.sqlite`` and so on; ``path`` itself is not written. Every method raises
+    Refused on SQLite errors.
     """
 
     def __init__(self, path: Path, count: int) -> None:
@@ -253,13 +253,13 @@ class ShardFiles:
         self._files: dict[int, Results] = {}
 
     def known(self) -> list[Path]:
-        """The files there are, also those of an audit with another number of shards."""
+        """All existing shard files, including those of another number of shards."""
         pattern = f"{_plain(self._path.stem)}.*-of-*{_plain(self._path.suffix)}"
         found = self._path.parent.glob(pattern)
         return sorted(each for each in found if _is_shard(each.name, self._path))
 
     def keep(self, shard: int, results: Iterable[Result]) -> None:
-        """Keep results in the file of the shard with this number, from 1."""
+        """Store results in the file of a shard, numbered from 1."""
         kept = self._files.get(shard)
         if kept is None:
             kept = self._files[shard] = self._open.enter_context(Results(self.paths[shard - 1]))
@@ -276,7 +276,7 @@ class ShardFiles:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing stands for something else."""
+    """Text escaped for glob."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
 
 
@@ -287,11 +287,11 @@ def _is_shard(name: str, path: Path) -> bool:
 
 _RANKS = " ".join(f"WHEN '{state}' THEN {rank}" for rank, state in enumerate(STATES))
 RANK = f"CASE state {_RANKS} ELSE -1 END"
-"""How bad a state is, in SQL: 0 for the best, -1 for what is no archive."""
+"""The rank of a state as an SQL expression: 0 for the best, -1 for files that are no archives."""
 
 
 def page(results: Results, query: Query, first: int, count: int) -> Page[Result]:
-    """Up to ``count`` results from number ``first`` on; raises Refused where they cannot be read."""
+    """Results ``[first, first + count)``; raises Refused if they cannot be read."""
     where, values = _where(query)
     ((total,),) = results.rows(f"SELECT count(*) FROM chosen {where}", values)  # noqa: S608 - own names
     assert query.sort in COLUMNS, query.sort

@@ -17,15 +17,15 @@ from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, UNCHEC
 from inspector.sources.local.atomic import AtomicFile
 
 MAX_WORST = 20
-"""Archives that are named because something is wrong with them; the rest is counted."""
+"""Damaged archives that are listed; the rest is counted."""
 _MAX_CODES = 10
-"""Kinds of findings that are counted, those of most archives first."""
+"""Kinds of findings in a summary, the most frequent first."""
 _FINE = ("sound", UNCHECKED)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What this audit itself did, apart from what was finished earlier: so much, in so many seconds."""
+    """What this run did, and what was finished ``earlier``."""
 
     done: Amount
     seconds: float
@@ -33,8 +33,8 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of finding: how bad it is, its code, and how many archives have it."""
+class FindingKind:
+    """A kind of finding and the number of archives that have it."""
 
     severity: str
     code: str
@@ -53,20 +53,20 @@ class Summary:
     states: dict[str, Amount]
     formats: dict[str | None, Amount]
     others: Amount
-    kinds: tuple[Kind, ...]
+    kinds: tuple[FindingKind, ...]
     worst: tuple[Result, ...]
     wrong: int
     run: Run
 
     @property
     def all(self) -> Amount:
-        """All archives."""
+        """The number and size of all archives."""
         amounts = self.states.values()
         return Amount(sum(each.files for each in amounts), sum(each.size for each in amounts))
 
 
 def summary(results: Results, run: Run) -> Summary:
-    """Sum up the chosen results; raises Refused where they cannot be read."""
+    """Summarize the requested results; raises Refused if they cannot be read."""
     states = _amounts(results, "state")
     others = states.pop(NO_ARCHIVE, Amount())
     kinds = results.rows(
@@ -81,7 +81,7 @@ def summary(results: Results, run: Run) -> Summary:
         {state: states[state] for state in STATES if state in states},
         _amounts(results, "format", f"WHERE state <> '{NO_ARCHIVE}'"),
         others,
-        tuple(Kind(*row) for row in kinds),
+        tuple(FindingKind(*row) for row in kinds),
         tuple(worst),
         sum(amount.files for state, amount in states.items() if state not in _FINE),
         run,
@@ -94,7 +94,7 @@ def _amounts(results: Results, column: str, where: str = "") -> dict[Any, Amount
 
 
 def as_text(summed: Summary) -> str:
-    """Lines for a person; every name is visible text."""
+    """The summary as lines of text with visible names."""
     everything = summed.all
     states = ", ".join(f"{amount.files:,} {state}" for state, amount in summed.states.items())
     lines = [f"{count(everything.files, 'archive')}, {rounded(everything.size)}: {states or 'nothing was audited'}"]
@@ -124,7 +124,7 @@ def _speed(run: Run) -> str:
 
 
 def as_object(summed: Summary) -> dict[str, Any]:
-    """The object that scripts read, after those of the archives."""
+    """The last object of the JSON output."""
     run = summed.run
     return {
         "summary": {
@@ -155,15 +155,15 @@ _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def cell(text: str) -> str:
-    """Text as a cell that is shown, never computed: what begins like a formula gets an apostrophe before it."""
+    """Text as a cell that a spreadsheet shows and never computes: text like a formula gets an apostrophe in front."""
     shown = visible(text)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
 
 
 def write_csv(results: Results, path: Path) -> None:
-    """Write the chosen archives to ``path``, in the place of what is there, in the order of their locations.
+    """Write the requested results to ``path``, sorted by location, replacing an existing file.
 
-    Raises SourceError where it cannot be written, and Refused where the results cannot be read.
+    Raises SourceError if it cannot be written, and Refused if the results cannot be read.
     """
     with AtomicFile(path, replace=True) as target:
         target.write(_line(HEADINGS))
@@ -182,6 +182,6 @@ def _cells(each: Result) -> Iterator[str | int | float]:
 
 def _line(cells: tuple[str | int | float, ...]) -> bytes:
     text = io.StringIO()
-    # All text is quoted: a program that separates by other characters must not find cells inside of it.
+    # Quote all text: a program with another separator must not split it.
     csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC).writerow(cells)
     return text.getvalue().encode("utf-8")

@@ -57,7 +57,7 @@ def decoded(source: Source, archive: Source) -> Edit:
         patches = tuple(Patch(each.offset, bytes.fromhex(each.old), bytes.fromhex(each.new)) for each in file.patches)
         edit = Edit(file.label[:200], patches, file.old_size, file.new_size)
     except ValueError as error:  # the base of msgspec.DecodeError
-        raise Refused(f"{visible(source.name)} is no valid patch file: {error}.") from error
+        raise Refused(f"{visible(source.name)} is no valid patch file: {str(error).rstrip('.')}.") from error
     require_match(edit, archive)
     return edit
 
