@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     worst = Worst()
     with worst, shards or nullcontext(), Results(path) as results, Lines() as out:
         for shard in (*map(Path, options.merge), *(shards.known() if shards is not None else ())):
-            results.take_over(shard)
+            results.import_shard(shard)
         summed = _audited(options, results, shards, out, worst)
         out.write(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
         if options.csv:

@@ -251,7 +251,7 @@ def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.Captu
 
 def test_what_could_not_be_read_is_not_counted_as_read(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(plan: Plan, results: Results, *_: object) -> Iterator[Result]:
-        for found in list(results.missing()):
+        for found in list(results.pending()):
             result = lost(Job(found, plan.quick), "The server cannot be reached.")
             results.keep(result)
             yield result

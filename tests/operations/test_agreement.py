@@ -110,7 +110,7 @@ def planted(view: MembersView, node: int = 0) -> list[object]:
 def test_the_tree_is_the_naive_tree(names: list[bytes], text: str) -> None:
     view = view_of(names)
     view.arrange(text, SortKey.ARCHIVE, False, Progress())
-    view.plant(Progress())
+    view.build_tree(Progress())
     kept = [(name, index) for index, name in enumerate(names) if text in visible(name).lower()]
     assert planted(view) == naive(kept)
     for index in range(len(names)):

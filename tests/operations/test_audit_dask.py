@@ -78,7 +78,7 @@ def test_shards_of_a_cluster_are_those_of_one_machine(address: str, place: Path,
             audited(address, Plan(str(place), choice=Choice(shard=(part, 2))), shard)
     with Results() as results:
         for part in (1, 2):
-            results.take_over(tmp_path / f"{part}.sqlite")
+            results.import_shard(tmp_path / f"{part}.sqlite")
         prepare(Plan(str(place)), results, Progress())
         assert (results.amount(done=True).files, results.amount(done=False).files) == (9, 0)
 
@@ -87,7 +87,7 @@ def test_a_task_has_many_small_archives_or_few_large_ones(place: Path, monkeypat
     monkeypatch.setattr(audit_dask, "MAX_CHUNK_FILES", 4)
     with Results() as results:
         prepare(Plan(str(place)), results, Progress())
-        jobs = [audit_dask.Job(found, quick=False) for found in results.missing()]
+        jobs = [audit_dask.Job(found, quick=False) for found in results.pending()]
     assert [len(chunk) for chunk in audit_dask._chunks(jobs, 1)] == [4, 4, 1]
     for chunk in audit_dask._chunks(jobs, 2):
         assert len({shard_of(job.found.name, 2) for job in chunk}) == 1

@@ -181,23 +181,23 @@ def test_shards_are_merged(tmp_path: Path) -> None:
         results.keep(result("newer.caf", finished=1.0))
         results.keep(result("older.caf", finished=9.0))
         results.keep(result("quick.caf", finished=1.0))
-        results.take_over(tmp_path / "shard.sqlite")
-        results.take_over(tmp_path / "shard.sqlite")
+        results.import_shard(tmp_path / "shard.sqlite")
+        results.import_shard(tmp_path / "shard.sqlite")
         found = {Path(each.location).stem: each.state for each in results.results()}
         assert found == {"new": "sound", "newer": "damaged", "older": "sound", "quick": "sound"}
         with pytest.raises(Refused, match=r"nothing\.sqlite"):
-            results.take_over(tmp_path / "nothing.sqlite")
+            results.import_shard(tmp_path / "nothing.sqlite")
         (tmp_path / "notes").write_text("no database" * 100)
         with pytest.raises(Refused, match="notes"):
-            results.take_over(tmp_path / "notes")
+            results.import_shard(tmp_path / "notes")
 
 
 def test_what_is_wanted_may_be_kept_while_it_is_read() -> None:
     with Results() as results:
         wanted = [Found(f"/place/{number}", str(number), 1, "1", True) for number in range(2500)]
-        results.want(iter(wanted), quick=False)
+        results.request(iter(wanted), quick=False)
         seen = []
-        for found in results.missing():
+        for found in results.pending():
             seen.append(found)
             results.keep(Result(found.location, found.size, found.stamp, False, "sound"))
         assert seen == wanted

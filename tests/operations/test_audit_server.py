@@ -15,7 +15,7 @@ from inspector.core.source import SourceError
 from inspector.operations.audit.audit import Job, Plan, examine, lost
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.audit_views import ExportKind, Query, Result, Wanted
+from inspector.operations.protocol.audit_views import AuditRequest, ExportKind, Query, Result
 from inspector.operations.worker import audit_server
 from inspector.operations.worker.audit_server import Auditor
 
@@ -36,14 +36,14 @@ def folder(tmp_path: Path, sample: Sample) -> Path:
 def test_nothing_is_known_before_an_audit() -> None:
     auditor = Auditor()
     assert auditor.page(Query(), 0, 10).total == 0
-    assert auditor.standing().done.files == 0
+    assert auditor.status().done.files == 0
     with pytest.raises(Refused, match="Start the audit first"):
         auditor.export(Progress(), "out.csv", ExportKind.CSV)
 
 
 def test_results_can_be_asked_for_and_written(folder: Path, tmp_path: Path) -> None:
     auditor = Auditor()
-    standing = auditor.audit(Progress(), Wanted(str(folder), workers=1))
+    standing = auditor.audit(Progress(), AuditRequest(str(folder), workers=1))
     assert (standing.done.files, standing.left.files, standing.others) == (3, 0, 1)
     assert standing.states == (("sound", 1), ("damaged", 1))
     assert standing.formats == ("caf", "rca")
@@ -62,19 +62,19 @@ def test_results_can_be_asked_for_and_written(folder: Path, tmp_path: Path) -> N
 
 def test_what_could_not_be_read_is_not_counted_as_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def half_gone(plan: Plan, results: Results, *_: object) -> Iterator[Result]:
-        for found in list(results.missing()):
+        for found in list(results.pending()):
             job = Job(found, plan.quick)
             result = examine(job, Progress()) if found.name == "journey.caf" else lost(job, "It cannot be reached.")
             results.keep(result)
             yield result
 
     monkeypatch.setattr(audit_server, "run", half_gone)
-    text = Auditor().audit(Progress(), Wanted(str(folder), workers=1)).text
+    text = Auditor().audit(Progress(), AuditRequest(str(folder), workers=1)).text
     assert f"3 files, {rounded((folder / 'journey.caf').stat().st_size)} read in " in text
 
 
 def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: Path) -> None:
-    wanted = Wanted(str(folder), workers=1, results=str(tmp_path / "kept.audit"))
+    wanted = AuditRequest(str(folder), workers=1, results=str(tmp_path / "kept.audit"))
     Auditor().audit(Progress(), wanted)
     again = Auditor()
     assert again.audit(Progress(), wanted).earlier.files == 3
@@ -84,21 +84,21 @@ def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: P
 
 def test_only_the_structure_and_only_a_share(folder: Path) -> None:
     auditor = Auditor()
-    assert ("unchecked", 1) in auditor.audit(Progress(), Wanted(str(folder), quick=True, workers=1)).states
-    assert auditor.audit(Progress(), Wanted(str(folder), sample=0.01, workers=1)).done.files == 0
+    assert ("unchecked", 1) in auditor.audit(Progress(), AuditRequest(str(folder), quick=True, workers=1)).states
+    assert auditor.audit(Progress(), AuditRequest(str(folder), sample=0.01, workers=1)).done.files == 0
 
 
 def test_a_cancelled_audit_keeps_what_was_finished(folder: Path) -> None:
     auditor = Auditor()
-    auditor.audit(Progress(), Wanted(str(folder), workers=1))
+    auditor.audit(Progress(), AuditRequest(str(folder), workers=1))
     progress = Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
-        auditor.audit(progress, Wanted(str(folder), workers=1))
-    assert auditor.standing().done.files == 0
-    assert auditor.audit(Progress(), Wanted(str(folder), workers=1)).done.files == 3
+        auditor.audit(progress, AuditRequest(str(folder), workers=1))
+    assert auditor.status().done.files == 0
+    assert auditor.audit(Progress(), AuditRequest(str(folder), workers=1)).done.files == 3
 
 
 def test_a_place_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not exist"):
-        Auditor().audit(Progress(), Wanted(str(tmp_path / "nowhere")))
+        Auditor().audit(Progress(), AuditRequest(str(tmp_path / "nowhere")))

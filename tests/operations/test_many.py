@@ -17,7 +17,7 @@ from inspector.core.verdict import State
 from inspector.operations.check import many
 from inspector.operations.check.many import check_many
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import ReportKind, Wanted
+from inspector.operations.protocol.check_views import CheckLocation, ReportKind
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]
@@ -39,12 +39,12 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, sample: Sample) -> 
         (tmp_path / "sub" / name).write_text("")
     sub = tmp_path / "sub"
     assert list(expanded([str(sub)])) == [
-        Wanted(str(sub / "a.caf"), found=True),
-        Wanted(str(sub / "x.tar"), found=True, beside=(str(sub / "x.tar.metadata"), str(sub / "x.index"))),
-        Wanted(str(sub / "y.index"), found=True),
-        Wanted(str(sub / "z.caf.index"), found=True),
+        CheckLocation(str(sub / "a.caf"), found=True),
+        CheckLocation(str(sub / "x.tar"), found=True, beside=(str(sub / "x.tar.metadata"), str(sub / "x.index"))),
+        CheckLocation(str(sub / "y.index"), found=True),
+        CheckLocation(str(sub / "z.caf.index"), found=True),
     ]
-    assert list(expanded([str(tmp_path / "b.caf")])) == [Wanted(str(tmp_path / "b.caf"))]
+    assert list(expanded([str(tmp_path / "b.caf")])) == [CheckLocation(str(tmp_path / "b.caf"))]
     assert all(each.found for each in expanded([str(tmp_path)]))
     assert found(sample("weather"), tmp_path / "nothing") == [str(sample("weather")), str(tmp_path / "nothing")]
 
@@ -120,11 +120,11 @@ def test_outcomes_come_in_the_order_of_the_locations(
     notes = tmp_path / "notes.txt"
     notes.write_text("no archive")
     wanted = [
-        *(Wanted(str(sample(name))) for name in NAMES),
-        Wanted(str(tmp_path / "nothing")),
-        Wanted(str(notes), found=True),
-        Wanted(str(notes)),
-        Wanted(str(sample("weather"))),
+        *(CheckLocation(str(sample(name))) for name in NAMES),
+        CheckLocation(str(tmp_path / "nothing")),
+        CheckLocation(str(notes), found=True),
+        CheckLocation(str(notes)),
+        CheckLocation(str(sample("weather"))),
     ]
     progress = Recorded()
     outcomes = list(check_many(wanted, ReportKind.TEXT, progress, workers))
@@ -145,7 +145,7 @@ def test_outcomes_come_in_the_order_of_the_locations(
 
 def test_small_files_are_not_worth_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "Pool", None)
-    wanted = [Wanted(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
+    wanted = [CheckLocation(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
     assert len(list(check_many(wanted, ReportKind.TEXT, Progress()))) == 2
 
 
@@ -156,7 +156,7 @@ def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.
         file.write(b"rubbish" * 100)
         file.truncate(1 << 42)
     outcomes = check_many(
-        [Wanted(str(caf(tmp_path / "a.caf"))), *[Wanted(str(endless))] * 2], ReportKind.TEXT, Progress()
+        [CheckLocation(str(caf(tmp_path / "a.caf"))), *[CheckLocation(str(endless))] * 2], ReportKind.TEXT, Progress()
     )
     assert next(outcomes).state is State.SOUND
     outcomes.close()
@@ -166,13 +166,13 @@ def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.
 def test_a_worker_that_dies_takes_only_its_own_location_along(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "PAYS", 0)
     monkeypatch.setattr(many, "_work", _die_of_damage)
-    wanted = [Wanted(str(sample(name))) for name in (*NAMES[:2], NAMES[2])]
+    wanted = [CheckLocation(str(sample(name))) for name in (*NAMES[:2], NAMES[2])]
     outcomes = list(check_many(wanted, ReportKind.JSON, Progress()))
     assert [outcome.state for outcome in outcomes] == [State.SOUND, State.UNREADABLE, State.SOUND]
     assert "ended unexpectedly" in outcomes[1].report
 
 
-def _die_of_damage(kind: ReportKind, task: tuple[int, Wanted], progress: Progress) -> many.Outcome:
+def _die_of_damage(kind: ReportKind, task: tuple[int, CheckLocation], progress: Progress) -> many.Outcome:
     outcome = many.check_one(task[1], kind, progress)
     if outcome.state is State.DAMAGED:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -182,7 +182,7 @@ def _die_of_damage(kind: ReportKind, task: tuple[int, Wanted], progress: Progres
 def test_processes_can_be_started_from_any_thread(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "PAYS", 0)
     states: list[State] = []
-    wanted = [Wanted(str(sample(name))) for name in NAMES[:2]]
+    wanted = [CheckLocation(str(sample(name))) for name in NAMES[:2]]
     worker = threading.Thread(
         target=lambda: states.extend(each.state for each in check_many(wanted, ReportKind.TEXT, Progress()))
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.core.progress import Progress
-from inspector.operations.protocol.audit_views import Query, Wanted
+from inspector.operations.protocol.audit_views import AuditRequest, Query
 from inspector.operations.session.session import Session
 from inspector.operations.worker.audit_server import Auditor
 from tests.s3.conftest import Store
@@ -33,7 +33,7 @@ def test_before_it_is_decoded_a_dataset_costs_one_listing(store: Store) -> None:
 def test_a_prefix_is_audited_as_a_window_does_it(store: Store) -> None:
     location = f"{dataset(store, 'audited', 2)}/"
     auditor = Auditor()
-    standing = auditor.audit(Progress(), Wanted(location, workers=1, connection=store.connection))
+    standing = auditor.audit(Progress(), AuditRequest(location, workers=1, connection=store.connection))
     assert standing.left.files == 0
     found = auditor.page(Query(), 0, 10).rows
     assert [each.location.removeprefix(location) for each in found] == [

@@ -168,7 +168,7 @@ def test_a_tree_needs_no_names_and_a_filter_does(store: Store) -> None:
     session = Session(dataset(store, "tree", 2), store.connection)
     session.decode(Progress())
     store.proxy.reset()
-    session.plant(Progress())
+    session.build_tree(Progress())
     assert session.tree_rows(0, 0, 10).total == 1
     assert not store.proxy.log
     assert session.arrange(Progress(), ".TXT", SortKey.NAME, True) == 20

@@ -212,7 +212,7 @@ class Document(QObject):
 
     def _arranged(self, _: object) -> None:
         self.arranged.emit()
-        self.start(ArchiveRequests.plant).then(lambda _: self.planted.emit())
+        self.start(ArchiveRequests.build_tree).then(lambda _: self.planted.emit())
 
     def open_content(self, member: int) -> None:
         """Decode a member's content and show it as a layer."""

@@ -234,7 +234,7 @@ class Editing(QObject):
         """Read the archive as it is now, and keep what is pending where that is a change of it too."""
         edit = self.pending
         if edit is not None:
-            self._document.start(ArchiveRequests.read_again, edit).then(lambda _: self._take_over(edit))
+            self._document.start(ArchiveRequests.reload, edit).then(lambda _: self._take_over(edit))
 
     def _take_over(self, edit: Edit) -> None:
         pending = self.pending

@@ -80,7 +80,7 @@ class Navigation(QObject):
     def _step_unexplained(self, backwards: bool) -> None:
         here = self._document.selection
         nothing = NONE_BEFORE if backwards else NONE_AFTER
-        job = self._document.start(ArchiveRequests.unexplained, here.layer, here.caret, backwards)
+        job = self._document.start(ArchiveRequests.next_unexplained, here.layer, here.caret, backwards)
         job.then(partial(self._arrive, nothing))
 
     def next_alike(self) -> None:
@@ -99,7 +99,7 @@ class Navigation(QObject):
         none = ALIKE_BEFORE if backwards else ALIKE_AFTER
         nothing = none.format(kind=field.kind, name=short(field.name))
         place = (here.layer, here.caret)
-        job = self._document.start(ArchiveRequests.alike, *place, field.kind, field.name, backwards)
+        job = self._document.start(ArchiveRequests.next_similar, *place, field.kind, field.name, backwards)
         job.then(partial(self._arrive, nothing))
 
     def _field(self) -> FieldRow | None:

@@ -53,7 +53,9 @@ class MemberFiles(QMimeData):
 
     def _start(self, most: int | None) -> None:
         client = self._document.client
-        self._job = client.start(ArchiveRequests.lend, self._chosen, self._folder, most).then(self._take, self._fail)
+        self._job = client.start(ArchiveRequests.export_members, self._chosen, self._folder, most).then(
+            self._take, self._fail
+        )
         self._job.finished.connect(self._over)
 
     def _over(self) -> None:
@@ -134,7 +136,7 @@ class TempFiles(QObject):
 
     def _lend_one(self, member: int) -> None:
         if room := self._room():
-            self._document.start(ArchiveRequests.lend_one, member, room).then(self._open)
+            self._document.start(ArchiveRequests.export_member, member, room).then(self._open)
 
     def _open(self, lent: ExportedFiles) -> None:
         if not self.open_file(QUrl.fromLocalFile(lent.paths[0])):

@@ -26,7 +26,7 @@ class UploadConfirmation(QObject):
         if dispatch.edit is None:
             self._show(dispatch, ())
             return
-        self._document.client.ask(ArchiveRequests.sending, dispatch.edit, dispatch.whole).then(
+        self._document.client.ask(ArchiveRequests.upload_preview, dispatch.edit, dispatch.whole).then(
             partial(self._show, dispatch), self._document.said.emit
         )
 

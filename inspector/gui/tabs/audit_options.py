@@ -22,7 +22,7 @@ from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import label_of
-from inspector.operations.protocol.audit_views import Wanted
+from inspector.operations.protocol.audit_views import AuditRequest
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -97,11 +97,11 @@ class AuditOptions(QWidget):
         more.addStretch(1)
         grid.addLayout(more, len(rows), 1, 1, 2)
 
-    def wanted(self, connection: Connection = DEFAULT) -> Wanted:
+    def wanted(self, connection: Connection = DEFAULT) -> AuditRequest:
         """What is to be done; ``connection`` says how S3 is reached."""
         place = self.place.text().strip()
         results = self.results.text().strip()
-        return Wanted(
+        return AuditRequest(
             place if is_s3(place) else absolute(place),
             self.quick.isChecked(),
             self.sample.value(),

@@ -34,7 +34,7 @@ from inspector.gui.tabs.audit_model import (
 )
 from inspector.gui.tabs.audit_options import AuditOptions
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.protocol.audit_views import ExportKind, Result, Standing
+from inspector.operations.protocol.audit_views import AuditStatus, ExportKind, Result
 from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -60,9 +60,9 @@ class AuditTab(SideTab):
         super().__init__(SIDES["audit"])
         self._connection_of = connection_of
         self.client = audit_client(self)
-        self._job: Job[Standing] | None = None
+        self._job: Job[AuditStatus] | None = None
         self._pace = Eta(0.0)
-        self.standing = Standing()
+        self.standing = AuditStatus()
         self.options = AuditOptions()
         self.begin = QPushButton("S&tart")
         self.begin.setDefault(True)
@@ -171,7 +171,7 @@ class AuditTab(SideTab):
         self.message.hide()
         wanted = self.options.wanted(self._connection_of(self.options.place.text().strip()))
         self.model.results.start = _folder(wanted.place)
-        self.standing, self._pace = Standing(), Eta(monotonic())
+        self.standing, self._pace = AuditStatus(), Eta(monotonic())
         self._job = self.client.start(AuditRequests.audit, wanted).then(self._take, self.message.say)
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._over)
@@ -209,10 +209,10 @@ class AuditTab(SideTab):
     def _look(self) -> None:
         """Ask for what has come since; not twice, so that a slow answer does not pile up."""
         if self.client.outstanding <= 1:
-            self.client.ask(AuditRequests.standing).then(self._take)
+            self.client.ask(AuditRequests.status).then(self._take)
             self.model.refetch()
 
-    def _take(self, standing: Standing) -> None:
+    def _take(self, standing: AuditStatus) -> None:
         self.standing = standing
         self.filters.offer(standing.formats)
         if not self.running:
@@ -223,7 +223,7 @@ class AuditTab(SideTab):
     def _over(self) -> None:
         self._looking.stop()
         self.sentence.setText(self._summary())
-        self.client.ask(AuditRequests.standing).then(self._take, self.message.say)
+        self.client.ask(AuditRequests.status).then(self._take, self.message.say)
         self.model.refetch()
         self._refresh()
 

@@ -15,7 +15,7 @@ from inspector.core.verdict import State
 from inspector.gui.kit.icons import icon, state_icon
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain, short
-from inspector.operations.protocol.check_views import Outcome, Wanted
+from inspector.operations.protocol.check_views import CheckLocation, Outcome
 
 TITLES = ("Location", "State", "Errors", "Warnings", "What was found")
 LOCATION, STATE, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
@@ -40,7 +40,7 @@ class CheckListModel(TitledTable):
         self._rows: list[_Row] = []
         self._start = ""
 
-    def fill(self, wanted: list[Wanted], start: str = "") -> None:
+    def fill(self, wanted: list[CheckLocation], start: str = "") -> None:
         """Show these locations, about which nothing is known yet."""
         self.beginResetModel()
         self._rows = [_Row(each.location) for each in wanted]

@@ -15,7 +15,7 @@ from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, table_view
 from inspector.gui.tabs.check_list_model import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.protocol.check_views import Outcome, Wanted
+from inspector.operations.protocol.check_views import CheckLocation, Outcome
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 320, STATE: 130, ERRORS: 70, WARNINGS: 80, SENTENCE: 500}
@@ -92,7 +92,7 @@ class CheckTab(SideTab):
 
     def show_places(self) -> None:
         """Show what was checked in an earlier session, and wait until the user wants it checked again."""
-        self.model.fill([Wanted(each) for each in self._locations])
+        self.model.fill([CheckLocation(each) for each in self._locations])
         self.model.cancel()
         self._stack.show_view(self.table)
         self.sentence.setText("Checked in an earlier session, and not checked again automatically.")
@@ -116,7 +116,7 @@ class CheckTab(SideTab):
         if had_focus:
             (self.stop if running else self.again).setFocus()
 
-    def _found(self, wanted: list[Wanted]) -> None:
+    def _found(self, wanted: list[CheckLocation]) -> None:
         self.model.fill(wanted, _common_start([each.location for each in wanted]))
         self.bar.setRange(0, max(1, len(wanted)))
         if wanted:

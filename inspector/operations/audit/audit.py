@@ -62,7 +62,7 @@ def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] 
     Raises SourceError if there is nothing, Refused if the results cannot be read, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
-    results.want(_chosen_archives(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
+    results.request(_chosen_archives(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
     return Todo(results.amount(done=True), results.amount(done=False))
 
 
@@ -88,7 +88,7 @@ def run(
     progress.begin(CHECKING, left.size)
     if not workers:
         return
-    jobs = (Job(found, plan.quick, plan.connection) for found in results.missing())
+    jobs = (Job(found, plan.quick, plan.connection) for found in results.pending())
     with Pool(workers, examine, progress, patience=patience, memory=_memory(workers)) as pool:
         asked = _submit(pool, islice(jobs, 2 * workers))
         while asked:

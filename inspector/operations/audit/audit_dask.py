@@ -44,7 +44,7 @@ def run_on_cluster(
     progress.begin(CHECKING, left.size)
     with _client(address) as client:
         count = shards.count if shards is not None else 1
-        chunks = _chunks((Job(found, plan.quick, plan.connection) for found in results.missing()), count)
+        chunks = _chunks((Job(found, plan.quick, plan.connection) for found in results.pending()), count)
         for chunk, results_of_chunk in _with_connection_errors(_finished_chunks(client, chunks)):
             if shards is not None:
                 shards.keep(shard_of(chunk[0].found.name, count), results_of_chunk)

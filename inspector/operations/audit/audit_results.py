@@ -72,7 +72,7 @@ class Results:
             self.connection = _opened(path)
             self._choose("SELECT * FROM main.results")
 
-    def want(self, found: Iterable[Found], *, quick: bool) -> None:
+    def request(self, found: Iterable[Found], *, quick: bool) -> None:
         """Restrict to these archives; those that are finished and unchanged are done."""
         with self._sqlite_errors():
             execute = self.connection.execute
@@ -100,7 +100,7 @@ class Results:
         query = "SELECT count(*), coalesce(sum(size), 0) FROM wanted WHERE done = ?"
         return Amount(*next(self.rows(query, (done,))))
 
-    def missing(self) -> Iterator[Found]:
+    def pending(self) -> Iterator[Found]:
         """The requested archives that are not done, in order; results may be stored meanwhile."""
         last = -1
         query = (
@@ -118,15 +118,15 @@ class Results:
         key = stored(key)
         with self._sqlite_errors():
             self.connection.execute(_STORE, (key, *values, key))
-            if self.wants:
+            if self.has_request:
                 self.connection.execute("UPDATE wanted SET done = 1 WHERE location = ?", (key,))
 
     @property
-    def wants(self) -> bool:
+    def has_request(self) -> bool:
         """Whether ``request`` was called."""
         return any(self.rows("SELECT 1 FROM temp.sqlite_master WHERE name = 'wanted'"))
 
-    def take_over(self, path: Path) -> None:
+    def import_shard(self, path: Path) -> None:
         """Import newer results from another results file; raises Refused if it is none."""
         with _sqlite_errors(path), closing(_connection(path, "ro")) as theirs:
             _require_results_file(theirs, path)
@@ -223,9 +223,7 @@ def _require_results_file(connection: sqlite3.Connection, path: Path) -> None:
     if application != _APPLICATION:
         raise Refused(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
     if version != _VERSION:
-        raise Refused(
-            f"{visible(str(path))} was written by another version of this program with other columns."
-        )
+        raise Refused(f"{visible(str(path))} was written by another version of this program with other columns.")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from inspector.operations.jobs.process_pool import Lost, Pool
 from inspector.operations.jobs.subprogress import CHECKING, Subprogress, together
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import FAR_AT_A_TIME
-from inspector.operations.protocol.check_views import Outcome, ReportKind, Wanted
+from inspector.operations.protocol.check_views import CheckLocation, Outcome, ReportKind
 from inspector.sources.s3.address import is_s3
 
 PAYS = 32 << 20
@@ -32,7 +32,7 @@ _AHEAD = 4
 """Locations a worker may be ahead of the one whose turn it is to be told."""
 
 
-def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
+def check_one(wanted: CheckLocation, kind: ReportKind, progress: Progress) -> Outcome:
     """Check one location; raises Cancelled."""
     if wanted.why:
         return _outcome(unreadable(wanted.location, wanted.why), kind)
@@ -52,7 +52,9 @@ def _outcome(report: Report, kind: ReportKind) -> Outcome:
     return Outcome(report.location, report.state, report.sentence, RENDERED[kind](report), counts=counts, worst=worst)
 
 
-def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, workers: int = 0) -> Generator[Outcome]:
+def check_many(
+    wanted: Iterable[CheckLocation], kind: ReportKind, progress: Progress, workers: int = 0
+) -> Generator[Outcome]:
     """Check all of these and give what each came to, in their order.
 
     ``workers`` is how many processes may be used, 0 for as many as there are processors and two at least. Closing the
@@ -71,7 +73,7 @@ def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, w
 
 
 def _in_threads(
-    wanted: Sequence[Wanted], kind: ReportKind, most: int, sizes: Sequence[int], progress: Progress
+    wanted: Sequence[CheckLocation], kind: ReportKind, most: int, sizes: Sequence[int], progress: Progress
 ) -> Generator[Outcome]:
     """Up to ``most`` at a time: what is far away is waited for most of the time."""
     by_size = most == 1 or all(size or each.size is not None for size, each in zip(sizes, wanted, strict=True))
@@ -79,7 +81,7 @@ def _in_threads(
     return together(progress, CHECKING, parts, lambda at, part: check_one(wanted[at], kind, part), most, unit)
 
 
-def _size(wanted: Wanted) -> int:
+def _size(wanted: CheckLocation) -> int:
     """The bytes that are to be checked at a location; 0 where that cannot be told."""
     if wanted.size is not None:
         return wanted.size
@@ -93,7 +95,9 @@ def _size(wanted: Wanted) -> int:
         return 0
 
 
-def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, progress: Progress) -> Iterator[Outcome]:
+def _in_processes(
+    wanted: Sequence[CheckLocation], kind: ReportKind, workers: int, progress: Progress
+) -> Iterator[Outcome]:
     come: dict[int, Outcome] = {}
     with Pool(workers, partial(_work, kind), progress) as pool:
         asked = 0
@@ -109,7 +113,7 @@ def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, prog
             yield come.pop(turn)
 
 
-def _work(kind: ReportKind, task: tuple[int, Wanted], progress: Progress) -> Outcome:
+def _work(kind: ReportKind, task: tuple[int, CheckLocation], progress: Progress) -> Outcome:
     wanted = task[1]
     share = Subprogress(progress, progress.done, progress.done + _size(wanted))
     outcome = check_one(wanted, kind, share)

@@ -13,7 +13,7 @@ from inspector.core.source import SourceError
 from inspector.formats import FORMATS
 from inspector.operations.open.collection import collection_in, open_collection
 from inspector.operations.open.opening import open_place
-from inspector.operations.protocol.check_views import SUFFIXES, Wanted
+from inspector.operations.protocol.check_views import SUFFIXES, CheckLocation
 from inspector.sources.local.disk_calls import reason, unusable
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -26,7 +26,7 @@ _BESIDE = (".metadata", *SUFFIXES)
 
 def expanded(
     locations: Iterable[str], connection: Connection = DEFAULT, passed: list[str] | None = None
-) -> Iterator[Wanted]:
+) -> Iterator[CheckLocation]:
     """The locations to check: a folder stands for the files in it and beneath, in sorted order.
 
     One that is a collection is a location itself, and stands for what else is in it too.
@@ -42,19 +42,19 @@ def expanded(
         elif path.is_dir():
             yield from _in_folder(location, path, passed)
         else:
-            yield Wanted(location)
+            yield CheckLocation(location)
 
 
-def _in_folder(location: str, path: Path, passed: list[str] | None) -> Iterator[Wanted]:
+def _in_folder(location: str, path: Path, passed: list[str] | None) -> Iterator[CheckLocation]:
     try:
         collection = open_collection(path)
     except SourceError as error:
-        yield Wanted(location, why=str(error))
+        yield CheckLocation(location, why=str(error))
         return
     if collection is None:
         yield from beneath(path, passed)
         return
-    yield Wanted(location)
+    yield CheckLocation(location)
     base = path.resolve()
     is_else = _is_else(collection)
     for each in beneath(path, passed):
@@ -69,7 +69,7 @@ def _is_else(collection: Collection) -> Callable[[str], bool]:
     return lambda location: location not in theirs and Path(location).name not in orphans
 
 
-def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
+def beneath(path: Path, passed: list[str] | None = None) -> Iterator[CheckLocation]:
     """The files in a folder and beneath it, in sorted order, each with those that belong to it, see ``expanded``."""
     closed: list[OSError] = []
     for folder, folders, names in os.walk(path, onerror=closed.append):
@@ -82,45 +82,47 @@ def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
             try:
                 regular = file.is_file()
             except OSError as error:
-                yield Wanted(str(file), why=unusable(str(file), error))
+                yield CheckLocation(str(file), why=unusable(str(file), error))
                 continue
             if regular:
-                yield Wanted(str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name]))
+                yield CheckLocation(
+                    str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name])
+                )
             elif passed is not None:
                 passed.append(str(file))
     for each in closed:
         name = visible(str(each.filename))
-        yield Wanted(str(each.filename), why=f"The folder {name} cannot be read: {reason(each)}.")
+        yield CheckLocation(str(each.filename), why=f"The folder {name} cannot be read: {reason(each)}.")
 
 
-def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
+def _on_s3(location: str, connection: Connection) -> Iterator[CheckLocation]:
     try:
         place = _place(location, connection)
     except SourceError as error:
-        yield Wanted(location, connection=connection, why=str(error))
+        yield CheckLocation(location, connection=connection, why=str(error))
         return
     if not isinstance(place, S3Prefix):
-        yield Wanted(location, connection=connection, place=place)
+        yield CheckLocation(location, connection=connection, place=place)
         return
     try:
         collection = collection_in(place)
     except SourceError as error:
-        yield Wanted(location, connection=connection, why=str(error))
+        yield CheckLocation(location, connection=connection, why=str(error))
         return
     if collection is None:
         yield from beneath_prefix(place, connection)
         return
-    yield Wanted(location, connection=connection, place=place)
+    yield CheckLocation(location, connection=connection, place=place)
     is_else, there = _is_else(collection), place.told() if place.partly else place.beneath()
     yield from (each for each in _among(there, place, connection) if is_else(each.location))
 
 
-def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
+def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[CheckLocation]:
     """The objects beneath a prefix, in sorted order, see ``beneath``. Raises SourceError."""
     return _among(prefix.beneath(), prefix, connection)
 
 
-def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
+def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -> Iterator[CheckLocation]:
     names: dict[str, list[str]] = {}
     for each in locations:
         folder, slash, name = each.rpartition("/")
@@ -131,7 +133,7 @@ def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -
         theirs = set(chain.from_iterable(beside.values()))
         for name in sorted(there - theirs):
             others = tuple(folder + other for other in beside[name])
-            yield Wanted(folder + name, True, others, connection, prefix.seen(folder + name, others))
+            yield CheckLocation(folder + name, True, others, connection, prefix.seen(folder + name, others))
 
 
 def _place(location: str, connection: Connection) -> S3Source | S3Prefix | None:

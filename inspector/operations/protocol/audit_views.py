@@ -96,7 +96,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AuditRequest:
     """What to audit, and how.
 
     ``results`` is the path of the results file; empty if results are only kept until the worker ends. ``sample`` is a
@@ -112,7 +112,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AuditStatus:
     """How far an audit is: all files done, those of them finished by an ``earlier`` audit, and files left.
 
     ``states`` counts archives, ``formats`` are those found, ``others`` counts files that are no archives. ``text``

@@ -24,10 +24,9 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.kinds import Kind
     from inspector.core.progress import Progress
     from inspector.core.span import Spans
-    from inspector.operations.protocol.audit_views import ExportKind, Query, Result, Standing
-    from inspector.operations.protocol.audit_views import Wanted as WantedAudit
+    from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
-    from inspector.operations.protocol.check_views import Outcome, ReportKind, Wanted
+    from inspector.operations.protocol.check_views import CheckLocation, Outcome, ReportKind
     from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
     from inspector.operations.protocol.create_views import Contents, CreateResult, Draft, FoundPlaces
     from inspector.operations.protocol.edit_views import (
@@ -176,7 +175,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Decode everything. Cancelling keeps what was decoded and raises nothing."""
 
     @job
-    def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
+    def reload(self, progress: Progress, edit: Edit | None = None) -> None:
         """Read the archive again, without checking it, and show it with ``edit`` if given."""
 
     # ---- bytes and fields --------------------------------------------------------------------------------------
@@ -240,7 +239,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Show the members whose visible path contains a text, sorted; returns their number."""
 
     @job(only_shows=True)
-    def plant(self, progress: Progress) -> None:
+    def build_tree(self, progress: Progress) -> None:
         """Build the tree of paths of the members shown."""
 
     @job(only_shows=True)
@@ -298,11 +297,11 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """The references from or to bytes ``[start, stop)`` of a layer, in the order of these bytes."""
 
     @job(only_shows=True)
-    def unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
+    def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
         """The nearest unexplained bytes after ``offset``, or before it; None without any."""
 
     @job(only_shows=True)
-    def alike(
+    def next_similar(
         self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
     ) -> Target | None:
         """The nearest field of a kind after ``offset``, or before it; for plain values also of the name."""
@@ -352,11 +351,11 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Extract members, all for None, into a folder (see ``ExtractionOptions``)."""
 
     @job(writes_files=True)
-    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
+    def export_members(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
         """Extract the selection into a private folder; nothing if it has more than ``most`` bytes."""
 
     @job(writes_files=True)
-    def lend_one(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
+    def export_member(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
         """Extract a member for another program to open."""
 
     # ---- changes -----------------------------------------------------------------------------------------------
@@ -382,7 +381,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Offset and length of a member's data."""
 
     @request
-    def sending(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
+    def upload_preview(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
         """What writing an edit would send to S3, in lines; none if the archive is local."""
 
     @job(changes_archive=True)
@@ -493,11 +492,11 @@ class AuditRequests(Protocol):
         """Results ``[first, first + count)``; none before an audit has started."""
 
     @request
-    def standing(self) -> Standing:
+    def status(self) -> AuditStatus:
         """How far the audit is."""
 
     @job(writes_files=True)
-    def audit(self, progress: Progress, wanted: WantedAudit) -> Standing:
+    def audit(self, progress: Progress, wanted: AuditRequest) -> AuditStatus:
         """Audit what is not done yet. Finished results are kept if it fails."""
 
     @job(writes_files=True)
@@ -509,9 +508,9 @@ class CheckRequests(Protocol):
     """Requests to a worker that checks single locations; Checker answers them."""
 
     @job(only_shows=True)
-    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[Wanted]:
+    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckLocation]:
         """The locations to check."""
 
     @job(only_shows=True)
-    def check(self, progress: Progress, wanted: Wanted) -> Outcome:
+    def check(self, progress: Progress, wanted: CheckLocation) -> Outcome:
         """Check one location."""

@@ -118,7 +118,7 @@ class EditSession(ExtractSession):
 
     # ---- writing -----------------------------------------------------------------------------------------------
 
-    def sending(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
+    def upload_preview(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
         """What writing an edit would send to S3 (see ``sending_lines``); nothing where the archive is on disk."""
         source = self._file()
         return tuple(sending_lines(source, edit, whole=whole)) if isinstance(source, S3Source) else ()
@@ -153,7 +153,7 @@ class EditSession(ExtractSession):
                 return replace(result, warnings=(*result.warnings, unread), revert=None, kept=None)
             return result
 
-    def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
+    def reload(self, progress: Progress, edit: Edit | None = None) -> None:
         """Show the archive as it is now, not checked, with ``edit`` over it where there is one.
 
         Raises Refused where it is not there any more or the edit is not one of it; then all is as it was.

@@ -59,7 +59,7 @@ class ExtractSession(Session):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
-    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
+    def export_members(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
         """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
 
         Raises Refused, SourceError and Cancelled.
@@ -70,14 +70,14 @@ class ExtractSession(Session):
             if most is not None and size_of(wanted) > most:
                 return ExportedFiles((), TOO_LARGE)
             self._learn(wanted, progress)
-            return lend(wanted, now.members.heads(chosen), Path(folder), progress)
+            return export_members(wanted, now.members.heads(chosen), Path(folder), progress)
 
-    def lend_one(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
+    def export_member(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
         """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
         with self._job_lock.one(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
-            return lend_one(wanted, self._now.archive_set.path(member), Path(folder), progress)
+            return export_member(wanted, self._now.archive_set.path(member), Path(folder), progress)
 
     def _extraction(
         self, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress
@@ -148,7 +148,7 @@ def size_of(wanted: Sequence[Wanted]) -> int:
     return sum(each.archive.members.size(member) for each in wanted for member in each.members)
 
 
-def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> ExportedFiles:
+def export_members(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> ExportedFiles:
     """Extract members into a private folder; ``heads`` are the paths, of members or of folders, to be given away.
 
     Raises Refused where nothing could be extracted, SourceError and Cancelled.
@@ -181,13 +181,13 @@ def _missing(result: ExtractionResult) -> str:
     return first if left == 1 else f"{count(left, 'member')} are left out. {first}"
 
 
-def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
+def export_member(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
     """Extract one member to be opened with another program, under a harmless name.
 
     Raises Refused for what may be run, SourceError and Cancelled.
     """
     _refuse_runnable(path, runnable_name(path))
-    taken = Path(lend(wanted, [path], folder, progress).paths[0])
+    taken = Path(export_members(wanted, [path], folder, progress).paths[0])
     with taken.open("rb") as file:
         words = runnable_content(file.read(_HEAD_BYTES))
     if words:

@@ -56,7 +56,7 @@ class MembersView:
             self._arrangement = arrangement
         return len(arrangement.order)
 
-    def plant(self, progress: Progress) -> None:
+    def build_tree(self, progress: Progress) -> None:
         """See Session.plant."""
         from inspector.operations.session.arrangement import kept, names_of
         from inspector.operations.session.path_tree import PathTree

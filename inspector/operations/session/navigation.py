@@ -33,13 +33,13 @@ class FieldNavigation:
 
     _now: Snapshot
 
-    def unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
+    def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
         """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
         fields = self._now.layers[layer].fields()
         field_filter = FieldFilter(lambda field: field.kind in UNEXPLAINED, _UNEXPLAINED_ROLES)
         return _target(layer, FieldSearch(field_filter, offset, backwards, progress).among(fields))
 
-    def alike(
+    def next_similar(
         self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
     ) -> Target | None:
         """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""

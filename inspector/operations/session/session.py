@@ -279,9 +279,9 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         self._generation += 1
         return shown
 
-    def plant(self, progress: Progress) -> None:
+    def build_tree(self, progress: Progress) -> None:
         """Build the tree of paths of what is shown. Raises Cancelled."""
-        self._now.members.plant(progress)
+        self._now.members.build_tree(progress)
         self._generation += 1
 
     def search(

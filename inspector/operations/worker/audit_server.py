@@ -17,11 +17,11 @@ from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,
     STATES,
     Amount,
+    AuditRequest,
+    AuditStatus,
     ExportKind,
     Query,
     Result,
-    Standing,
-    Wanted,
 )
 from inspector.operations.protocol.views import Page
 from inspector.sources.local.atomic import AtomicFile
@@ -40,7 +40,7 @@ class Auditor:
         self._seconds = 0.0
         self._running = False
 
-    def audit(self, progress: Progress, wanted: Wanted) -> Standing:
+    def audit(self, progress: Progress, wanted: AuditRequest) -> AuditStatus:
         """Do what is not done yet. Raises SourceError, Refused and Cancelled; what was finished until then is kept."""
         if self._running:
             raise Refused("An audit is running. Cancel it before starting another one.")
@@ -56,7 +56,7 @@ class Auditor:
                     self._done = Amount(self._done.files + 1, self._done.size + result.read)
         finally:
             self._running = False
-        return self.standing()
+        return self.status()
 
     def _open(self, path: str) -> Results:
         fresh = Results(Path(path) if path else None)
@@ -77,14 +77,14 @@ class Auditor:
             return Page(0, 0, ())
         return page(self._results, query, first, count)
 
-    def standing(self) -> Standing:
+    def status(self) -> AuditStatus:
         """How far it is; raises Refused where the results cannot be read."""
         results = self._results
-        if results is None or not results.wants:
-            return Standing()
+        if results is None or not results.has_request:
+            return AuditStatus()
         states, formats = _counts(results, "state"), _counts(results, "format")
         others = states.pop(NO_ARCHIVE, 0)
-        return Standing(
+        return AuditStatus(
             results.amount(done=True),
             results.amount(done=False),
             self._todo.earlier,

@@ -6,14 +6,14 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.many import check_one
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import Outcome, ReportKind, Wanted
+from inspector.operations.protocol.check_views import CheckLocation, Outcome, ReportKind
 from inspector.sources.s3.connection import Connection
 
 
 class Checker:
     """Answers CheckRequests."""
 
-    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[Wanted]:
+    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckLocation]:
         """What is to be checked; a prefix that cannot be listed stands for itself, since checking it says why.
 
         ``connection`` says how S3 is reached. Raises Cancelled.
@@ -22,8 +22,8 @@ class Checker:
         try:
             return list(expanded(locations, connection))
         except SourceError:
-            return [Wanted(location, connection=connection) for location in locations]
+            return [CheckLocation(location, connection=connection) for location in locations]
 
-    def check(self, progress: Progress, wanted: Wanted) -> Outcome:
+    def check(self, progress: Progress, wanted: CheckLocation) -> Outcome:
         """Check one location. Raises Cancelled."""
         return check_one(wanted, ReportKind.TEXT, progress)
