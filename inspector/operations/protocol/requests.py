@@ -496,7 +496,7 @@ class AuditRequests(Protocol):
         """How far the audit is."""
 
     @job(writes_files=True)
-    def audit(self, progress: Progress, wanted: AuditRequest) -> AuditStatus:
+    def audit(self, progress: Progress, request: AuditRequest) -> AuditStatus:
         """Audit what is not done yet. Finished results are kept if it fails."""
 
     @job(writes_files=True)
@@ -512,5 +512,5 @@ class CheckRequests(Protocol):
         """The locations to check."""
 
     @job(only_shows=True)
-    def check(self, progress: Progress, wanted: CheckLocation) -> Outcome:
+    def check(self, progress: Progress, location: CheckLocation) -> Outcome:
         """Check one location."""

@@ -1,4 +1,4 @@
-"""Making archives as a face asks for it: a look at what they would hold, making them, searching a catalogue."""
+"""The session that creates archives: previews of their contents, creating them, and searching a catalogue."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.profiles import Profile, profiles
 
 MAX_INPUT_ROWS = 5_000
-"""The most inputs told one by one."""
+"""Inputs listed in a preview."""
 MAX_FOUND_PLACES = 1_000
-"""The most places told of what is found in a catalogue."""
+"""Locations listed from a catalogue."""
 BY_NAME = "="
-"""What stands before the name of a member where an entry of a TACO header is for that."""
+"""The prefix of a TACO header entry that names a member."""
 
 
 class CreateSession:
-    """Has no archive of its own. What is asked of it needs no order."""
+    """Answers CreateRequests, in any order; has no open archive."""
 
     def __init__(self) -> None:
         self._names: tuple[Path, Identity, frozenset[bytes]] | None = None
-        """What the archive that is to grow holds, until that is another one."""
+        """The path, identity and member names of the archive last appended to."""
 
     def look(self, progress: Progress, draft: Draft) -> Contents:
-        """What an archive would hold. Raises Cancelled; whatever is wrong is said in the contents."""
+        """What an archive would hold. Raises Cancelled; problems are in the result."""
         inputs, refused = _gathered(progress, draft)
         obstacle, parts = "", ""
         notes: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class CreateSession:
         )
 
     def _existing_names(self, draft: Draft, progress: Progress) -> frozenset[bytes]:
-        """The names of the members that an archive has that is to grow. Raises SourceError and Cancelled."""
+        """The member names of the archive to append to, if any. Raises SourceError and Cancelled."""
         if not draft.grows:
             return frozenset()
         path = Path(draft.target)
@@ -83,46 +83,49 @@ class CreateSession:
         return self._names[2]
 
     def unfinished(self, progress: Progress, draft: Draft) -> str:
-        """What runs that were killed have left where the archive is to be; empty where that is nothing."""
+        """Leftovers of killed runs at the target, in sentences; empty without any."""
         progress.begin("Looking for unfinished files", 0, "folders")
         if not is_s3(draft.target):
             return " ".join(said_of(_folders(draft)))
         try:
             return " ".join(said_of_uploads(parse(draft.target), draft.connection))
         except SourceError:
-            return ""  # what is wrong with the place is said where it is to be used
+            return ""  # the preview reports what is wrong with the target
 
     def create(self, progress: Progress, draft: Draft) -> CreateResult:
-        """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
+        """Create the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is created."""
         if not draft.locations:
             raise Refused("The archive would be empty. Add files or folders.")
         if not draft.target:
             raise Refused("Choose where to write the archive.")
-        tidied = _remove_unfinished(draft) if draft.remove_unfinished else ()
-        made = _MAKE[draft.kind](progress, draft)
-        path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
-        return CreateResult(path, made.sentence, (*tidied, *made.warnings))
+        removed_notes = _remove_unfinished(draft) if draft.remove_unfinished else ()
+        created = _CREATE[draft.kind](progress, draft)
+        path = draft.target if draft.kind is ArchiveKind.DATAS3T else created.archives[0].path
+        return CreateResult(path, created.sentence, (*removed_notes, *created.warnings))
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """The profiles of this machine: an archive may go to S3."""
+        """The profiles of this machine, for archives on S3."""
         return profiles(progress)
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
-        """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
+        """The locations in a catalogue of members called ``name``, where a final ``*`` matches any rest.
+
+        Raises Refused and SourceError.
+        """
         progress.begin("Searching the catalogue", 0, "members")
         places = tuple(islice(catalogue.find(Path(path), name), MAX_FOUND_PLACES + 1))
         return FoundPlaces(places[:MAX_FOUND_PLACES], len(places) > MAX_FOUND_PLACES)
 
 
 def _remove_unfinished(draft: Draft) -> tuple[str, ...]:
-    """Remove unfinished files of killed runs where it will be written to; sentences on that. Raises SourceError."""
+    """Remove leftovers of killed runs at the target; returns sentences. Raises SourceError."""
     if is_s3(draft.target):
         return tuple(removed_uploads(parse(draft.target), draft.connection))
     return tuple(removed(_folders(draft)))
 
 
 def _folders(draft: Draft) -> list[Path]:
-    """The folders that will be written into, as far as that is said by now."""
+    """The folders that will be written to, as far as they are known."""
     if not draft.target:
         return []
     target = Path(draft.target)
@@ -130,7 +133,7 @@ def _folders(draft: Draft) -> list[Path]:
 
 
 def _require_valid_target(draft: Draft) -> None:
-    """Raise SourceError or Refused where the target cannot be meant, whatever is there; nothing is asked of S3."""
+    """Raise SourceError or Refused for an invalid target, without sending a request."""
     if not is_s3(draft.target):
         return
     address = parse(draft.target)
@@ -139,7 +142,7 @@ def _require_valid_target(draft: Draft) -> None:
 
 
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
-    """What is at the locations, and those at which there is nothing that can be put in. Raises Cancelled."""
+    """The inputs at all locations, and rows for locations without usable inputs. Raises Cancelled."""
     is_file = draft.target and draft.kind is not ArchiveKind.DATAS3T and not is_s3(draft.target)
     never = [Path(draft.target)] if is_file else []
     inputs: list[Input] = []
@@ -153,7 +156,7 @@ def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[Input
 
 
 def _planned(inputs: Sequence[Input], draft: Draft, taken: Collection[bytes]) -> tuple[tuple[str, ...], str]:
-    """Sentences on the names, and what parts it will have. Raises Refused, WriteError and EditError."""
+    """Sentences on the names, and the parts of the archive as a clause. Raises Refused, WriteError and EditError."""
     notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
     return notes, _PARTS[draft.kind](inputs, draft)
 
@@ -168,7 +171,7 @@ def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
             each.size or 0,
             visible(each.where),
             _problem_of(each.name, often, taken),
-            "On some systems this name is the same as another one." if alike[key] > often[each.name] else "",
+            "On some systems this name equals another one." if alike[key] > often[each.name] else "",
         )
         for each, key in zip(inputs, keys, strict=True)
     ]
@@ -177,9 +180,9 @@ def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
 def _problem_of(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> str:
     words = hazards(name)
     if words:
-        return f"The name {words[0]}: rename it first."
+        return f"The name {words[0]}. Rename it first."
     if name in taken:
-        return "The archive already has a member of this name. Remove it or rename it first."
+        return "The archive already has a member with this name. Remove it or rename it first."
     return "The name occurs more than once." if often[name] > 1 else ""
 
 
@@ -187,13 +190,13 @@ def _problem_of(name: bytes, often: Counter[bytes], taken: Collection[bytes]) ->
 
 
 def _archives(inputs: Sequence[Input], draft: Draft) -> str:
-    """In how many archives it will be, where that is more than one. Raises Refused."""
+    """The number of archives if there are several. Raises Refused."""
     volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_SIZE)
     return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
 
 
-def _check_slots(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - one of several
-    """Nothing to be said; raises WriteError where a TACO archive would be too large."""
+def _check_slots(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - the signature of _PARTS
+    """Raise WriteError if a TACO archive would be too large; returns no text."""
     slots((each.name, size_of(each), each.modified) for each in inputs)
     return ""
 
@@ -253,7 +256,7 @@ def _datas3t(progress: Progress, draft: Draft) -> Created:
     return create_datas3t(progress, draft.target, draft.locations, _packing(draft), connection=draft.connection)
 
 
-_MAKE: dict[ArchiveKind, Callable[[Progress, Draft], Created]] = {
+_CREATE: dict[ArchiveKind, Callable[[Progress, Draft], Created]] = {
     ArchiveKind.CAF: _caf,
     ArchiveKind.RCA: _rca,
     ArchiveKind.TACO: _taco,
