@@ -12,7 +12,16 @@ import pytest
 
 from inspector.operations.audit.audit_places import Found
 from inspector.operations.audit.audit_results import Results, page
-from inspector.operations.audit.audit_summary import HEADINGS, Kind, Run, as_object, as_text, cell, summary, write_csv
+from inspector.operations.audit.audit_summary import (
+    HEADINGS,
+    FindingKind,
+    Run,
+    as_object,
+    as_text,
+    cell,
+    summary,
+    write_csv,
+)
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Query, Result
 
@@ -96,7 +105,11 @@ def test_the_summary_counts_and_names_the_worst(results: Results) -> None:
     assert (summed.all, summed.others, summed.wrong) == (Amount(6, 5500), Amount(1, 100), 4)
     assert [Path(each.location).name for each in summed.worst] == ["f", "c.rca", "d.caf", "b.caf"]
     assert set(summed.kinds) == {
-        *(Kind("error", "rca-zstd", 1), Kind("error", "caf-footer", 1), Kind("warning", "caf-gap", 1)),
+        *(
+            FindingKind("error", "rca-zstd", 1),
+            FindingKind("error", "caf-footer", 1),
+            FindingKind("warning", "caf-gap", 1),
+        ),
     }
     text = as_text(summed).splitlines()
     assert text[0] == ("6 archives, 5.4 KiB: 1 sound, 1 unchecked, 1 warning, 1 torn, 1 damaged, 1 unreadable")

@@ -17,9 +17,9 @@ from inspector.operations.protocol.views import MemberRow
 
 
 class ArchiveSet:
-    """The archives of a location, members numbered through in their order; paths begin with the archive's folders.
+    """The archives of a location; members are numbered consecutively, and paths start with the archive's folders.
 
-    Archives are opened and decoded in order too: while one grows, there are no members after its own.
+    Archives are opened and decoded in order: no later archive has members while one is being decoded.
     """
 
     def __init__(self, location: Location) -> None:
@@ -33,7 +33,7 @@ class ArchiveSet:
         return sum(len(archive.members) for archive in self.archives)
 
     def locate(self, index: int) -> tuple[int, int]:
-        """The archive's number and the member's index in it; raises Refused where there is none."""
+        """The archive's number and the member's index in it; raises Refused if there is none."""
         if len(self.archives) == 1:
             local, at = index, 0
         else:
@@ -45,11 +45,11 @@ class ArchiveSet:
         return at, local
 
     def number(self, archive: int, local: int) -> int:
-        """The number among all of the member ``local`` of an archive."""
+        """The number of an archive's member ``local`` among all members."""
         return sum(len(before.members) for before in self.archives[:archive]) + local
 
     def path(self, index: int) -> bytes:
-        """The whole path of a member."""
+        """The full path of a member."""
         at, local = self.locate(index)
         return self.folder(at) + self.archives[at].members.path(local)
 
@@ -72,7 +72,7 @@ class ArchiveSet:
         )
 
     def counts(self, count: int) -> list[int]:
-        """How many of the first ``count`` members each archive has."""
+        """How many of the first ``count`` members are in each archive."""
         left, found = count, []
         for archive in self.archives:
             found.append(min(left, len(archive.members)))
@@ -81,11 +81,11 @@ class ArchiveSet:
 
 
 MAX_FINDINGS_PER_BYTE = 20
-"""The most findings told of one byte."""
+"""The largest number of findings returned for one byte."""
 
 
 class Marks:
-    """The findings of one archive, by byte and by member. A snapshot."""
+    """The findings of one archive by byte and by member, as of its creation. Every row shown asks for them."""
 
     def __init__(self, archive: Archive) -> None:
         self.findings: tuple[Finding, ...] = tuple(archive.findings)
@@ -106,22 +106,24 @@ class Marks:
                 self._members[finding.member] = min(known, finding.severity, key=lambda severity: severity.rank)
 
     def widened(self, span: Span) -> Span:
-        """An empty span stands for the byte at it, or the last one at the end of the file."""
+        """A span of at least one byte: an empty one stands for the byte at it, or the last byte of the file."""
         if span.size > 0:
             return span
         start = max(0, min(span.start, self._size - 1))
         return Span(start, start + 1)
 
     def of_spans(self, spans: Spans) -> Severity | None:
-        """The worst severity of findings that meet the spans."""
-        return next((severity for severity in Severity if any(_meets(self._merged[severity], s) for s in spans)), None)
+        """The worst severity of findings that overlap the spans."""
+        return next(
+            (severity for severity in Severity if any(_overlaps(self._merged[severity], s) for s in spans)), None
+        )
 
     def of_member(self, index: int) -> Severity | None:
         """The worst severity of findings about the member."""
         return self._members.get(index)
 
     def at(self, offset: int) -> tuple[tuple[Severity, str], ...]:
-        """How bad the findings at a byte are, and what they say."""
+        """Severity and message of the findings on a byte."""
         found = []
         for finding in self.findings:
             if any(start <= offset < stop for start, stop in map(self.widened, finding.spans)):
@@ -143,7 +145,7 @@ def _merged(spans: Iterable[Span]) -> tuple[list[int], list[int]]:
     return starts, stops
 
 
-def _meets(merged: tuple[Sequence[int], Sequence[int]], span: Span) -> bool:
+def _overlaps(merged: tuple[Sequence[int], Sequence[int]], span: Span) -> bool:
     starts, stops = merged
     if span.size <= 0:
         return False

@@ -27,7 +27,7 @@ from inspector.operations.session.session import Session
 
 
 class ExtractSession(Session):
-    """One open location of which members can be taken out."""
+    """An open location whose members can be extracted."""
 
     def plan_extraction(
         self,
@@ -37,7 +37,7 @@ class ExtractSession(Session):
         on_conflict: OnConflict = OnConflict.REFUSE,
         doubtful: bool = False,
     ) -> ExtractionPlan:
-        """What ``extract`` would do. Raises as it does."""
+        """What ``extract`` would do. Raises what that raises."""
         with self._job_lock.one(progress):
             return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
 
@@ -51,16 +51,16 @@ class ExtractSession(Session):
         keep_damaged: bool = False,
         remove_unfinished: bool = False,
     ) -> ExtractionResult:
-        """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``).
+        """Extract members, all for None, into a folder (see ``ExtractionOptions``).
 
-        Raises Refused where nothing can be extracted, SourceError and Cancelled, which leaves the files that are whole.
+        Raises Refused if nothing can be extracted, SourceError, and Cancelled; complete files stay then.
         """
         with self._job_lock.one(progress):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
     def export_members(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
-        """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
+        """Extract the selection into a private folder; nothing if it has more than ``most`` bytes.
 
         Raises Refused, SourceError and Cancelled.
         """
@@ -70,10 +70,10 @@ class ExtractSession(Session):
             if most is not None and size_of(wanted) > most:
                 return ExportedFiles((), TOO_LARGE)
             self._learn(wanted, progress)
-            return export_members(wanted, now.members.heads(chosen), Path(folder), progress)
+            return export_members(wanted, now.members.paths(chosen), Path(folder), progress)
 
     def export_member(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
-        """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
+        """Extract a member for another program to open; raises Refused for files that a system may execute."""
         with self._job_lock.one(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
@@ -94,7 +94,7 @@ class ExtractSession(Session):
         return every if members is None else numbered(every, members)
 
     def _learn(self, wanted: Sequence[Wanted], progress: Progress) -> None:
-        """Read headers that were left out; raises Refused where that shows the members to be others."""
+        """Read headers that were not read yet; raises Refused if they change the list of members."""
         for each in wanted:
             if learn(each.archive, each.members, progress):
                 self._generation += 1
@@ -126,35 +126,35 @@ RUNNABLE = frozenset(
         *("py", "pyw", "pl", "rb", "bash", "zsh", "fish", "csh", "ksh", "dmg", "pkg", "inf", "gadget", "webloc"),
     )
 )
-"""What the names of files end with that a system may run, or that lead elsewhere, when they are opened."""
+"""Suffixes of files that a system may execute or follow when they are opened."""
 _RUNNABLE_STARTS = {
-    b"#!": "begins as a script does",
+    b"#!": "starts like a script",
     b"\x7fELF": "is a program",
-    b"MZ": "begins as a program for Windows does",
+    b"MZ": "starts like a Windows program",
     b"\xca\xfe\xba\xbe": "is a program",
     b"\xcf\xfa\xed\xfe": "is a program for macOS",
     b"\xce\xfa\xed\xfe": "is a program for macOS",
     b"[Desktop Entry]": "starts a program when it is opened",
-    b"[InternetShortcut]": "leads to another place when it is opened",
+    b"[InternetShortcut]": "opens another location when it is opened",
 }
 TOO_LARGE = "These members are too large to copy before they are requested."
 _HEAD_BYTES = 64
 _MAX_NAME = 80
-"""The most characters of the name that a member is opened under."""
+"""Characters of the file name that a member is opened with."""
 
 
 def size_of(wanted: Sequence[Wanted]) -> int:
-    """How many bytes members have, all together."""
+    """The total size of members in bytes."""
     return sum(each.archive.members.size(member) for each in wanted for member in each.members)
 
 
-def export_members(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> ExportedFiles:
-    """Extract members into a private folder; ``heads`` are the paths, of members or of folders, to be given away.
+def export_members(wanted: Sequence[Wanted], roots: Sequence[bytes], folder: Path, progress: Progress) -> ExportedFiles:
+    """Extract members into a private folder; ``roots`` are the paths of members or folders to return.
 
-    Raises Refused where nothing could be extracted, SourceError and Cancelled.
+    Raises Refused if nothing could be extracted, SourceError and Cancelled.
     """
     result = Extraction(wanted, folder, ExtractionOptions(OnConflict.SKIP)).run(progress)
-    safe = outermost([head for head in heads if not refusal(head)])
+    safe = outermost([head for head in roots if not refusal(head)])
     paths = [os.path.join(os.fsencode(folder), *parts_of(head)) for head in safe]  # noqa: PTH118 - bytes
     given = tuple(os.fsdecode(path) for path in paths if os.path.lexists(path))
     missing = _missing(result)
@@ -164,7 +164,7 @@ def export_members(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Pat
 
 
 def outermost(paths: Sequence[bytes]) -> list[bytes]:
-    """Those of the paths that lie beneath no other one of them, each once."""
+    """The paths that are not inside another one of them, without duplicates."""
     found: list[bytes] = []
     for path in sorted({b"/".join(parts_of(path)) for path in paths} - {b""}, key=lambda path: path.split(b"/")):
         if not found or not path.startswith(found[-1] + b"/"):
@@ -182,9 +182,9 @@ def _missing(result: ExtractionResult) -> str:
 
 
 def export_member(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
-    """Extract one member to be opened with another program, under a harmless name.
+    """Extract one member under a harmless name, to be opened in another program.
 
-    Raises Refused for what may be run, SourceError and Cancelled.
+    Raises Refused for files that a system may execute, SourceError and Cancelled.
     """
     _refuse_runnable(path, runnable_name(path))
     taken = Path(export_members(wanted, [path], folder, progress).paths[0])
@@ -199,19 +199,19 @@ def export_member(wanted: Sequence[Wanted], path: bytes, folder: Path, progress:
 def _refuse_runnable(path: bytes, words: str) -> None:
     if words:
         raise Refused(
-            f"{visible(path)} is not opened in another program, because it {words}. Extract it and look at it first."
+            f"{visible(path)} is not opened in another program, because it {words}. Extract it and examine it first."
         )
 
 
 def runnable_name(path: bytes) -> str:
-    """Why a file of this name may be run when it is opened, as the end of a sentence; empty where it may not."""
+    """Why opening a file with this name may execute it, as the end of a sentence; empty if it may not."""
     name = decoded(path)[0].rpartition("/")[2].rpartition("\\")[2].rstrip(". \u200b")
     ends = [end.strip().casefold() for end in name.split(".")[1:]]
-    return f"is called .{ends[-1]}, which a system may run" if ends and ends[-1] in RUNNABLE else ""
+    return f"is called .{ends[-1]}, which a system may execute" if ends and ends[-1] in RUNNABLE else ""
 
 
 def runnable_content(head: bytes) -> str:
-    """Why a file that begins so may be run when it is opened, as the end of a sentence; empty where it may not."""
+    """Why opening a file that starts like this may execute it, as the end of a sentence; empty if it may not."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     return next(
         (words for mark, words in _RUNNABLE_STARTS.items() if head.startswith(mark) or start.startswith(mark)), ""
@@ -219,7 +219,7 @@ def runnable_content(head: bytes) -> str:
 
 
 def harmless(path: bytes) -> str:
-    """A name for a file to be opened under: nothing in it means anything to a shell or a program."""
+    """A file name without characters that a shell or a program interprets."""
     name = decoded(path.rstrip(b"/"))[0].rpartition("/")[2]
     stem, dot, suffix = re.sub(r"[^0-9A-Za-z._-]+", "_", name).lstrip(".-").rpartition(".")
     suffix = suffix[:12]

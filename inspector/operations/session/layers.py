@@ -17,12 +17,12 @@ from inspector.operations.protocol.views import Explanation, FieldRow, LayerInfo
 from inspector.operations.session.archive_set import Marks
 
 MAX_CONTENTS = 16
-"""Contents of members kept at once; each may hold a temporary file."""
+"""Contents of members kept open; each may be a temporary file."""
 
 
 @dataclass(slots=True)
 class Layer:
-    """One layer. ``archive`` is the archive its bytes come from and ``at`` that archive's place among all."""
+    """One layer. ``archive`` is the archive its bytes come from and ``at`` the number of that archive."""
 
     info: LayerInfo
     source: Source
@@ -33,7 +33,7 @@ class Layer:
     _mapping: StreamMapping | None = None
 
     def fields(self) -> Sequence[Field]:
-        """The fields in this layer's own positions; new ones after the decoder has laid them."""
+        """The current fields, with offsets in this layer."""
         if self.info.kind is LayerKind.FILE:
             return self.archive.fields
         if self.info.kind is LayerKind.CONTENT:
@@ -44,14 +44,14 @@ class Layer:
         return self._mapped
 
     def mapping(self) -> StreamMapping:
-        """The way into the inner stream."""
+        """The mapping from file offsets to offsets in the inner stream."""
         if self._mapping is None:
             assert isinstance(self.source, SplicedSource)
             self._mapping = StreamMapping(self.source)
         return self._mapping
 
     def in_file(self, spans: Spans) -> Spans:
-        """Spans of this layer as spans of the file; none for decoded content, which stands nowhere in it."""
+        """Spans of this layer as spans of the file; none for decoded content."""
         if self.info.kind is LayerKind.FILE:
             return spans
         if self.info.kind is LayerKind.CONTENT:
@@ -60,14 +60,14 @@ class Layer:
         return tuple(outer for span in spans for outer in self.source.outer(span.start, span.stop))
 
     def from_file(self, spans: Spans) -> Spans:
-        """Spans of the file as spans of this layer, as far as they are in it; none for decoded content."""
+        """The parts of file spans that are in this layer, as its spans; none for decoded content."""
         if self.info.kind is LayerKind.FILE:
             return spans
         return () if self.info.kind is LayerKind.CONTENT else self.mapping().spans(spans)
 
 
 class Layers:
-    """All layers by number: the files first (0 for a single one), then inner streams and contents as they appear."""
+    """All layers by number: first the files (0 for a single one), then inner streams and contents as created."""
 
     def __init__(self, files: int) -> None:
         self._all: dict[int, Layer] = {}
@@ -75,14 +75,14 @@ class Layers:
         self._next = files
 
     def add_file(self, at: int, title: str, archive: Opened) -> None:
-        """Add the whole file of an archive; its number is the archive's."""
+        """Add the file of an archive; the layer has the archive's number."""
         if at not in self._all:
             self._all[at] = Layer(
                 LayerInfo(at, LayerKind.FILE, title, archive.source.size), archive.source, archive, at
             )
 
     def infos(self) -> tuple[LayerInfo, ...]:
-        """All layers that exist, in the order of their numbers."""
+        """All layers, sorted by number."""
         return tuple(layer.info for _, layer in sorted(self._all.copy().items()))
 
     def __getitem__(self, number: int) -> Layer:
@@ -92,7 +92,7 @@ class Layers:
         return layer
 
     def add_inner(self, at: int, archive: Opened) -> bool:
-        """Add the inner stream of an archive once it has one; says whether it was added now."""
+        """Add the inner stream of an archive when it has one; returns whether it was added now."""
         if archive.inner is None or at in self._inner:
             return False
         self._inner.add(at)
@@ -100,11 +100,11 @@ class Layers:
         return True
 
     def content(self, member: int) -> Layer | None:
-        """The layer of a member's content, where it exists already."""
+        """The layer of a member's content, if it exists."""
         return next((layer for layer in self._contents() if layer.info.member == member), None)
 
     def add_content(self, title: str, source: Source, at: int, member: int) -> Layer:
-        """Add a member's content; the oldest one goes when there are too many."""
+        """Add a member's content; the oldest content is removed if there are too many."""
         contents = self._contents()
         if len(contents) >= MAX_CONTENTS:
             del self._all[contents[0].info.layer]
@@ -121,14 +121,14 @@ class Layers:
 
 
 MAX_FIELD_ROWS = 2_000
-"""The most rows given at once."""
+"""The largest number of rows in a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldView:
-    """A layer with the findings of its archive.
+    """The fields of a layer as rows, with the findings of its archive.
 
-    ``first`` is the number of the archive's first member among all, None where they are not numbered yet.
+    ``first`` is the number of the archive's first member among all members, None if they are not numbered yet.
     """
 
     layer: Layer
@@ -136,7 +136,7 @@ class FieldView:
     first: int | None
 
     def member(self, field: Field) -> int | None:
-        """The member a field belongs to, as all members are numbered."""
+        """The number of a field's member among all members."""
         if field.member is None or self.layer.info.kind is LayerKind.CONTENT:
             return field.member
         return None if self.first is None else self.first + field.member
@@ -163,7 +163,7 @@ class FieldView:
         return None if found is None else self.row(tuple(path), found[0], found[1])
 
     def rows(self, path: Sequence[int], first: int, count: int) -> Page[FieldRow]:
-        """The children of the field at ``path``, the outermost fields for an empty one."""
+        """The children of the field at ``path``; the outermost fields for an empty path."""
         path = tuple(path)
         fields, role = self.layer.fields(), Role.DATA
         if path:
@@ -176,7 +176,7 @@ class FieldView:
         return Page(len(fields), first, tuple(self.row((*path, at), fields[at], role) for at in range(first, stop)))
 
     def explain(self, offset: int) -> Explanation:
-        """What the byte at ``offset`` is."""
+        """The fields that own the byte at ``offset``, and the findings on it."""
         rows: list[FieldRow] = []
         path: tuple[int, ...] = ()
         role, member = Role.DATA, None
@@ -192,7 +192,7 @@ class FieldView:
 
 
 def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Role, Role] | None:
-    """The field at ``path`` with its parent's role and its own; None where there is none."""
+    """The field at ``path``, its parent's role and its own role; None without one."""
     found: tuple[Field, Role, Role] | None = None
     role = Role.DATA
     for position in path:
@@ -205,7 +205,7 @@ def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Role,
 
 
 class StreamMapping:
-    """The way from outer to inner positions of one stream. Outer spans of the stream rise, as chunks do."""
+    """Maps file offsets to offsets in a stream spliced from the file, whose outer spans ascend."""
 
     def __init__(self, stream: SplicedSource) -> None:
         self._outer = [span for span in stream.outer(0, stream.size) if span.size > 0]
@@ -217,14 +217,14 @@ class StreamMapping:
             base += span.size
 
     def position(self, offset: int) -> int:
-        """The inner position of an outer byte; of one outside the stream that of the next byte inside."""
+        """The stream offset of a file byte; for a byte outside the stream, that of the next byte inside."""
         at = bisect_right(self._starts, offset) - 1
         if at < 0:
             return 0
         return self._bases[at] + min(offset, self._outer[at].stop) - self._outer[at].start
 
     def spans(self, spans: Iterable[Span]) -> Spans:
-        """The inner bytes of outer spans; pieces that touch in the stream are one."""
+        """The stream spans of file spans; adjacent ones are merged."""
         found: list[Span] = []
         for span in spans:
             moved = Span(self.position(span.start), self.position(span.stop))
@@ -237,7 +237,7 @@ class StreamMapping:
         return tuple(found)
 
     def fields(self, fields: Sequence[Field]) -> Sequence[Field]:
-        """The fields inside the stream; tables stay tables, whose rows are moved when they are looked at."""
+        """The fields inside the stream. Tables stay tables and map each row on access."""
         if isinstance(fields, FieldTable):
             return self._table(fields)
         moved = (self._mapped(field) for field in fields)
@@ -252,7 +252,7 @@ class StreamMapping:
         return FieldTable(_MappedStarts(table.starts, self), make, table.roles)
 
     def _mapped(self, field: Field) -> Field | None:
-        """The field in the stream; None for one that lies outside of it."""
+        """The field in the stream, None if it is outside."""
         if not field.spans:
             return field
         spans = self.spans(field.spans)
@@ -262,7 +262,7 @@ class StreamMapping:
 
 
 class _MappedStarts(LazyRows[int]):
-    """The starts of a table's rows, moved one at a time."""
+    """The starts of a table's rows, each mapped on access."""
 
     def __init__(self, starts: Sequence[int], mapping: StreamMapping) -> None:
         self._starts = starts

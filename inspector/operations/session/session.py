@@ -1,4 +1,4 @@
-"""A session: one open location as a face works with it. Quick methods answer at once; jobs take a Progress."""
+"""A session: one open location for a front end. Methods answer at once, except jobs, which take a Progress."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 MAX_READ_BYTES = 1 << 20
-"""The most bytes given at once."""
+"""The size of the largest answer of ``read``."""
 
 
 class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, FieldNavigation):
-    """One open location. What cannot be opened is a session too, which says why in its status.
+    """One open location. If opening fails, the session has a status that says why.
 
-    ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
+    ``s3`` says how to reach S3. Archives are decoded sparingly until they are checked.
     """
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
@@ -85,7 +85,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
     # ---- state -------------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
-        """How far it has come."""
+        """The current status."""
         now = self._now
         self._update_generation()
         first = now.archives[0] if now.archives else None
@@ -124,7 +124,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         return f"{title}, {rounded(now.location.size)}, {count(len(now.archive_set), 'member')}."
 
     def _update_generation(self) -> None:
-        """Let the generation grow when the decoder has laid fields, or a check has found something."""
+        """Increment the generation if the decoder has new fields, or a check new findings."""
         now = self._now
         found = sum(len(archive.findings) for archive in tuple(now.archives))
         if now.checks.running and found != self._found:
@@ -146,7 +146,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         return self._now.layers.infos()
 
     def _show(self, snapshot: Snapshot) -> None:
-        """Show a decoded snapshot in the place of this one: all that was asked for before is stale."""
+        """Show a decoded snapshot instead of the current one; earlier answers are then stale."""
         self._now = snapshot
         self._stage, self._failure, self._decoding = Stage.READY, "", 0
         self._generation += 1
@@ -162,67 +162,67 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         return runs(self._now.layers[layer].fields(), start, min(stop, start + MAX_READ_BYTES))
 
     def explain(self, layer: int, offset: int) -> Explanation:
-        """What a byte is."""
+        """The fields that own a byte, and the findings on it."""
         return self._now.view(layer).explain(offset)
 
     def field_rows(self, layer: int, path: tuple[int, ...], first: int, count: int) -> Page[FieldRow]:
-        """The children of the field at ``path``, the outermost fields for ``()``."""
+        """The children of the field at ``path``; the outermost fields for ``()``."""
         return self._now.view(layer).rows(path, first, count)
 
     def field(self, layer: int, path: tuple[int, ...]) -> FieldRow | None:
-        """The field at ``path``; None where there is none."""
+        """The field at ``path``, None without one."""
         return self._now.view(layer).field(path)
 
     # ---- members -----------------------------------------------------------------------------------------------
 
     def member(self, index: int) -> MemberRow:
-        """One member; raises Refused where there is none."""
+        """One member; raises Refused if there is none."""
         return self._now.members.row(index)
 
     def member_rows(self, first: int, count: int) -> Page[MemberRow]:
-        """Members in the present arrangement."""
+        """Members in the current order."""
         return self._now.members.rows(first, count)
 
     def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
-        """What lies in a folder of the tree of paths; 0 is its root. Empty until planted."""
+        """The rows of a folder in the tree of paths; 0 is the root. Empty before ``build_tree``."""
         return self._now.members.tree_rows(node, first, count)
 
     def chosen(self, chosen: Chosen) -> array[int]:
-        """The numbers of the members that are chosen."""
+        """The numbers of the selected members."""
         return self._now.members.numbers(chosen)
 
     def place(self, index: int) -> MemberPlace:
-        """Where a member is; raises Refused where there is none."""
+        """The location of a member; raises Refused if there is none."""
         now = self._now
         at, local = now.archive_set.locate(index)
         spans = now.archives[at].members[local].spans
         return MemberPlace(at, spans, now.members.flat_place(index), now.members.tree_place(index))
 
-    # ---- findings and places -----------------------------------------------------------------------------------
+    # ---- findings and targets ----------------------------------------------------------------------------------
 
     def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
-        """Findings of these severities in the order in which they were made."""
+        """Findings of these severities, oldest first."""
         return self._now.checks.findings(first, count, severities)
 
     def damage(self, layer: int, most: int) -> Spans:
-        """The bytes of a layer that are wrong: those of its archive's first ``most`` errors and warnings."""
+        """The damaged bytes of a layer: those of the first ``most`` errors and warnings."""
         shown = self._now.layers[layer]
         wrong = (finding for finding in tuple(shown.archive.findings) if finding.severity is not Severity.INFO)
         return tuple(span for finding in islice(wrong, most) for span in shown.from_file(finding.spans))
 
     def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
-        """The checksums that are recorded, and what comparing has found. Raises SourceError."""
+        """The recorded checksums and their verdicts. Raises SourceError."""
         return self._now.checks.checksums(first, count)
 
     def goto(self, expression: str, layer: int, caret: int) -> Target:
-        """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
+        """The target of an expression (see ``goto``), relative to a caret in a layer. Raises Refused."""
         now = self._now
         return GotoTargets(now.archives, now.archive_set, now.layers, self.place).target(expression, layer, caret)
 
     # ---- jobs --------------------------------------------------------------------------------------------------
 
     def decode(self, progress: Progress) -> None:
-        """Decode everything. Cancelling leaves what is there and is no exception."""
+        """Decode everything. Cancelling keeps what was decoded and raises nothing."""
         with self._job_lock.one(progress):
             if self._stage is Stage.OPENING:
                 self._decode(progress)
@@ -241,10 +241,10 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         self._generation += 1
 
     def check(self, progress: Progress) -> CheckResult:
-        """Decode what is not decoded yet, and check everything, again if need be.
+        """Decode the rest, and check everything, even if it was checked before.
 
-        Cancelling leaves what was judged until then and is no exception, unless decoding was not over. Raises
-        Refused where there is nothing to check.
+        Cancelling keeps the verdicts so far and raises nothing, unless decoding was not finished. Raises Refused if
+        there is nothing to check.
         """
         with self._job_lock.one(progress):
             now = self._now
@@ -263,24 +263,24 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
                 self._generation += 1
 
     def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
-        """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
+        """Write a report to a file. Raises Refused, SourceError and Cancelled."""
         progress.begin("Writing the report", 0)
         self._now.checks.export(Path(path), kind)
 
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
-        """Write digests of all members beside the archive. Raises Refused, SourceError and Cancelled."""
+        """Write the digests of all members beside the archive. Raises Refused, SourceError and Cancelled."""
         if self._stage is not Stage.READY:
             raise Refused("No manifest was written: not all of the archive has been read.")
         return write_beside(self._now.location, algorithm, progress, replace=replace)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
-        """Show the members whose visible path holds a text, sorted; the count of what is shown. Raises Cancelled."""
+        """Show the members whose visible path contains a text, sorted; returns their number. Raises Cancelled."""
         shown = self._now.members.arrange(filter_text, sort_key, descending, progress)
         self._generation += 1
         return shown
 
     def build_tree(self, progress: Progress) -> None:
-        """Build the tree of paths of what is shown. Raises Cancelled."""
+        """Build the tree of paths of the members shown. Raises Cancelled."""
         self._now.members.build_tree(progress)
         self._generation += 1
 
