@@ -106,7 +106,7 @@ def test_one_that_was_replaced_is_left_alone_and_can_be_read_again(
     state = desk.remote()
     assert state is not None
     assert state.trouble is not None
-    assert state.trouble.remedies == (ErrorAction.RELOAD,)
+    assert state.trouble.actions == (ErrorAction.RELOAD,)
     assert "was not changed" in state.trouble.sentence
     assert content(store, KEY) == theirs
     assert unfinished(store) == []
@@ -200,7 +200,7 @@ def test_what_is_written_and_cannot_be_read_again_is_written(desk: ArchiveSessio
     state = desk.remote()
     assert state is not None
     assert state.trouble is not None
-    assert state.trouble.remedies == (ErrorAction.RELOAD,)
+    assert state.trouble.actions == (ErrorAction.RELOAD,)
 
 
 def test_a_small_archive_is_repaired_in_place(store: Store, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class ErrorActions(QFrame):
         failed = self._watch.document.status.stage is Stage.FAILED
         self.sentence.setText("This may help:" if failed else trouble.sentence)
         for remedy, button in self.buttons.items():
-            button.setVisible(remedy in trouble.remedies)
+            button.setVisible(remedy in trouble.actions)
         if trouble.region:
             region = escaped(visible(trouble.region))
             self.buttons[ErrorAction.REGION].setText(f"Use &Region {region}")

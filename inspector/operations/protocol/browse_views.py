@@ -68,7 +68,7 @@ class S3Problem:
     """An S3 error and what to do about it, the best action first; ``region`` is the one the server names."""
 
     sentence: str
-    remedies: tuple[ErrorAction, ...]
+    actions: tuple[ErrorAction, ...]
     region: str = ""
 
 

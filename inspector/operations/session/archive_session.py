@@ -27,24 +27,24 @@ from inspector.sources.s3.source import S3Source
 
 
 class ArchiveSession(EditSession):
-    """One open location. ``s3`` says how S3 is reached."""
+    """The session of one open location: ArchiveRequests. ``s3`` says how to reach S3."""
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         super().__init__(location, s3)
-        self._trouble = self._told(self._error) if self._error is not None else None
+        self._problem = self._problem_of(self._error) if self._error is not None else None
         self._unwritten = ""
 
     def read(self, layer: int, offset: int, length: int) -> bytes:
-        """See Session.read; what went wrong is kept for ``remote`` until something is read again."""
+        """As Session.read; ``remote`` reports an error until the next successful read."""
         try:
             found = super().read(layer, offset, length)
         except SourceError as error:
-            self._trouble = self._told(error)
+            self._problem = self._problem_of(error)
             raise
-        self._trouble = None
+        self._problem = None
         return found
 
-    def _told(self, error: SourceError) -> S3Problem | None:
+    def _problem_of(self, error: SourceError) -> S3Problem | None:
         if not is_s3(self._name):
             return None
         return problem_of(error, self._name, anonymous=self._s3.anonymous)
@@ -52,7 +52,7 @@ class ArchiveSession(EditSession):
     def _write(
         self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
     ) -> WriteResult | OnlyWhole:
-        """What kept the last change from being written is kept for ``remote``."""
+        """As EditSession._write; ``remote`` reports why the last change was not written."""
         self._unwritten = ""
         try:
             return super()._write(progress, write)
@@ -61,25 +61,25 @@ class ArchiveSession(EditSession):
             raise
 
     def remote(self) -> RemoteState | None:
-        """What reading has cost until now; None for what is on this machine."""
-        # What is pending lies over it and costs nothing of its own.
-        disk, trouble = self._disk, self._trouble
-        if trouble is None and self._stage is Stage.READY:
-            trouble = cut_short(disk.archives)
-        return remote_state(disk.location, trouble, self._error, self._unwritten)
+        """The cost of reading so far; None for local files."""
+        # A pending edit sends no requests.
+        disk, problem = self._disk, self._problem
+        if problem is None and self._stage is Stage.READY:
+            problem = cut_short(disk.archives)
+        return remote_state(disk.location, problem, self._error, self._unwritten)
 
     def requests(self) -> tuple[Request, ...]:
-        """The last requests that were made, the oldest first."""
+        """The latest S3 requests, oldest first."""
         ledger = ledger_of(self._disk.location, self._error)
         return ledger.requests() if ledger is not None else ()
 
     def disk_change(self) -> DiskChange | None:
-        """What has happened to the file on disk since it was read; None for nothing, and for a folder."""
+        """How the file on disk has changed since it was read; None if it has not, and for a folder."""
         archives = self._disk.archives
         return disk_change(archives[0].source) if len(archives) == 1 else None
 
     def cached(self, layer: int) -> Spans:
-        """The bytes of a layer that are kept here, so that no request is needed to read them."""
+        """The cached bytes of a layer, which can be read without a request."""
         return cached_spans(self._now.layers[layer].source)
 
 
@@ -108,22 +108,22 @@ _BY_STATUS = {
     412: (ErrorAction.RELOAD,),
     416: (ErrorAction.RELOAD,),
 }
-_AGAIN = (ErrorAction.RETRY,)
-_SECRETS = ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch")
-_SERVER, _NOT_AS_BEFORE = 500, 412
+_RETRY = (ErrorAction.RETRY,)
+_CREDENTIAL_ERRORS = ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch")
+_SERVER, _PRECONDITION_FAILED = 500, 412
 
 
 def problem_of(error: SourceError, location: str, *, anonymous: bool) -> S3Problem:
-    """What may help against an error at a location; ``anonymous``: requests were not signed."""
+    """The problem that an error reports, and what to do; ``anonymous``: requests were not signed."""
     if not isinstance(error, S3Error):
         return S3Problem(str(error), (ErrorAction.BROWSE if _is_address(location) else ErrorAction.CONNECTION,))
     region = _region(error)
-    remedies = _remedies(error)
+    actions = _actions(error)
     if anonymous:
-        remedies = tuple(each for each in remedies if each is not ErrorAction.UNSIGNED)
-    if ErrorAction.REGION in remedies and not region:
-        remedies = (ErrorAction.CONNECTION,)
-    return S3Problem(str(error), remedies or (ErrorAction.CONNECTION,), region)
+        actions = tuple(each for each in actions if each is not ErrorAction.UNSIGNED)
+    if ErrorAction.REGION in actions and not region:
+        actions = (ErrorAction.CONNECTION,)
+    return S3Problem(str(error), actions or (ErrorAction.CONNECTION,), region)
 
 
 def _is_address(location: str) -> bool:
@@ -133,8 +133,8 @@ def _is_address(location: str) -> bool:
         return False
 
 
-def _remedies(error: S3Error) -> tuple[ErrorAction, ...]:
-    if error.code in _SECRETS:
+def _actions(error: S3Error) -> tuple[ErrorAction, ...]:
+    if error.code in _CREDENTIAL_ERRORS:
         return (ErrorAction.RETRY, ErrorAction.CONNECTION)
     known = _BY_NAME.get(error.code) or _BY_STATUS.get(error.status)
     if known:
@@ -143,7 +143,7 @@ def _remedies(error: S3Error) -> tuple[ErrorAction, ...]:
 
 
 def _region(error: S3Error) -> str:
-    """The region that the server says the bucket is in."""
+    """The region of the bucket according to the server; empty if it does not say."""
     response: Any = getattr(error.__cause__, "response", None)
     if not isinstance(response, dict):
         return ""
@@ -156,32 +156,31 @@ def _region(error: S3Error) -> str:
 
 
 def cut_short(archives: Sequence[Opened]) -> S3Problem | None:
-    """What helps where decoding broke off for want of bytes; None where it did not."""
+    """The problem of archives that could not be read completely, None without any."""
     if not any(archive.cut_short for archive in archives):
         return None
-    return S3Problem("Part of it could not be read, so this view is incomplete. See the findings.", _AGAIN)
+    return S3Problem("Part of it could not be read, so this view is incomplete. See the findings.", _RETRY)
 
 
 def remote_state(
-    location: Location, trouble: S3Problem | None, error: SourceError | None, unwritten: str = ""
+    location: Location, problem: S3Problem | None, error: SourceError | None, unwritten: str = ""
 ) -> RemoteState | None:
-    """What reading has cost; None where nothing is on S3.
+    """The cost of reading a location; None if it is not on S3.
 
-    ``trouble`` is what reading met last, ``error`` what kept it from being opened, ``unwritten`` a sentence on what
-    kept a change from being written.
+    ``problem`` is that of the last read, ``error`` that of opening; ``unwritten`` says why a change was not written.
     """
     sources = _sources(location)
     if not sources:
         ledger = ledger_of(location, error)
-        return RemoteState(ledger.totals if ledger else Totals(), 0, trouble) if trouble is not None else None
+        return RemoteState(ledger.totals if ledger else Totals(), 0, problem) if problem is not None else None
     replaced = next((source for source in sources if source.replaced), None)
     if replaced is not None:
-        trouble = S3Problem(unwritten or replaced_words(replaced.name), (ErrorAction.RELOAD,))
-    return RemoteState(sources[0].ledger.totals, location.size, trouble)
+        problem = S3Problem(unwritten or replaced_words(replaced.name), (ErrorAction.RELOAD,))
+    return RemoteState(sources[0].ledger.totals, location.size, problem)
 
 
 def ledger_of(location: Location, error: SourceError | None) -> Ledger | None:
-    """All requests that were made for a location, or until ``error`` kept it from being opened."""
+    """All requests for a location, or those until opening it failed with ``error``."""
     sources = _sources(location)
     if sources:
         return sources[0].ledger
@@ -189,32 +188,32 @@ def ledger_of(location: Location, error: SourceError | None) -> Ledger | None:
 
 
 def cached_spans(source: Source) -> Spans:
-    """The bytes of a source that can be read without a request; none where it is not on S3."""
+    """The bytes of a source that can be read without a request; none if it is not on S3."""
     beneath = source.base if isinstance(source, OverlaySource) else source
     return beneath.cached() if isinstance(beneath, S3Source) else ()
 
 
 def _sources(location: Location) -> list[S3Source]:
-    """All that is open of it on S3; one ledger is for all of them."""
+    """All open sources on S3, which share one ledger."""
     return [each.source for each in tuple(location.archives) if isinstance(each.source, S3Source)]
 
 
-GOES_ON = "What is shown may mix the old file and the new one."
-STAYS = "The old file is shown."
+MAY_BE_MIXED = "What is shown may mix the old file and the new one."
+OLD_FILE_SHOWN = "The old file is shown."
 
 
 def disk_change(source: Source) -> DiskChange | None:
-    """What has happened to the file behind a source; None for nothing, and for what is no file of this machine."""
+    """How the file of a source has changed; None if it has not, or is not local."""
     if not isinstance(source, FileSource):
         return None
     name, then = visible(source.path.name), source.identity
     try:
         now = Identity.of(source.path.stat())
     except OSError:
-        return DiskChange(f"{name} no longer exists. {STAYS}", then.size, None, 0, grown=False)
+        return DiskChange(f"{name} no longer exists. {OLD_FILE_SHOWN}", then.size, None, 0, grown=False)
     what = then.difference(now)
     if not what:
         return None
     same = then.same_file(now)
-    sentence = f"{name} {what}. {GOES_ON if same else STAYS}"
+    sentence = f"{name} {what}. {MAY_BE_MIXED if same else OLD_FILE_SHOWN}"
     return DiskChange(sentence, then.size, now.size, now.mtime_ns, grown=same and now.size > then.size)

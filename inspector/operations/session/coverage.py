@@ -1,4 +1,4 @@
-"""A collection as it covers the keys of its datasets: which range has which keys, and what is known of each."""
+"""How the ranges of a collection cover the keys of its datasets, and the state of each range."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from inspector.operations.protocol.views import Page
 from inspector.operations.session.snapshot import Snapshot
 
 MAX_RANGE_ROWS = 10_000
-"""The most ranges given at once."""
+"""The largest number of ranges in a page."""
 
 
 _RANGE_STATES = {
@@ -35,17 +35,17 @@ _RANGE_STATES = {
 
 
 class Coverage:
-    """What a session answers about the ranges of its location; there are none where it is no collection."""
+    """The part of a session about the ranges of a collection; other locations have none."""
 
     _now: Snapshot
 
     def datasets(self) -> tuple[DatasetRow, ...]:
-        """All datasets, in the order of their ranges; those that have only orphans last."""
+        """All datasets in the order of their ranges; those with orphans only come last."""
         collection = self._now.location.collection
         return () if collection is None else _datasets(collection)
 
     def ranges(self, first: int, count: int) -> Page[RangeRow]:
-        """Up to ``count`` ranges from number ``first`` on, sorted by dataset and key."""
+        """Ranges ``[first, first + count)``, sorted by dataset and key."""
         collection = self._now.location.collection
         every = () if collection is None else collection.ranges
         first = max(0, min(first, len(every)))
@@ -57,7 +57,7 @@ class Coverage:
         )
 
     def range_states(self, first: int, count: int) -> bytes:
-        """The states of ``count`` ranges from number ``first`` on, as positions in RANGE_STATES."""
+        """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
         now = self._now
         archives = now.archives
         stop = min(first + count, now.location.total)
@@ -65,7 +65,7 @@ class Coverage:
         return bytes(codes) + bytes(max(0, stop - first - len(codes)))
 
     def range_place(self, at: int) -> RangePlace:
-        """Where range ``at`` is; raises Refused where it is not read yet."""
+        """The location of range ``at``; raises Refused if it was not read yet."""
         archives = self._now.archives
         if not 0 <= at < len(archives):
             raise Refused("This range has not been read yet. Try again in a moment.")
@@ -108,7 +108,7 @@ def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
 
 
 def _stretch(names: Sequence[str], name: str) -> tuple[int, int]:
-    """Where the ranges of a dataset begin and stop: they are sorted by its name."""
+    """The numbers ``[start, stop)`` of a dataset's ranges, which are sorted by its name."""
     start = bisect_left(names, name)
     stop = bisect_left(names, name + "\0")
     return start, stop

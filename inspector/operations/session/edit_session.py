@@ -37,11 +37,11 @@ from inspector.sources.s3.source import TAIL, S3Source
 from inspector.sources.s3.writing_sentences import CannotCopyError
 
 MAX_PREVIEW_CHECK_BYTES = 64 << 20
-"""Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
+"""Archives up to this size are checked with every preview, larger ones only if they were checked before."""
 
 
 class EditSession(ExtractSession):
-    """One open location that can be changed."""
+    """An open location that can be changed."""
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         super().__init__(location, s3)
@@ -51,9 +51,9 @@ class EditSession(ExtractSession):
     # ---- previews ----------------------------------------------------------------------------------------------
 
     def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
-        """Show the archive as ``edit`` would leave it; as it is on disk for None. Raises Refused and Cancelled.
+        """Show the archive with ``edit`` applied, or as it is on disk for None. Raises Refused and Cancelled.
 
-        Gives the names of the checksums that the edit makes wrong, None where it was not checked.
+        Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
         """
         with self._job_lock.one(progress):
             snapshot = self._disk if edit is None else self._snapshot_with(edit, progress)
@@ -72,9 +72,9 @@ class EditSession(ExtractSession):
         return snapshot
 
     def _file(self) -> FileSource | S3Source:
-        """The archive on disk or on S3; raises Refused where it cannot be changed."""
+        """The archive on disk or on S3; raises Refused if it cannot be changed."""
         if self._stage in (Stage.OPENING, Stage.DECODING):
-            raise Refused("The archive is still being read. Change it when it is done.")
+            raise Refused("The archive is still being read. Change it after that.")
         archives = self._disk.archives
         if self._disk.location.collection is not None:
             raise Refused("This is a folder of several files. Open the one to change.")
@@ -84,15 +84,15 @@ class EditSession(ExtractSession):
         return source
 
     def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
-        """The edit with all checksums that depend on what it changes. Raises Refused and Cancelled."""
+        """The edit extended by all checksums that it makes wrong. Raises Refused and Cancelled."""
         return repair_checksums(self._file(), edit, progress)
 
     # ---- the TACO header ---------------------------------------------------------------------------------------
 
     def header(self, draft: HeaderDraft | None) -> HeaderView:
-        """The TACO header as it is shown, or as a draft would make it; raises Refused where there is none.
+        """The TACO header that is shown, or a draft of it; raises Refused if there is none.
 
-        ``changed`` are the entries in which it differs from the file on disk, ``stood`` those of the file.
+        ``changed`` are the indices of entries that differ from the file on disk, ``stood`` its entries.
         """
         shown = header_view(self._archive(), draft)
         stands = header_draft(self._disk.archives[0]).entries
@@ -100,15 +100,15 @@ class EditSession(ExtractSession):
         return replace(shown, changed=changed, stood=tuple(stands))
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
-        """The edit of what is shown that makes the header what the draft says. Raises Refused and SourceError.
+        """The edit that writes a draft into the header. Raises Refused and SourceError.
 
-        Its old bytes are those on disk, where that has as many: what is pending may be other than what is shown.
+        Its old bytes are those on disk where it has them, because a pending edit may have changed what is shown.
         """
         edit, disk = preview_header(self._archive(), draft), self._file()
         return replace(edit, patches=tuple(_with_old_bytes_of(patch, disk) for patch in edit.patches))
 
     def header_target(self, member: int) -> TacoEntry:
-        """Offset and length of a member's data; raises Refused where it is not known where that is."""
+        """Offset and length of a member's data; raises Refused if they are unknown."""
         return member_target(self._archive(), member)
 
     def _archive(self) -> Opened:
@@ -119,21 +119,21 @@ class EditSession(ExtractSession):
     # ---- writing -----------------------------------------------------------------------------------------------
 
     def upload_preview(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
-        """What writing an edit would send to S3 (see ``sending_lines``); nothing where the archive is on disk."""
+        """What writing an edit would send to S3, in lines; none if the archive is local."""
         source = self._file()
         return tuple(sending_lines(source, edit, whole=whole)) if isinstance(source, S3Source) else ()
 
     def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
-        """Write an edit into the file, and read it again; ``whole`` as in write_edit.
+        """Write an edit into the file and read it again; ``whole`` as in write_edit.
 
-        Raises Refused and EditError where nothing was written, or the sentence says that this is not known.
+        Raises Refused and EditError if nothing was written, or if the sentence says that this is unknown.
         """
         return self._write(progress, lambda source: write_edit(source, edit, progress, whole=whole))
 
     def _write(
         self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
     ) -> WriteResult | OnlyWhole:
-        """Change the archive and read it again: that it is changed stays true where it cannot be read."""
+        """Change the archive and read it again. If reading fails, the result still reports the change."""
         with self._job_lock.one(progress):
             source = self._file()
             progress.begin("Writing", 0)
@@ -149,14 +149,14 @@ class EditSession(ExtractSession):
                 if isinstance(source, S3Source):
                     source.replaced = True
                 why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
-                unread = f"Reading it again was {why}, so what is shown is as it was before. Reload it."
+                unread = f"Reading it again was {why}, so the old content is still shown. Reload it."
                 return replace(result, warnings=(*result.warnings, unread), revert=None, kept=None)
             return result
 
     def reload(self, progress: Progress, edit: Edit | None = None) -> None:
-        """Show the archive as it is now, not checked, with ``edit`` over it where there is one.
+        """Read the archive again, without checking it, and show it with ``edit`` if given.
 
-        Raises Refused where it is not there any more or the edit is not one of it; then all is as it was.
+        Raises Refused if it is gone or the edit does not match it; then nothing changes.
         """
         with self._job_lock.one(progress):
             before = self._disk
@@ -170,14 +170,13 @@ class EditSession(ExtractSession):
                 raise
 
     def _require_pending_edit_matches(self, edit: Edit, progress: Progress) -> None:
-        """Raise Refused where what is pending is no change of what is there now."""
+        """Raise Refused if the pending edit does not match the current file."""
         with cancelling(progress):
             try:
                 require_match(edit, self._file(), "The pending change")
             except Refused as error:
                 raise Refused(
-                    f"{error} It stays pending over what was read before: export it as a patch, or discard it, and "
-                    "reload then."
+                    f"{error} It stays pending over the old content. Export it as a patch or discard it, then reload."
                 ) from error
 
     def _read_again(self, progress: Progress) -> None:
@@ -189,7 +188,7 @@ class EditSession(ExtractSession):
         self._show(self._disk)
 
     def _reloaded(self, progress: Progress) -> Snapshot:
-        """The archive as it is now, decoded. Raises Refused and Cancelled."""
+        """A decoded snapshot of the current archive. Raises Refused and Cancelled."""
         fresh = Session(self._name, self._s3)
         fresh.decode(progress)
         progress.advance(0)
@@ -202,7 +201,7 @@ class EditSession(ExtractSession):
         return now
 
     def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
-        """Write the archive as ``edit`` would leave it to another file, or object, which ``s3`` says how to reach.
+        """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that.
 
         Raises Refused, SourceError, Cancelled.
         """
@@ -210,38 +209,38 @@ class EditSession(ExtractSession):
         return f"The changed copy is {visible(path)}."
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """The profiles of this machine: a copy may go to S3."""
+        """The profiles of this machine, for copies on S3."""
         return profiles(progress)
 
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
-        """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
+        """Write an edit to a patch file. Raises SourceError."""
         progress.begin("Writing the patch", 0)
         with AtomicFile(Path(path), replace=True) as out:
             out.write(patch_file.encoded(edit))
         return f"The patch was written to {visible(path)}."
 
     def import_patch(self, progress: Progress, path: str) -> Edit:
-        """The edit that a patch file holds, if it is one of this file. Raises Refused and SourceError."""
+        """The edit in a patch file that matches this archive. Raises Refused and SourceError."""
         progress.begin("Reading the patch", 0)
         return patch_file.decoded(FileSource(Path(path)), self._file())
 
     # ---- interrupted changes -----------------------------------------------------------------------------------
 
     def interrupted(self) -> Interrupted | None:
-        """What an interrupted change has left of the archive, None where there was none. Raises EditError."""
+        """The interrupted change of this archive, None without one. Raises EditError."""
         return interrupted(self._name) if self._stage is not Stage.FAILED else None
 
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
-        """Finish an interrupted change, roll it back or forget it, and read the file again. Raises EditError."""
+        """Finish, roll back or forget an interrupted change, and read the file again. Raises EditError."""
         with self._job_lock.one(progress):
             result = WriteResult(recover(self._name, way))
             self._read_again(progress)
             return result
 
-    def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:  # noqa: ARG002 - as write
-        """Put back what the last change of the file has taken away, from the store of old bytes, and read it again.
+    def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:  # noqa: ARG002 - the signature of write
+        """Undo the last change of the file from the store of old bytes, and read it again.
 
-        Raises Refused and EditError where nothing was changed.
+        Raises Refused and EditError if nothing was changed.
         """
         return self._write(progress, lambda _: WriteResult(take_back(self._name)))
 
@@ -261,11 +260,11 @@ class EditSession(ExtractSession):
             return describe(new)
 
     def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
-        """The plan that was shown, for it is what was consented to; a new one where none was. Raises Refused."""
+        """The plan that was shown, since consent covers only that; a new one if none was. Raises Refused."""
         if self._planned is None or self._planned[0] is not self._disk:
             return plan(self._disk.archives[0], progress, accepted)
         if self._planned[1].accepted != frozenset(accepted):
-            raise Refused("Nothing was done: another plan was shown than the one for these repairs. Look at it first.")
+            raise Refused("Nothing was changed: these are not the repairs of the plan that was shown. Review the plan.")
         return self._planned[1]
 
     def make_repairs(
@@ -277,11 +276,11 @@ class EditSession(ExtractSession):
         over: bool = True,
         s3: Connection = DEFAULT,
     ) -> WriteResult | OnlyWhole:
-        """Repair it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there.
+        """Repair in place, or to the file or object ``copy``; ``over`` replaces an existing one.
 
-        ``whole`` is as in write_edit; ``s3`` says how the copy's bucket is reached.
+        ``whole`` is as in write_edit; ``s3`` says how to reach the copy.
 
-        Raises Refused and EditError where nothing was written, SourceError and Cancelled.
+        Raises Refused and EditError if nothing was written, SourceError and Cancelled.
         """
 
         def repair(source: FileSource | S3Source) -> WriteResult:
@@ -301,19 +300,19 @@ class EditSession(ExtractSession):
         over: bool = True,
         s3: Connection = DEFAULT,
     ) -> WriteResult:
-        """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
+        """Write the undamaged members to a new archive ``copy``; see ``make_repairs``."""
         with self._job_lock.one(progress):
             source = self._file()
             return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
-    # ---- growing -----------------------------------------------------------------------------------------------
+    # ---- appending ---------------------------------------------------------------------------------------------
 
     def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> WriteResult:
-        """Add files to an RCA archive in place, and read it again; see ``Draft`` for the options.
+        """Append files to an RCA archive and read it again; see ``Draft`` for the options.
 
-        Raises Refused, EditError, SourceError and Cancelled: the archive then holds what it held.
+        Raises Refused, EditError, SourceError and Cancelled: the archive is then unchanged.
         """
-        # They come with all that makes archives, which opening one need not wait for.
+        # Imported here because opening an archive need not wait for the writers.
         from inspector.operations.create.rca_writing import append_rca, rca_options
 
         with self._job_lock.one(progress):

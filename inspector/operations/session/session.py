@@ -39,7 +39,7 @@ from inspector.operations.protocol.views import (
     Target,
     TreeRow,
 )
-from inspector.operations.session.checks import ALL, write_beside
+from inspector.operations.session.checks import ALL, write_manifest_beside
 from inspector.operations.session.content import SAMPLE_BYTES, decoded_content, encoding_of, image_of
 from inspector.operations.session.coverage import Coverage
 from inspector.operations.session.goto import Datapoints, GotoTargets
@@ -271,7 +271,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         """Write the digests of all members beside the archive. Raises Refused, SourceError and Cancelled."""
         if self._stage is not Stage.READY:
             raise Refused("No manifest was written: not all of the archive has been read.")
-        return write_beside(self._now.location, algorithm, progress, replace=replace)
+        return write_manifest_beside(self._now.location, algorithm, progress, replace=replace)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
         """Show the members whose visible path contains a text, sorted; returns their number. Raises Cancelled."""
