@@ -1,4 +1,4 @@
-"""The program's one door: the window, or a sub-command in the terminal (``python -m inspector`` works too)."""
+"""The program's entry point: the window, or a sub-command in the terminal (``python -m inspector`` works too)."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ import os
 import sys
 from collections.abc import Sequence
 
-from inspector.cli.bootstrap import ending_at_once, say_interrupted, stand_in
+from inspector.cli.bootstrap import exit_on_interrupt, open_missing_streams, report_interrupt
 
 NO_SCREEN = (
     "There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "
     "picture; list, dump, check and cat work in the terminal."
 )
 
-CHANGING = ("create", "append", "extract", "repair")
-"""Sub-commands that say on standard output only what they have done; the others were asked for what they write."""
+WRITING_COMMANDS = ("create", "append", "extract", "repair")
+"""Sub-commands that only report on standard output; of all others, the output is the result."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program and give its exit status: 0 fine, 1 not sound, 2 usage or unreadable, 130 interrupted.
+    """Run the program and return its exit status: 0 fine, 1 not sound, 2 usage or unreadable, 130 interrupted.
 
-    The first argument decides: the name of a sub-command works in the terminal and never loads the window's
-    libraries, anything else is for the window. A location that is named like a sub-command opens as ``./list``.
+    The first argument decides: a sub-command works in the terminal and never loads the window's libraries; anything
+    else is for the window. A location that is named like a sub-command opens as ``./list``.
     """
     if getattr(sys, "frozen", False):
-        # A packaged program starts itself again as its worker; this is where such a process turns aside.
+        # A packaged program starts itself again as its worker process, which never returns from here.
         from multiprocessing import freeze_support
 
         freeze_support()
-        _give_back_libraries()
+        _restore_library_path()
     arguments = list(sys.argv[1:] if argv is None else argv)
-    stand_in(output_needed=not arguments or arguments[0] not in CHANGING or "--json" in arguments)
+    open_missing_streams(output_needed=not arguments or arguments[0] not in WRITING_COMMANDS or "--json" in arguments)
     try:
         return _run(arguments)
     except KeyboardInterrupt:
-        return say_interrupted()
+        return report_interrupt()
 
 
 def _run(arguments: list[str]) -> int:
-    # Imported late: the worker process imports this module again and needs neither face.
-    with ending_at_once():
+    # Imported late: the worker process imports this module again and needs neither front end.
+    with exit_on_interrupt():
         from inspector.cli.parser import COMMANDS, PROGRAM, mistyped, window_parser
 
     if arguments and arguments[0] in COMMANDS:
-        with ending_at_once():
+        with exit_on_interrupt():
             from inspector.cli.run import run_command
 
         return run_command(arguments)
@@ -54,18 +54,18 @@ def _run(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.install_desktop or options.uninstall_desktop:
         if options.locations:
-            parser.error("no location is opened while the program is installed or taken away")
+            parser.error("--install-desktop and --uninstall-desktop take no location")
         from inspector.cli import desktop
 
         return desktop.run(install_it=options.install_desktop)
-    if options.screenshot is None and _screen_is_missing():
+    if options.screenshot is None and _no_screen():
         from pathlib import Path
 
-        lost = [word for word in options.locations[:1] if word.isalpha() and not Path(word).exists()]
-        unknown = f"{lost[0]} is no file and no command. " if lost else ""
+        mistaken = [word for word in options.locations[:1] if word.isalpha() and not Path(word).exists()]
+        unknown = f"{mistaken[0]} is neither a file nor a command. " if mistaken else ""
         print(f"{PROGRAM}: {unknown}{NO_SCREEN}", file=sys.stderr)
         return 2
-    with ending_at_once():
+    with exit_on_interrupt():
         from inspector.gui.app import app
 
     if options.screenshot is not None:
@@ -73,8 +73,8 @@ def _run(arguments: list[str]) -> int:
     return app.run(options.locations, new_window=options.new_window)
 
 
-def _give_back_libraries() -> None:
-    """Let programs that are started from here find the system's libraries, not those of the packaged program."""
+def _restore_library_path() -> None:
+    """Make programs started from here load the system's libraries, not those of the packaged program."""
     before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     if before is not None:
         os.environ["LD_LIBRARY_PATH"] = before
@@ -82,8 +82,8 @@ def _give_back_libraries() -> None:
         os.environ.pop("LD_LIBRARY_PATH", None)
 
 
-def _screen_is_missing() -> bool:
-    """Whether a window could be shown nowhere; Qt would end the process with a dump of its memory."""
+def _no_screen() -> bool:
+    """Whether there is nowhere to show a window; Qt would abort the process with a core dump."""
     if not sys.platform.startswith("linux"):
         return False
     return not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))

@@ -1,13 +1,13 @@
-"""Where the files that are shipped with the program are: sample archives, icons, pictures."""
+"""The files shipped with the program: sample archives, icons, pictures."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 DESKTOP_ID = "org.archive_inspector.ArchiveInspector"
-"""What desktops call the program: the name of its desktop entry, its icon and its windows, in reverse DNS."""
+"""The program's name for desktops, in reverse DNS: of its desktop entry, its icon and its windows."""
 SHIPPED = ("desktop", "icons", "samples")
-"""The folders of resources that go wherever the program goes; pictures for the README stay behind."""
+"""The folders of resources that are packaged with the program; pictures for the README are not."""
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -15,14 +15,14 @@ _PACKAGE = Path(__file__).resolve().parent
 def resource(*parts: str) -> Path:
     """The path of a shipped file or folder, which need not exist: ``resource("samples")``.
 
-    An installed program carries its resources inside the package, a checkout has them beside it.
+    An installed program has its resources inside the package, a checkout beside it.
     """
     installed = _PACKAGE / "_resources"
     return (installed if installed.is_dir() else _PACKAGE.parent / "resources").joinpath(*parts)
 
 
 def samples() -> list[Path]:
-    """The sample archives in the order of their names: files, and folders that are the root of a bucket."""
+    """The sample archives, sorted by name: files, and folders that are the root of a bucket."""
     folder = resource("samples")
     if not folder.is_dir():
         return []

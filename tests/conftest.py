@@ -44,7 +44,7 @@ os.environ.pop("PYTHONUNBUFFERED", None)  # it would hide output that is held ba
 
 # How long an example takes is for the machine and its load to say. ``--hypothesis-profile=sweep`` looks further.
 settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)
-settings.register_profile("sweep", deadline=None, max_examples=500)
+settings.register_profile("sweep", deadline=None, max_examples=300)
 settings.load_profile("quick")
 
 ROOT = Path(__file__).parent.parent

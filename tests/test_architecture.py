@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "inspector"
 
 ROOMS = (
-    *("core", "sources.cache", "sources.local", "sources.s3"),
+    *("core", "sources.local", "sources.s3"),
     *("formats._extents", "formats._zstd", "formats._zstd_fields", "formats._tar", "formats._zip"),
     *("formats.caf", "formats.rca", "formats.taco", "formats.zip", "formats.tar", "formats.datas3t", "formats"),
     "resources",
@@ -46,7 +46,7 @@ APART = {
 """What does not meet although one stands before the other: prefixes of names by that of who would import them."""
 MEETING = {
     "gui": ("operations.jobs", "operations.protocol", "sources.s3.address", "sources.s3.connection"),
-    "gui.panels": ("sources.s3.ledger", "sources.s3.profiles"),
+    "gui.panels": ("sources.s3.ledger",),
     "gui.ipc.worker": ("operations.worker",),
 }
 """What does nevertheless: the window knows the values that cross to it, and a worker where it begins."""

@@ -1,1 +1,1 @@
-"""Operations in a terminal: text, JSON, exit codes. Never imports PySide6."""
+"""Sub-commands in the terminal: text, JSON, exit statuses. Never imports PySide6."""

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import argparse
 
-from inspector.cli.connecting import connection_of
-from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.results import say
+from inspector.cli.options import add_connection, add_json, add_progress, add_rca_options, connection_of, rca_options
+from inspector.cli.output import ProgressBar, print_created
 from inspector.core.progress import Progress
-from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions, append_rca
+from inspector.operations.create.rca_writing import append_rca
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_progress(command)
+    command.add_argument("target", metavar="TARGET", help="the RCA archive to append to, in place")
+    command.add_argument(
+        "inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes with all below them"
+    )
+    add_json(command, "JSON, one object for the archive")
+    command.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        choices=("rca-discard-tail",),
+        metavar="CODE",
+        help="rca-discard-tail: overwrite blobs of an interrupted append that can be read but are not proved",
+    )
+    add_rca_options(command)
+    add_connection(command)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Add what the options say to an archive, and say what it has become.
+    """Append the inputs to an archive and print the result.
 
-    Raises Refused, EditError and SourceError where nothing was added.
+    Raises OperationError, EditError and SourceError if nothing was appended.
     """
-    with ProgressBar(Progress(), logged=options.progress) as progress:
-        how = rca_options(options)
-        grown = append_rca(progress, options.target, options.inputs, how, connection=connection_of(options))
-    say(grown, json_wanted=options.json)
-
-
-def rca_options(options: argparse.Namespace) -> RcaOptions:
-    """How to write blobs, as it was typed."""
-    default = RcaOptions()
-    level = default.level if options.level is None else options.level
-    accept = frozenset(getattr(options, "accept", ()))
-    return RcaOptions(level, CONVENTIONS.get(options.hash_convention), not options.no_sync, accept)
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        created = append_rca(
+            progress, options.target, options.inputs, rca_options(options), connection=connection_of(options)
+        )
+    print_created(created, as_json=options.json)

@@ -1,4 +1,4 @@
-"""``audit``: every archive under a folder, checked once, so that the work can be stopped, taken up and shared."""
+"""``audit``: check every archive under a folder once; the work can be stopped, resumed and divided."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
-from inspector.cli.check import Worst, say_passed, status_of
-from inspector.cli.connecting import connection_of
-from inspector.cli.exit_codes import FINE, UNREADABLE
-from inspector.cli.output import Lines, complain, json_text
-from inspector.cli.progress_bar import ProgressBar, bar
+from inspector.cli.bootstrap import FINE, UNREADABLE
+from inspector.cli.check import WorstStatus, report_skipped, status_of
+from inspector.cli.options import add_connection, add_json, add_location, connection_of, one_or_more
+from inspector.cli.output import Lines, ProgressBar, complain, json_text, progress_line
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
@@ -24,18 +23,54 @@ from inspector.operations.audit.audit_dask import run_on_cluster
 from inspector.operations.audit.audit_places import Choice
 from inspector.operations.audit.audit_results import ENDINGS, Results, ShardFiles
 from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary, write_csv
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 
-_LOGGED = 60.0
-"""Seconds between two lines that say how far it is, where there is no terminal."""
+_LOG_INTERVAL_S = 60.0
+"""Seconds between two progress lines where standard error is not a terminal."""
+_BYTES_PER_FILE = 256 << 10
+"""What opening a file costs, as bytes that could be read in that time."""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command, "a folder or a prefix, with everything below it")
+    command.add_argument("--workers", type=one_or_more, default=0, metavar="N", help="processes to use")
+    command.add_argument("--dask", metavar="ADDRESS", help="use a Dask cluster whose scheduler is tcp://HOST:PORT")
+    command.add_argument("--shards", type=one_or_more, default=0, metavar="N", help="with --dask: N results files")
+    command.add_argument("--results", metavar="FILE", help="store results here, and skip archives it has already")
+    command.add_argument("--merge", action="append", default=[], metavar="FILE", help="import these results first")
+    command.add_argument("--quick", action="store_true", help="check the structure only, and read no content")
+    command.add_argument("--sample", type=_per_cent, default=100.0, metavar="P", help="check only P per cent")
+    command.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help="check only part I of N, from 1")
+    command.add_argument("--csv", metavar="FILE", help="write the results for a spreadsheet")
+    command.add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
+    add_json(command, "JSON, one object a line: the archives, then the summary")
+    add_connection(command)
+
+
+def _per_cent(text: str) -> float:
+    number = float(text.removesuffix("%"))
+    if not 0 < number <= 100:
+        raise argparse.ArgumentTypeError("a sample is more than 0 and at most 100 per cent")
+    return number
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, count = map(int, text.split("/"))
+    if not 1 <= number <= count:
+        raise argparse.ArgumentTypeError("a shard is I/N, I being 1 to N")
+    return number, count
+
+
+# ---- work --------------------------------------------------------------------------------------------------------
 
 
 def run(options: argparse.Namespace) -> int:
-    """Audit a place and give the exit status: that of the worst archive in it."""
+    """Audit a location and return the exit status: that of its worst archive."""
     shards = _shards(options)
     path = Path(options.results) if options.results and shards is None else None
-    worst = Worst()
+    worst = WorstStatus()
     with worst, shards or nullcontext(), Results(path) as results, Lines() as out:
         for shard in (*map(Path, options.merge), *(shards.known() if shards is not None else ())):
             results.import_shard(shard)
@@ -47,27 +82,27 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _shards(options: argparse.Namespace) -> ShardFiles | None:
-    """The files that results are kept in where they are kept by shards; raises Refused where they cannot be."""
+    """The results files of the shards, None without ``--shards``; raises OperationError for options that do not fit."""
     if not options.shards:
         return None
     if not options.dask or not options.results:
-        raise Refused(
-            "--shards N is for an audit on a Dask cluster, and needs --results FILE: the files of the shards are named "
+        raise OperationError(
+            "--shards N is for an audit on a Dask cluster, and needs --results FILE: the shards' files are named "
             "after it."
         )
     return ShardFiles(Path(options.results), options.shards)
 
 
 def _audited(
-    options: argparse.Namespace, results: Results, shards: ShardFiles | None, out: Lines, worst: Worst
+    options: argparse.Namespace, results: Results, shards: ShardFiles | None, out: Lines, worst: WorstStatus
 ) -> Summary:
-    """Do what is to be done; what comes of each archive is written where it was asked for."""
+    """Check what is left to check, and with ``--json`` print the result of each archive."""
     clock = _Clock()
     choice = Choice(options.sample, options.shard)
-    plan = Plan(options.location, options.quick, choice, _own(options, shards), connection_of(options))
-    passed: list[str] = []
-    with _shown(clock, options):
-        todo = prepare(plan, results, clock.progress, passed)
+    plan = Plan(options.location, options.quick, choice, _own_files(options, shards), connection_of(options))
+    skipped: list[str] = []
+    with _progress_bar(clock, options):
+        todo = prepare(plan, results, clock.progress, skipped)
         if options.json:
             _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         clock.start(todo)
@@ -76,13 +111,13 @@ def _audited(
             with closing(work):
                 for result in work:
                     clock.count(result)
-                    worst.meet(_status_of(result.state, options.strict))
+                    worst.add(_status_of(result.state, options.strict))
                     if options.json:
                         _write(out, (result,))
         except KeyboardInterrupt:
-            _say_what_is_left(options, results)
+            _report_interruption(options, results)
             raise
-    say_passed(passed)
+    report_skipped(skipped)
     return summary(results, Run(Amount(clock.done, clock.read), clock.seconds, todo.earlier))
 
 
@@ -101,26 +136,26 @@ def _write(out: Lines, results: Iterator[Result] | tuple[Result]) -> None:
     out.flush()
 
 
-def _own(options: argparse.Namespace, shards: ShardFiles | None) -> frozenset[str]:
-    """Files that this audit writes or reads itself, which are no archives of the place."""
+def _own_files(options: argparse.Namespace, shards: ShardFiles | None) -> frozenset[str]:
+    """Files that this audit itself reads and writes, so that they are not taken for archives."""
     mine = [*options.merge, *filter(None, (options.csv,))]
     if shards is not None:
         mine += [f"{path}{ending}" for path in (*shards.paths, *shards.known()) for ending in ENDINGS]
     return frozenset(map(os.path.abspath, mine))
 
 
-def _say_what_is_left(options: argparse.Namespace, results: Results) -> None:
+def _report_interruption(options: argparse.Namespace, results: Results) -> None:
     done, left = results.amount(done=True), results.amount(done=False)
     if options.results:
         where = f"the shards of {options.results}" if options.shards else options.results
-        kept = f"{count(done.files, 'result')} {'is' if done.files == 1 else 'are'} kept in {where}"
-        complain(f"Interrupted: {kept}, and {count(left.files, 'file')} left; the same command goes on from there.")
+        stored = f"{count(done.files, 'result')} {'is' if done.files == 1 else 'are'} stored in {where}"
+        complain(f"Interrupted: {stored}, and {count(left.files, 'file')} left; the same command continues from there.")
     else:
-        complain("Interrupted, and nothing is kept: --results FILE keeps results, so that an audit can be taken up.")
+        complain("Interrupted, and no results are stored: with --results FILE an audit can be resumed.")
 
 
 class _Clock:
-    """How far the audit is, in archives and in bytes, and how long it has been at it."""
+    """How far the audit is, in archives and in bytes, and for how long it has been running."""
 
     def __init__(self) -> None:
         self.progress = Progress()
@@ -130,7 +165,7 @@ class _Clock:
         self._began = time.monotonic()
 
     def start(self, todo: Todo) -> None:
-        """From here on archives are checked."""
+        """Start the time: from here on archives are checked."""
         self._files = todo.left.files
         self._began = time.monotonic()
 
@@ -141,37 +176,37 @@ class _Clock:
 
     @property
     def seconds(self) -> float:
-        """Since archives are checked."""
+        """Seconds since ``start``."""
         return time.monotonic() - self._began
 
     def line(self, progress: Progress) -> str:
-        """What the bar shows: archives, bytes, how fast and how long still."""
+        """The progress line: archives, bytes, speed and time left."""
         if not self._files:
-            return bar(progress)
+            return progress_line(progress)
         seconds = max(self.seconds, 1e-3)
         files = f"{grouped(self.done)} of {count(self._files, 'file')}, {rounded(int(progress.done / seconds))}/s"
-        return f"{bar(progress)}, {files}{_left(self._part(progress), seconds)}"
+        return f"{progress_line(progress)}, {files}{_time_left(self._fraction(progress), seconds)}"
 
-    def _part(self, progress: Progress) -> float:
-        """How much of the work is done: an archive costs something however small it is, a byte wherever it is."""
-        each = progress.total // self._files + (256 << 10)
+    def _fraction(self, progress: Progress) -> float:
+        """How much of the work is done, 0 to 1, counting bytes and a fixed cost per archive."""
+        each = progress.total // self._files + _BYTES_PER_FILE
         return (progress.done + each * self.done) / (progress.total + each * self._files)
 
 
-def _left(part: float, seconds: float) -> str:
-    if not 0 < part < 1 or seconds < 1:
+def _time_left(fraction: float, seconds: float) -> str:
+    if not 0 < fraction < 1 or seconds < 1:
         return ""
-    left = int(seconds / part - seconds) + 1
+    left = int(seconds / fraction - seconds) + 1
     minutes, hours = left // 60, left // 3600
-    words = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s" if minutes else f"{left} s"
-    return f", {words} left"
+    duration = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s" if minutes else f"{left} s"
+    return f", {duration} left"
 
 
-def _shown(clock: _Clock, options: argparse.Namespace) -> ExitStack:
-    """A bar, unless it would stand among the lines that are written."""
+def _progress_bar(clock: _Clock, options: argparse.Namespace) -> ExitStack:
+    """A progress bar, unless it would appear between the lines that are printed."""
     stack = ExitStack()
     if not (options.json and sys.stdout.isatty()):
-        stack.enter_context(ProgressBar(clock.progress, clock.line, _LOGGED))
+        stack.enter_context(ProgressBar(clock.progress, clock.line, _LOG_INTERVAL_S))
     return stack
 
 

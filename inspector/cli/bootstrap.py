@@ -1,4 +1,7 @@
-"""What holds before anything heavy is loaded: three standard streams, and an interrupt that ends with a sentence."""
+"""What is needed before anything heavy is loaded: exit statuses, the standard streams, and Ctrl+C during start-up.
+
+Imports the standard library only, because every start of the program passes through here.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +14,36 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-from inspector.cli.exit_codes import INTERRUPTED
+FINE = 0
+NOT_SOUND = 1
+"""Something is wrong with an archive, or not everything that was asked for was done."""
+UNREADABLE = 2
+"""Wrong usage, or something could not be read or written."""
+INTERRUPTED = 130
+CUT_OFF = 141
+"""What a shell reports for a program that a closed pipe ended."""
 
-_WORDS = "archive-inspector: Interrupted.\n"
+_INTERRUPTED_MESSAGE = "archive-inspector: Interrupted.\n"
 
 
-def stand_in(*, output_needed: bool) -> None:
-    """Put something in the place of standard streams that were closed (``2>&-``), or files would get their numbers.
+def open_missing_streams(*, output_needed: bool) -> None:
+    """Open a substitute for each standard stream that was closed (``2>&-``), or the next file gets its number.
 
-    What is said goes nowhere then. Where ``output_needed``, the stand-in for standard output refuses what is written
-    to it, so that nobody takes output that went nowhere for output.
+    Messages to a substitute are lost. With ``output_needed``, writing to the substitute for standard output fails, so
+    that lost output is never taken for success.
     """
     if sys.stdin is None:
-        _fill(0, os.O_RDONLY)
+        _open_null(0, os.O_RDONLY)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
-        _fill(1, os.O_RDONLY if output_needed else os.O_WRONLY)
+        _open_null(1, os.O_RDONLY if output_needed else os.O_WRONLY)
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
-        _fill(2, os.O_WRONLY)
+        _open_null(2, os.O_WRONLY)
         sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
 
 
-def _fill(number: int, mode: int) -> None:
+def _open_null(number: int, mode: int) -> None:
     null = os.open(os.devnull, mode)
     if null != number:
         os.dup2(null, number)
@@ -41,26 +51,26 @@ def _fill(number: int, mode: int) -> None:
 
 
 @contextmanager
-def ending_at_once() -> Iterator[None]:
-    """While libraries are loaded nothing is half made, and an exception in the midst of it could be lost there."""
-    mine = threading.current_thread() is threading.main_thread()
-    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+def exit_on_interrupt() -> Iterator[None]:
+    """Exit at once on Ctrl+C while libraries load: an exception raised inside an import can be swallowed there."""
+    on_main_thread = threading.current_thread() is threading.main_thread()
+    if not on_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    signal.signal(signal.SIGINT, _end)
+    signal.signal(signal.SIGINT, _exit)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+def _exit(_number: int, _frame: FrameType | None) -> NoReturn:
     with suppress(OSError):
-        os.write(2, _WORDS.encode())
+        os.write(2, _INTERRUPTED_MESSAGE.encode())
     os._exit(INTERRUPTED)
 
 
-def say_interrupted() -> int:
-    """Say it, and give the exit status."""
-    sys.stderr.write(_WORDS)
+def report_interrupt() -> int:
+    """Print that the program was interrupted, and return the exit status."""
+    sys.stderr.write(_INTERRUPTED_MESSAGE)
     return INTERRUPTED

@@ -1,47 +1,67 @@
-"""``check``: whether archives are right, and if not, what is wrong and where."""
+"""``check``: whether archives are sound, and if not, what is wrong and where.
+
+``check --by-checksum`` reads no member: it compares what an archive on S3 records with the checksum that S3 keeps of
+the whole object.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
-from inspector.cli import checksums
-from inspector.cli.connecting import connection_of
-from inspector.cli.exit_codes import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.output import Lines, close_output, complain
-from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.bootstrap import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
+from inspector.cli.options import add_connection, add_json, add_progress, connection_of
+from inspector.cli.output import Lines, ProgressBar, close_output, complain
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.check.many import check_many
+from inspector.operations.check.proof import Proof, ProofResult, prove
 from inspector.operations.open.folders import expanded
 from inspector.operations.protocol.check_views import Outcome, ReportKind
 
-_NAMED = 3
+_MAX_NAMES = 3
+"""Names in one message; the rest are counted."""
+_PROOF_STATUS = {Proof.PROVED: FINE, Proof.CONTRADICTED: NOT_SOUND, Proof.IMPOSSIBLE: UNREADABLE}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    command.add_argument("locations", metavar="LOCATION", nargs="+", help="files and folders")
+    command.add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
+    command.add_argument(
+        "--by-checksum",
+        action="store_true",
+        help="read no member: compare what the archive records with the CRC-32 that S3 keeps of the whole object",
+    )
+    add_progress(command)
+    add_json(command)
+    add_connection(command)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check every location and give the exit status: that of the worst of them."""
+    """Check every location and return the exit status: that of the worst one."""
     if options.by_checksum:
-        return checksums.run(options)
+        return _run_by_checksum(options)
     kind = ReportKind.JSON if options.json else ReportKind.TEXT
     progress = Progress()
-    worst, checked, left_out = Worst(), 0, 0
-    passed: list[str] = []
-    wanted = expanded(options.locations, connection_of(options), passed)
+    worst, checked, left_out = WorstStatus(), 0, 0
+    skipped: list[str] = []
+    targets = expanded(options.locations, connection_of(options), skipped)
     with (
         worst,
         Lines() as out,
-        closing(check_many(wanted, kind, progress)) as outcomes,
+        closing(check_many(targets, kind, progress)) as outcomes,
     ):
-        for outcome in _watched(outcomes, progress, options.progress):
+        for outcome in _with_progress_bar(outcomes, progress, options.progress):
             if outcome.left_out:
                 left_out += 1
                 continue
             checked += 1
-            worst.meet(status_of(outcome.state, options.strict))
+            worst.add(status_of(outcome.state, options.strict))
             out.write(outcome.report)
             out.flush()
     if worst.cut_off:
@@ -49,38 +69,38 @@ def run(options: argparse.Namespace) -> int:
     if left_out:
         verb = "was" if left_out == 1 else "were"
         complain(f"{count(left_out, 'file')} of no known format in these folders {verb} left out.")
-    say_passed(passed)
+    report_skipped(skipped)
     if not checked:
         complain("There is no archive in these folders, so nothing was checked.")
         return UNREADABLE
     return worst.status
 
 
-def say_passed(passed: Sequence[str]) -> None:
-    """Say what in folders is no regular file, a pipe or a link that leads nowhere perhaps: nobody can check that."""
-    if passed:
-        more = f" and {len(passed) - _NAMED:,} more" if len(passed) > _NAMED else ""
-        names = ", ".join(map(visible, passed[:_NAMED])) + more
-        what, verb = ("entry", "was") if len(passed) == 1 else ("entries", "were")
-        complain(f"{len(passed):,} {what} in these folders {verb} left out, being no regular files: {names}.")
+def report_skipped(skipped: Sequence[str]) -> None:
+    """Print which entries of folders are not regular files (pipes, broken links), so that they were not checked."""
+    if skipped:
+        more = f" and {len(skipped) - _MAX_NAMES:,} more" if len(skipped) > _MAX_NAMES else ""
+        names = ", ".join(map(visible, skipped[:_MAX_NAMES])) + more
+        what, verb = ("entry", "was") if len(skipped) == 1 else ("entries", "were")
+        complain(f"{len(skipped):,} {what} in these folders {verb} left out, being no regular files: {names}.")
 
 
-class Worst:
-    """The exit status of several archives: that of the worst of them.
+class WorstStatus:
+    """The exit status of several archives: that of the worst one.
 
-    A context manager that ends the work where nobody reads on (``cut_off``). What was wrong until then still counts,
-    and where nothing was it is CUT_OFF, for not all may have been checked.
+    A context manager that swallows BrokenPipeError and sets ``cut_off``. The statuses added until then count; if all
+    were FINE it becomes CUT_OFF, because some archives may not have been checked.
     """
 
     def __init__(self) -> None:
         self.status = FINE
         self.cut_off = False
 
-    def meet(self, status: int) -> None:
-        """Count one archive."""
+    def add(self, status: int) -> None:
+        """Add the status of one archive."""
         self.status = max(self.status, status)
 
-    def __enter__(self) -> Worst:
+    def __enter__(self) -> WorstStatus:
         return self
 
     def __exit__(self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> bool:
@@ -92,10 +112,10 @@ class Worst:
         return True
 
 
-def _watched(outcomes: Iterator[Outcome], progress: Progress, logged: float) -> Iterator[Outcome]:
-    """The outcomes, with a bar while the next one is waited for."""
+def _with_progress_bar(outcomes: Iterator[Outcome], progress: Progress, log_interval_s: float) -> Iterator[Outcome]:
+    """The outcomes, with a progress bar while waiting for the next one."""
     while True:
-        with ProgressBar(progress, logged=logged):
+        with ProgressBar(progress, log_interval_s=log_interval_s):
             outcome = next(outcomes, None)
         if outcome is None:
             return
@@ -103,8 +123,38 @@ def _watched(outcomes: Iterator[Outcome], progress: Progress, logged: float) -> 
 
 
 def status_of(state: State, strict: bool) -> int:
-    """The exit status for an archive in this state; ``strict``: warnings count."""
+    """The exit status for an archive in this state; with ``strict``, warnings count."""
     if state is State.UNREADABLE:
         return UNREADABLE
     fine = state is State.SOUND if strict else state.fine
     return FINE if fine else NOT_SOUND
+
+
+# ---- by checksum -------------------------------------------------------------------------------------------------
+
+
+def _run_by_checksum(options: argparse.Namespace) -> int:
+    """Compare checksums at every location and return the exit status: that of the worst one. Raises SourceError."""
+    status = FINE
+    with Lines() as out:
+        for location in options.locations:
+            with ProgressBar(Progress()) as progress:
+                result = prove(location, progress, connection_of(options))
+            status = max(status, _PROOF_STATUS[result.proof])
+            out.write(_proof_json(location, result) if options.json else f"{visible(result.sentence)}\n")
+            out.flush()
+    return status
+
+
+def _proof_json(location: str, result: ProofResult) -> str:
+    found = {
+        "source": location,
+        "proof": str(result.proof),
+        "sentence": result.sentence,
+        "members": result.members,
+        "kept": None if result.server_crc32 is None else f"crc32:{result.server_crc32:08x}",
+        "made": None if result.archive_crc32 is None else f"crc32:{result.archive_crc32:08x}",
+        "read": result.bytes_read,
+        "requests": result.requests,
+    }
+    return f"{json.dumps(found)}\n"

@@ -6,42 +6,132 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from inspector.cli.append import rca_options
-from inspector.cli.connecting import connection_of
-from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.results import say
-from inspector.cli.unfinished import tidy, tidy_beside
+from inspector.cli.options import (
+    add_connection,
+    add_json,
+    add_progress,
+    add_rca_options,
+    add_remove_unfinished,
+    connection_of,
+    handle_unfinished,
+    handle_unfinished_beside,
+    rca_options,
+)
+from inspector.cli.output import ProgressBar, print_created
+from inspector.core.numbers import size_in
 from inspector.core.progress import Progress
 from inspector.operations.create.creating import Created
-from inspector.operations.create.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
 from inspector.operations.create.creating_taco import create_taco
-from inspector.operations.create.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t, holders
+from inspector.operations.create.datas3t_packing import DEFAULT_KEYS_PER_RANGE, PackingOptions, create_datas3t, holders
 from inspector.operations.create.rca_writing import create_rca
 from inspector.operations.protocol.header_draft import parse_entry
 from inspector.sources.s3.address import is_s3
 
+KINDS = {
+    "caf": "a Chunk Archive, and further ones beyond the size limit",
+    "rca": "an RCA archive, to which append can add",
+    "taco": "a TACO archive: a ZIP, all stored, of at most 65,533 members and 4 GB; its header has up to seven entries",
+    "datas3t": "ranges of numbered files, each a tar with its metadata, under the keys of a dataset",
+}
+"""The kinds of archives that can be created and what each is."""
+
+
+# ---- options -----------------------------------------------------------------------------------------------------
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the kinds, each with its options; ``kind`` is the one chosen."""
+    kinds = command.add_subparsers(dest="kind", required=True, metavar="KIND")
+    added = {name: kinds.add_parser(name, help=what, description=what) for name, what in KINDS.items()}
+    for name in ("caf", "rca", "taco"):
+        added[name].add_argument("target", metavar="TARGET", help="the file or object to create")
+        added[name].add_argument("--overwrite", action="store_true", help="replace a target that exists already")
+    added["datas3t"].add_argument("target", metavar="ROOT", help="the folder, bucket or prefix that the keys begin in")
+    for each in added.values():
+        _add_common(each)
+    _add_caf(added["caf"])
+    add_rca_options(added["rca"])
+    _add_taco(added["taco"])
+    _add_datas3t(added["datas3t"])
+    for each in added.values():
+        add_connection(each)
+
+
+def _add_common(kind: argparse.ArgumentParser) -> None:
+    kind.add_argument(
+        "inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes with all below them"
+    )
+    add_json(kind, "JSON, one object for each archive that was created")
+    add_remove_unfinished(kind)
+    add_progress(kind)
+
+
+def _add_caf(kind: argparse.ArgumentParser) -> None:
+    kind.add_argument(
+        "--max-size",
+        type=_size,
+        metavar="SIZE",
+        help="continue in TARGET-0001.caf, ... when an archive would exceed SIZE; default 30GiB, at most 32GiB",
+    )
+    kind.add_argument("--catalog", metavar="FILE.sqlite", default="", help="record where members are in a catalogue")
+
+
+def _add_taco(kind: argparse.ArgumentParser) -> None:
+    # Both options go into one list, because their order is that of the header's entries.
+    for option, kind_of, metavar, what in (
+        ("--entry", _numbers, "OFFSET,LENGTH", "the header's next entry"),
+        ("--entry-for", str, "MEMBER", "the header's next entry: where a member's data are"),
+    ):
+        kind.add_argument(option, action="append", dest="entries", default=[], type=kind_of, metavar=metavar, help=what)
+
+
+def _add_datas3t(kind: argparse.ArgumentParser) -> None:
+    kind.add_argument("--dataset", required=True, metavar="NAME", help="the dataset that the ranges belong to")
+    kind.add_argument(
+        "--first-key",
+        type=int,
+        metavar="N",
+        help="number the files in their order from N on; by default their names are their numbers",
+    )
+    kind.add_argument("--per-range", type=int, metavar="N", help="keys per range; default 1,000")
+
+
+def _size(text: str) -> int:
+    try:
+        return size_in(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _numbers(text: str) -> tuple[str]:
+    """Text that is not the name of a member; ``run`` parses it."""
+    return (text,)
+
+
+# ---- work --------------------------------------------------------------------------------------------------------
+
 
 def run(options: argparse.Namespace) -> None:
-    """Make the archive that the options ask for, and say what was made.
+    """Create the archive that the options describe, and print the result.
 
-    Raises Refused, SourceError and MemberError where nothing was made.
+    Raises OperationError, SourceError and MemberError if nothing was created.
     """
     if options.kind == "datas3t" and not is_s3(options.target):
-        tidy(holders(Path(options.target), options.dataset), options)
+        handle_unfinished(holders(Path(options.target), options.dataset), options)
     else:
-        tidy_beside(options.target, options)
-    with ProgressBar(Progress(), logged=options.progress) as progress:
-        made = _MAKE[options.kind](progress, options)
-    say(made, json_wanted=options.json)
+        handle_unfinished_beside(options.target, options)
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        created = _CREATE[options.kind](progress, options)
+    print_created(created, as_json=options.json)
 
 
 def _caf(progress: Progress, options: argparse.Namespace) -> Created:
-    limit = DEFAULT_SIZE if options.max_size is None else options.max_size
     return create_caf(
         progress,
         options.target,
         options.inputs,
-        max_size=limit,
+        max_size=DEFAULT_MAX_BYTES if options.max_size is None else options.max_size,
         catalog=options.catalog,
         overwrite=options.overwrite,
         connection=connection_of(options),
@@ -49,30 +139,34 @@ def _caf(progress: Progress, options: argparse.Namespace) -> Created:
 
 
 def _rca(progress: Progress, options: argparse.Namespace) -> Created:
-    how = rca_options(options)
-    reached = connection_of(options)
-    return create_rca(progress, options.target, options.inputs, how, overwrite=options.overwrite, connection=reached)
-
-
-def _datas3t(progress: Progress, options: argparse.Namespace) -> Created:
-    per_range = PER_RANGE if options.per_range is None else options.per_range
-    how = PackingOptions(options.dataset, options.first_key, per_range)
-    return create_datas3t(progress, options.target, options.inputs, how, connection=connection_of(options))
-
-
-def _taco(progress: Progress, options: argparse.Namespace) -> Created:
-    entries = [each if isinstance(each, str) else parse_entry(*each) for each in options.entries]
-    return create_taco(
+    return create_rca(
         progress,
         options.target,
         options.inputs,
-        entries=entries,
+        rca_options(options),
         overwrite=options.overwrite,
         connection=connection_of(options),
     )
 
 
-_MAKE: dict[str, Callable[[Progress, argparse.Namespace], Created]] = {
+def _taco(progress: Progress, options: argparse.Namespace) -> Created:
+    return create_taco(
+        progress,
+        options.target,
+        options.inputs,
+        entries=[each if isinstance(each, str) else parse_entry(*each) for each in options.entries],
+        overwrite=options.overwrite,
+        connection=connection_of(options),
+    )
+
+
+def _datas3t(progress: Progress, options: argparse.Namespace) -> Created:
+    per_range = DEFAULT_KEYS_PER_RANGE if options.per_range is None else options.per_range
+    packing = PackingOptions(options.dataset, options.first_key, per_range)
+    return create_datas3t(progress, options.target, options.inputs, packing, connection=connection_of(options))
+
+
+_CREATE: dict[str, Callable[[Progress, argparse.Namespace], Created]] = {
     "caf": _caf,
     "rca": _rca,
     "taco": _taco,

@@ -1,21 +1,23 @@
-"""The program in the desktop's menus and its "Open with": put there for one user, and taken away without a trace.
+"""``--install-desktop`` and ``--uninstall-desktop``: the program in one user's menus and "Open with".
 
-Everything is below the user's data folder. A manifest there lists what was put where, so that exactly that goes again.
+Everything is written below the user's data folder. A manifest there lists what was written, so that exactly that is
+removed again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from inspector.cli.desktop_entry import entry, own_command
-from inspector.cli.desktop_tools import caches, opens, recognize, refresh, refresh_entries
-from inspector.cli.exit_codes import FINE, UNREADABLE
+from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.output import complain
 from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible
@@ -28,21 +30,22 @@ MANIFEST = f"{PROGRAM}/desktop.json"
 ENTRY = f"applications/{DESKTOP_ID}.desktop"
 DRAWING = f"icons/hicolor/scalable/apps/{DESKTOP_ID}.svg"
 TYPES = "mime/application/types"
-"""Stands for what update-mime-database writes: the folder has to be known as made here, its files come and go."""
+"""Stands for what update-mime-database writes there: the manifest records the folder, not its changing files."""
 SHARED = ("application/zip", "application/x-tar")
-"""Types of others, which the program offers to open and does not want to be the first to."""
+"""Types of other programs, which this one can open without becoming their default."""
 EXAMPLE = (resource("samples", "two-chunks.rca"), "application/x-rca")
-"""An archive of a kind that only the program's own file types tell, by its content as by its name."""
-ELSEWHERE = (
-    "This is for desktops that follow freedesktop.org, such as those of Linux; elsewhere the packaged program brings "
-    "its file types along. Nothing was changed."
+"""An archive that only the program's own file types recognise, by its content and by its name."""
+UNSUPPORTED = (
+    "This works only on desktops that follow freedesktop.org, such as those of Linux; on other systems the packaged "
+    "program registers its file types itself. Nothing was changed."
 )
+TOOL_TIMEOUT_S = 120
 
 
-class Manifest(msgspec.Struct, frozen=True):
-    """What an installation has put below the data folder, as paths from there with slashes.
+class InstallManifest(msgspec.Struct, frozen=True):
+    """What an installation wrote below the data folder, as relative paths with slashes.
 
-    ``folders`` were made for ``files``; ``caches`` were first written when the desktop's tools took notice of them.
+    ``folders`` were created for ``files``; ``caches`` were first written when the desktop's tools read them.
     """
 
     files: frozenset[str] = frozenset()
@@ -51,9 +54,9 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 def run(*, install_it: bool) -> int:
-    """Install, or take away what was installed; tell about it, and give the exit status."""
+    """Install or uninstall, print what was done, and return the exit status."""
     if sys.platform in ("win32", "darwin"):
-        complain(ELSEWHERE)
+        complain(UNSUPPORTED)
         return UNREADABLE
     try:
         sentences = install(data_home()) if install_it else uninstall(data_home())
@@ -71,54 +74,55 @@ def data_home() -> Path:
 
 
 def install(home: Path) -> list[str]:
-    """Put the program into the desktop's menus and say what was done. Done again, it renews what is there.
+    """Add the program to the desktop's menus and return what was done as sentences; a second call updates the first.
 
-    Raises SourceError where the disk does not take it; ``uninstall`` removes what an interrupted installation left.
+    Raises SourceError if it cannot be written; ``uninstall`` removes what an interrupted installation left.
     """
-    before, wanted, there = _read(home), dict(_wanted()), caches(home)
-    folders = before.folders | {
-        folder for folder in _folders([*wanted, MANIFEST, TYPES]) if not _is_there(home, folder)
-    }
-    _write(home, Manifest(before.files | wanted.keys(), folders, before.caches))
-    _remove(home, before.files - wanted.keys())
-    for name, content in wanted.items():
+    before, files, old_caches = _read(home), dict(_files()), caches(home)
+    folders = before.folders | {folder for folder in _folders([*files, MANIFEST, TYPES]) if not _is_there(home, folder)}
+    _write(home, InstallManifest(before.files | files.keys(), folders, before.caches))
+    _remove(home, before.files - files.keys())
+    for name, content in files.items():
         _put(home / name, content)
-    done = f"Archive Inspector is in the menus and in “Open with” now: {len(wanted)} files in {home}."
-    sentences = [done, *refresh(home), *_leave_first_places(home, wanted[ENTRY].decode()), recognize(*EXAMPLE)]
-    _write(home, Manifest(frozenset(wanted), folders, before.caches | (caches(home) - there)))
+    done = f"Archive Inspector is now in the menus and in “Open with”: {len(files)} files in {home}."
+    sentences = [done, *refresh(home), *_keep_other_defaults(home, files[ENTRY].decode()), check_recognized(*EXAMPLE)]
+    _write(home, InstallManifest(frozenset(files), folders, before.caches | (caches(home) - old_caches)))
     return [sentence for sentence in sentences if sentence]
 
 
 def uninstall(home: Path) -> list[str]:
-    """Take away what was installed, and say so. Raises SourceError where something cannot be removed."""
+    """Remove what was installed and return what was done as sentences.
+
+    Raises SourceError if a file cannot be removed.
+    """
     known = _read(home)
-    if known == Manifest():
+    if known == InstallManifest():
         return [f"Nothing was installed in {home}, so nothing was removed."]
-    count, there = sum(_is_there(home, name) for name in known.files), caches(home)
+    count, old_caches = sum(_is_there(home, name) for name in known.files), caches(home)
     _remove(home, known.files)
     sentences = refresh(home)
-    ours = known.caches | (caches(home) - there)
+    ours = known.caches | (caches(home) - old_caches)
     _remove(home, {*(ours - caches(home, in_use=True)), MANIFEST})
     for folder in sorted(known.folders, key=len, reverse=True):
-        with contextlib.suppress(OSError):  # it holds something else by now
+        with contextlib.suppress(OSError):  # something else is in it by now
             (home / folder).rmdir()
-    return [f"Archive Inspector is out of the menus again: {count} files were removed from {home}.", *sentences]
+    return [f"Archive Inspector is removed from the menus: {count} files were deleted from {home}.", *sentences]
 
 
-def _wanted() -> Iterator[tuple[str, bytes]]:
+def _files() -> Iterator[tuple[str, bytes]]:
     """The files of an installation: their paths below the data folder, and their content."""
     share = resource("desktop", "share")
     for path in sorted(share.rglob("*")):
         if path.is_file():
             yield path.relative_to(share).as_posix(), path.read_bytes()
     yield DRAWING, resource("icons", f"{PROGRAM}.svg").read_bytes()
-    yield ENTRY, entry((share / ENTRY).read_text(encoding="utf-8"), own_command()).encode()
+    yield ENTRY, entry((share / ENTRY).read_text(encoding="utf-8"), launch_command()).encode()
 
 
-def _leave_first_places(home: Path, full: str) -> list[str]:
-    """Declare types of others only as far as that does not displace who opens them now; the sentences say where not.
+def _keep_other_defaults(home: Path, full: str) -> list[str]:
+    """Declare SHARED types only where that does not change which program opens them; one sentence per type left out.
 
-    A desktop that names no program for a type takes the first it finds, and looks into the user's data folder first.
+    A desktop without a default for a type takes the first program it finds, and searches the user's data folder first.
     """
 
     def declare(kinds: Iterable[str]) -> dict[str, str]:
@@ -127,7 +131,7 @@ def _leave_first_places(home: Path, full: str) -> list[str]:
             text = text.replace(f"{kind};", "")
         _put(home / ENTRY, text.encode())
         refresh_entries(home)
-        return {kind: opens(kind) for kind in SHARED}
+        return {kind: default_program(kind) for kind in SHARED}
 
     others = declare(())
     ours = f"{DESKTOP_ID}.desktop"
@@ -135,11 +139,13 @@ def _leave_first_places(home: Path, full: str) -> list[str]:
     if not displaced:
         return []
     declare(set(SHARED) - set(displaced))
-    return [f"{kind} is still opened by {others[kind]}, and not declared so that it stays so." for kind in displaced]
+    return [
+        f"{kind} stays with {others[kind]}: declaring it would have changed the default program." for kind in displaced
+    ]
 
 
 def _folders(names: Iterable[str]) -> set[str]:
-    """All folders that files lie in, below the data folder."""
+    """All folders that contain the files, below the data folder."""
     return {parent.as_posix() for name in names for parent in PurePosixPath(name).parents} - {"."}
 
 
@@ -152,7 +158,7 @@ def _put(path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SourceError(
-            f"The folder {path.parent} cannot be made: {reason(error)}. Nothing was put there."
+            f"The folder {path.parent} cannot be created: {reason(error)}. Nothing was written there."
         ) from error
     with AtomicFile(path, replace=True) as file:
         file.write(content)
@@ -164,27 +170,148 @@ def _remove(home: Path, names: Iterable[str]) -> None:
             (home / name).unlink(missing_ok=True)
         except OSError as error:
             raise SourceError(
-                f"{home / name} cannot be removed: {reason(error)}. What follows it stays too."
+                f"{home / name} cannot be removed: {reason(error)}. It and the files after it stay."
             ) from error
 
 
-def _write(home: Path, manifest: Manifest) -> None:
+def _write(home: Path, manifest: InstallManifest) -> None:
     _put(home / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="sorted")))
 
 
-def _read(home: Path) -> Manifest:
-    """What was installed before; raises SourceError for a manifest that nothing should be removed by."""
+def _read(home: Path) -> InstallManifest:
+    """The manifest of the last installation; raises SourceError for one that it is not safe to remove files by."""
     path = home / MANIFEST
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        found = msgspec.json.decode(path.read_bytes(), type=InstallManifest)
     except FileNotFoundError:
-        return Manifest()
+        return InstallManifest()
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {reason(error)}. Nothing was changed.") from error
     except msgspec.DecodeError as error:
-        raise SourceError(f"{path} is not what an installation has written: {error}. Nothing was changed.") from error
+        raise SourceError(f"{path} is not a manifest of an installation: {error}. Nothing was changed.") from error
     for name in found.files | found.folders | found.caches:
         place = PurePosixPath(name)
         if place.is_absolute() or ".." in place.parts or not place.parts or "\0" in name:
             raise SourceError(f"{path} names {visible(name)}, which is not below {home}. Nothing was changed.")
     return found
+
+
+# ---- the desktop entry (Desktop Entry Specification, "Exec") -------------------------------------------------------
+
+
+def launch_command() -> list[str]:
+    """The command that starts this program, with absolute paths: a desktop's PATH may differ from a terminal's.
+
+    A link to the program stays a link: pipx and package managers replace its target.
+    """
+    if getattr(sys, "frozen", False):
+        return [sys.executable]
+    typed = Path(sys.argv[0])
+    found = shutil.which(typed)
+    if typed.name == "__main__.py" or not (found or typed.exists()):  # run as a module, or by another program
+        return [sys.executable, "-m", "inspector"]
+    return [str(Path(found or typed).absolute())]
+
+
+def entry(text: str, command: list[str]) -> str:
+    """``text``, a desktop entry, with ``command`` as its Exec and TryExec."""
+    line = " ".join([*map(_quoted, command), "%U"])
+    text = re.sub(r"(?m)^Exec=.*$", lambda _: f"Exec={_string(line)}", text)
+    return re.sub(r"(?m)^TryExec=.*$", lambda _: f"TryExec={_string(command[0])}", text)
+
+
+def _quoted(argument: str) -> str:
+    """An argument for Exec, quoted; a percent sign would begin a field code there."""
+    escaped = re.sub(r'(["`$\\])', r"\\\1", argument.replace("%", "%%"))
+    return escaped if re.fullmatch(r"[\w./%@:+,-]+", escaped, re.ASCII) else f'"{escaped}"'
+
+
+def _string(value: str) -> str:
+    """A value of type string, escaped."""
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
+# ---- the desktop's own tools ---------------------------------------------------------------------------------------
+
+
+def refresh(home: Path) -> list[str]:
+    """Make the desktop read its changed files again; one sentence per step that failed."""
+    messages = []
+    if (home / "mime" / "packages").is_dir():
+        lacking = "so the desktop does not know the file types yet; it is part of the package shared-mime-info"
+        messages.append(_run("update-mime-database", home / "mime", lacking=lacking))
+    messages.append(refresh_entries(home))
+    icons = home / "icons" / "hicolor"
+    if (icons / "icon-theme.cache").is_file():
+        messages.append(
+            _run("gtk-update-icon-cache", "-q", "-t", "-f", icons, lacking="so the icon may not be seen yet")
+        )
+    elif icons.is_dir():
+        # Creating a cache that is not updated later would hide other icons; a newer folder makes desktops look again.
+        os.utime(icons)
+    return [sentence for sentence in messages if sentence]
+
+
+def refresh_entries(home: Path) -> str:
+    """Make the desktop read again which program opens which type; a sentence if that failed, else empty."""
+    if not (home / "applications").is_dir():
+        return ""
+    lacking = "so “Open with” may lag behind; it is part of the package desktop-file-utils"
+    return _run("update-desktop-database", "-q", home / "applications", lacking=lacking)
+
+
+def default_program(kind: str) -> str:
+    """The desktop entry that opens a type of files now, empty if there is none or it is unknown."""
+    return _query("default", kind) or ""
+
+
+def check_recognized(path: Path, kind: str) -> str:
+    """A sentence if xdg-open does not recognise a file as being of a type; empty if it does, or is not installed."""
+    found = _query("filetype", path)
+    if found is None or found.split(";")[0] == kind:
+        return ""
+    other = found or "no type it knows"
+    return (
+        f"xdg-open takes {path.name} for {other}, not for {kind}. Without a desktop environment it needs the package "
+        "libfile-mimeinfo-perl; run this command again after installing it."
+    )
+
+
+def _query(question: str, about: str | Path) -> str | None:
+    """What xdg-mime answers, None if it is missing or fails."""
+    if shutil.which("xdg-mime") is None:
+        return None
+    try:
+        return _call("xdg-mime", "query", question, about).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def caches(home: Path, *, in_use: bool = False) -> frozenset[str]:
+    """What the tools wrote, as paths below the data folder; ``in_use``: only caches that still describe something."""
+    return frozenset(path.relative_to(home).as_posix() for path in _caches(home, in_use))
+
+
+def _caches(home: Path, in_use: bool) -> Iterator[Path]:
+    entries, types = home / "applications", home / "mime"
+    if not in_use or any(entries.glob("*.desktop")):
+        yield from entries.glob("mimeinfo.cache")
+    if not in_use or any((types / "packages").glob("*.xml")):
+        yield from (path for path in types.glob("*") if path.is_file())
+
+
+def _run(tool: str, *arguments: str | Path, lacking: str) -> str:
+    if shutil.which(tool) is None:
+        return f"{tool} was not found, {lacking}."
+    try:
+        done = _call(tool, *arguments)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{tool} could not be run ({error}), {lacking}."
+    details = " ".join(done.stderr.split())
+    return f"{tool} failed ({details or done.returncode}), {lacking}." if done.returncode else ""
+
+
+def _call(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603  # fixed names of tools, found through the user's PATH
+        command, capture_output=True, text=True, errors="replace", timeout=TOOL_TIMEOUT_S, check=False
+    )

@@ -1,6 +1,6 @@
-"""``dump``: the field tree, as indented text for people or as one JSON object an archive for programs.
+"""``dump``: the field tree, as indented text for people or as one JSON object per archive for programs.
 
-Fields are made, written and let go one after another: a tree of a million fields takes no more memory than its
+Fields are created, written and released one after another: a tree of a million fields takes no more memory than its
 widest branch of records.
 """
 
@@ -10,32 +10,40 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 
-from inspector.cli.archives import Part, parts, status_of
-from inspector.cli.connecting import connection_of
+from inspector.cli.archives import LocationPart, open_parts, status_of
+from inspector.cli.options import add_connection, add_json, add_location, connection_of, one_or_more
 from inspector.cli.output import Lines, complain, json_text, quoted
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.operations.open.opening import UNKNOWN, Opened
+from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
-_LONGEST = 160
+_MAX_VALUE_CHARS = 160
 """Characters of a value or note in text; JSON has all of them."""
-_MARK = 80
-"""Characters of what is said of a finding behind a field; standard error has all of it."""
-_MARKED = 1_000
-"""Findings that are shown behind fields."""
+_MAX_MARK_CHARS = 80
+"""Characters of a finding that are shown after a field; standard error has all of it."""
+_MAX_MARKS = 1_000
+"""Findings that are shown after fields."""
 Path = tuple[int, ...]
 """Positions in the tree from the root."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Write the field tree of ``options.location`` and give the exit status.
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command)
+    command.add_argument("--depth", type=one_or_more, metavar="N", help="show only the outer N levels of the tree")
+    add_json(command)
+    add_connection(command)
 
-    Raises SourceError where it cannot be opened.
+
+def run(options: argparse.Namespace) -> int:
+    """Print the field tree of ``options.location`` and return the exit status.
+
+    Raises SourceError if it cannot be opened.
     """
     depth = options.depth or sys.maxsize
-    opened = parts(options.location, connection_of(options))
+    opened = open_parts(options.location, connection_of(options))
     with Lines() as out:
         for part in opened:
             if options.json:
@@ -44,13 +52,13 @@ def run(options: argparse.Namespace) -> int:
                 write_text(out, part, depth)
     for part in opened:
         if part.archive.decoder is None:
-            complain(f"{part.label}: {UNKNOWN}")
-        part.say_findings()
+            complain(f"{part.label}: {UNKNOWN_FORMAT}")
+        part.report_findings()
     return status_of(opened)
 
 
-def write_object(out: Lines, source: str, part: Part, depth: int) -> None:
-    """One line: the JSON object of one archive."""
+def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:
+    """Write the JSON object of one archive, on one line."""
     archive = part.archive
     out.write(f'{{"source": {quoted(source)}, "format": {quoted(archive.format)}, "size": {archive.source.size}')
     out.write(', "fields": [')
@@ -72,8 +80,8 @@ def _write_fields(out: Lines, fields: Sequence[Field], depth: int) -> None:
         separator = ", "
 
 
-def write_text(out: Lines, part: Part, depth: int) -> None:
-    """A line about the archive, then a line a field: bytes, name, value = note, and behind it what is wrong with it."""
+def write_text(out: Lines, part: LocationPart, depth: int) -> None:
+    """Write a line about the archive, then one per field: bytes, name, value = note, and the finding about it."""
     archive = part.archive
     out.write(f"{visible(part.label)}: {archive.title}, {in_bytes(archive.source.size)}\n")
     digits = max(4, len(f"{archive.source.size:x}"))
@@ -93,17 +101,19 @@ def _write_lines(
 
 
 def _marks(archive: Opened, depth: int) -> dict[Path, str]:
-    """What stands behind fields that findings are about, by the fields' positions in the tree.
+    """What is shown after fields that have findings, by the fields' positions in the tree.
 
-    Of the fields that are shown it is the innermost that holds the first span of a finding, else the outermost one.
+    A finding belongs to the innermost field shown that contains its first span, or else to the outermost one.
     """
     found: dict[Path, list[Finding]] = {}
     wrong = [finding for finding in archive.findings if finding.spans and finding.severity is not Severity.INFO]
-    for finding in wrong[:_MARKED]:
+    for finding in wrong[:_MAX_MARKS]:
         start, stop = finding.spans[0]
         chain = locate(archive.fields, min(start, archive.source.size - 1))[:depth]
-        holding = [at for at, (_, field) in enumerate(chain) if any(a <= start and stop <= b for a, b in field.spans)]
-        path = tuple(position for position, _ in chain[: max(holding, default=0) + 1])
+        containing = [
+            at for at, (_, field) in enumerate(chain) if any(a <= start and stop <= b for a, b in field.spans)
+        ]
+        path = tuple(position for position, _ in chain[: max(containing, default=0) + 1])
         found.setdefault(path, []).append(finding)
     return {path: _mark(findings) for path, findings in found.items()}
 
@@ -111,11 +121,11 @@ def _marks(archive: Opened, depth: int) -> dict[Path, str]:
 def _mark(findings: Sequence[Finding]) -> str:
     worst = min(findings, key=lambda finding: finding.severity.rank)
     more = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
-    return f"  <- {worst.severity}: {_short(worst.message, _MARK)}{more}"
+    return f"  <- {worst.severity}: {_short(worst.message, _MAX_MARK_CHARS)}{more}"
 
 
 def _sentence(field: Field) -> str:
-    """``size 0x8000 = 32,768 bytes``; the name alone where there is nothing to say."""
+    """``size 0x8000 = 32,768 bytes``, or the name alone."""
     value, note = _short(field.shown), _short(field.note)
     name = visible(field.name)
     if value and note:
@@ -123,6 +133,6 @@ def _sentence(field: Field) -> str:
     return f"{name} {value}" if value else f"{name}: {note}" if note else name
 
 
-def _short(text: str, longest: int = _LONGEST) -> str:
-    shown = visible(text[: longest + 1])
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+def _short(text: str, max_chars: int = _MAX_VALUE_CHARS) -> str:
+    shown = visible(text[: max_chars + 1])
+    return shown if len(shown) <= max_chars else shown[: max_chars - 1] + "…"

@@ -1,93 +1,114 @@
-"""``extract``: members into a folder."""
+"""``extract``: members into a folder, and nothing outside it."""
 
 from __future__ import annotations
 
 import argparse
 
-from inspector.cli.connecting import connection_of
-from inspector.cli.exit_codes import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.output import Lines, complain
-from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
+from inspector.cli.options import add_connection, add_location, add_progress, add_remove_unfinished, connection_of
+from inspector.cli.output import Lines, ProgressBar, complain
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.extract.extraction import Extraction, folder_at
-from inspector.operations.extract.extraction_wanted import Wanted, everything, named
-from inspector.operations.open.listing import NoSuchMember, SeveralMembers, load
-from inspector.operations.open.opening import UNKNOWN, not_read
+from inspector.operations.extract.selection import MemberSelection, all_members, members_named
+from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, load
+from inspector.operations.open.opening import UNKNOWN_FORMAT, not_read
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Problems
 
 
-def run(options: argparse.Namespace) -> int:
-    """Extract what is wanted, say what was not extracted and why, and give the exit status.
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command)
+    add_progress(command)
+    command.add_argument("members", metavar="MEMBER", nargs="*", help="members and folders to extract; default all")
+    command.add_argument("--to", metavar="FOLDER", required=True, help="the target folder, created if it is missing")
+    command.add_argument(
+        "--on-conflict",
+        choices=("skip", "rename", "overwrite"),
+        help="what to do if something exists already; by default it is left alone, and the exit status is 1",
+    )
+    command.add_argument(
+        "--doubtful",
+        action="store_true",
+        help="also extract names with invisible characters, members beyond 64 GiB, members of a ZIP that claim the "
+        "same bytes, and content that nothing proves although the archive records what should",
+    )
+    command.add_argument(
+        "--keep-damaged", action="store_true", help="keep damaged members too, as NAME.damaged beside their place"
+    )
+    add_remove_unfinished(command)
+    add_connection(command)
 
-    It is NOT_SOUND where something is not there that was asked for, and UNREADABLE where the archive could not be read
-    on or the folder not be written to. Raises NoSuchMember, Refused and SourceError.
+
+def run(options: argparse.Namespace) -> int:
+    """Extract members, report which were not extracted and why, and return the exit status.
+
+    It is NOT_SOUND if a requested member was not extracted, and UNREADABLE if the archive could not be read to its end
+    or the folder not be written to. Raises MemberNotFoundError, OperationError and SourceError.
     """
     folder = folder_at(options.to)
-    with ProgressBar(Progress(), logged=options.progress) as progress:
-        wanted = _wanted(options, progress)
-        how = ExtractionOptions(
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        selections = _selections(options, progress)
+        extraction_options = ExtractionOptions(
             OnConflict(options.on_conflict or OnConflict.REFUSE),
             options.doubtful,
             options.keep_damaged,
             options.remove_unfinished,
         )
-        result = Extraction(wanted, folder, how).run(progress)
-    _say(result, how)
-    if result.stopped or not_read(each.archive for each in wanted):
+        result = Extraction(selections, folder, extraction_options).run(progress)
+    _report(result, extraction_options)
+    if result.stopped or not_read(each.archive for each in selections):
         return UNREADABLE
     return FINE if result.whole else NOT_SOUND
 
 
-def _wanted(options: argparse.Namespace, progress: Progress) -> list[Wanted]:
-    """What is to be extracted; raises NoSuchMember and SourceError.
+def _selections(options: argparse.Namespace, progress: Progress) -> list[MemberSelection]:
+    """The members to extract; raises MemberNotFoundError and SourceError.
 
-    Of a dataset only ranges are opened that the names belong to, and all of them only where one is not there.
+    Of a dataset, only the ranges that the names belong to are opened at first, and all ranges if one is not there.
     """
     for names in (options.members, ()):
         archives = load(options.location, progress, connection_of(options), names=names)
         if all(archive.decoder is None for archive in archives):
-            raise SourceError(f"{options.location}: {UNKNOWN}")
-        wanted = everything(options.location, archives)
+            raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
+        selections = all_members(options.location, archives)
         if not options.members:
-            return wanted
+            return selections
         try:
-            return named(wanted, options.members)
-        except NoSuchMember as error:
-            missing = NoSuchMember(f"{error} What there is, list {options.location} shows.")
-            if isinstance(error, SeveralMembers) or not any(each.folder for each in wanted):
+            return members_named(selections, options.members)
+        except MemberNotFoundError as error:
+            missing = MemberNotFoundError(f"{error} To see the members, use list {options.location}.")
+            if isinstance(error, AmbiguousMemberError) or not any(each.folder for each in selections):
                 break
     raise missing
 
 
-def _say(result: ExtractionResult, options: ExtractionOptions) -> None:
+def _report(result: ExtractionResult, options: ExtractionOptions) -> None:
     for warning in result.warnings:
         complain(warning)
     _complain(result.refused)
-    _complain(result.doubtful, " Give --doubtful for it.")
+    _complain(result.doubtful, " Give --doubtful to extract it.")
     _complain(
-        result.conflicts, " Say what to do with --on-conflict." if options.on_conflict is OnConflict.REFUSE else ""
+        result.conflicts, " Choose what to do with --on-conflict." if options.on_conflict is OnConflict.REFUSE else ""
     )
     _complain(result.damaged)
     if options.doubtful:
         _complain(result.unproved)
     elif result.unproved.count:
         number = grouped(result.unproved.count)
-        complain(
-            f"Give --doubtful to extract {number} of them all the same: nothing proves that they are wrong either."
-        )
+        complain(f"Give --doubtful to extract {number} of them anyway: nothing proves that they are wrong either.")
     if result.stopped:
         complain(result.stopped)
     with Lines() as out:
         out.write(f"{result.sentence}\n")
 
 
-def _complain(troubles: Problems, more: str = "") -> None:
-    for trouble in troubles.told:
-        complain(trouble.sentence)
-    left = troubles.count - len(troubles.told)
+def _complain(problems: Problems, more: str = "") -> None:
+    for problem in problems.listed:
+        complain(problem.sentence)
+    left = problems.count - len(problems.listed)
     if left:
         complain(f"{count(left, 'further member')} likewise.")
-    if troubles.count and more:
+    if problems.count and more:
         complain(more.strip())

@@ -1,4 +1,4 @@
-"""``find``: where a member is, from a catalogue."""
+"""``find``: where a member is, according to a catalogue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from inspector.cli.exit_codes import FINE, NOT_SOUND
+from inspector.cli.bootstrap import FINE, NOT_SOUND
+from inspector.cli.options import add_json
 from inspector.cli.output import Lines, complain
 from inspector.core.names import visible
 from inspector.operations.create import catalogue
@@ -15,10 +16,17 @@ from inspector.operations.create import catalogue
 _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 
 
-def run(options: argparse.Namespace) -> int:
-    """Write the places of all that ``options.name`` finds, and give the exit status: NOT_SOUND where it finds none.
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    command.add_argument("catalogue", metavar="CATALOGUE", help="a catalogue made with create caf --catalog")
+    command.add_argument("name", metavar="NAME", help="a member's name, or its beginning and a *")
+    add_json(command)
 
-    Raises SourceError and Refused where there is no catalogue.
+
+def run(options: argparse.Namespace) -> int:
+    """Print where the members called ``options.name`` are, and return the exit status: NOT_SOUND if there is none.
+
+    Raises SourceError and OperationError if there is no catalogue.
     """
     found = 0
     with Lines() as out:
@@ -33,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
                 out.write(_TABLE.format(f"{place.offset:,}", f"{place.length:,}", archive, name))
     if not found:
         beginning = options.name.endswith("*")
-        words = f"has a name that begins with {options.name[:-1]!r}" if beginning else f"is called {options.name!r}"
-        complain(f"No member in {visible(options.catalogue)} {visible(words)}.")
+        condition = f"has a name that begins with {options.name[:-1]!r}" if beginning else f"is called {options.name!r}"
+        complain(f"No member in {visible(options.catalogue)} {visible(condition)}.")
         return NOT_SOUND
     return FINE

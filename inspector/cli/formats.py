@@ -1,10 +1,11 @@
-"""``formats``: what is known, and each format's limitations."""
+"""``formats``: the known formats and their limitations."""
 
 from __future__ import annotations
 
 import argparse
 import textwrap
 
+from inspector.cli.options import add_json
 from inspector.cli.output import Lines, json_text
 from inspector.core.format import Format
 from inspector.formats import FORMATS
@@ -13,8 +14,13 @@ _INDENT = max(len(known.name) for known in FORMATS) + 2
 """Characters of the column of names."""
 
 
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_json(command)
+
+
 def run(options: argparse.Namespace) -> None:
-    """Write a paragraph or a JSON object a format."""
+    """Print a paragraph or a JSON object per format."""
     with Lines() as out:
         for known in FORMATS:
             out.write(_object(known) if options.json else _paragraph(known))
@@ -31,7 +37,7 @@ def _object(known: Format) -> str:
 
 
 def _paragraph(known: Format) -> str:
-    lines = [f"{known.name:<{_INDENT}}{known.title} ({' '.join(known.suffixes) or 'told by content alone'})"]
+    lines = [f"{known.name:<{_INDENT}}{known.title} ({' '.join(known.suffixes) or 'recognised by content alone'})"]
     for limitation in known.limitations:
         lines += textwrap.wrap(
             limitation, 100, initial_indent=" " * _INDENT + "- ", subsequent_indent=" " * (_INDENT + 2)

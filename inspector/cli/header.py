@@ -1,4 +1,4 @@
-"""``header``: a TACO header, shown or edited in place."""
+"""``header``: show a TACO header, or edit it in place."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import argparse
 import json
 from typing import Any
 
-from inspector.cli.archives import parts
-from inspector.cli.connecting import connection_of
-from inspector.cli.output import Lines, complain
-from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.unfinished import tidy_around
-from inspector.cli.writes import write_lines, write_objects
+from inspector.cli.archives import open_parts
+from inspector.cli.options import (
+    add_connection,
+    add_json,
+    add_location,
+    add_remove_unfinished,
+    add_write_options,
+    connection_of,
+    handle_unfinished_around,
+)
+from inspector.cli.output import Lines, ProgressBar, complain, write_lines, write_objects
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.edit.apply_repairs import writable, write_edit
 from inspector.operations.edit.s3_writing import sending_lines, sent_bytes
 from inspector.operations.edit.taco_header import header_draft, header_view, preview
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.edit_views import WriteResult
 from inspector.operations.protocol.header_draft import (
@@ -32,18 +37,31 @@ from inspector.operations.protocol.header_draft import (
 from inspector.sources.s3.source import S3Source
 
 
-def run(options: argparse.Namespace) -> None:
-    """Show the header of ``options.location``, changed and written as the other options say.
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command, "the archive")
+    add_write_options(command)
+    command.add_argument(
+        "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
+    )
+    command.add_argument("--count", metavar="N", help="how many entries are in use, 0 to 7")
+    add_remove_unfinished(command)
+    add_json(command)
+    add_connection(command)
 
-    Raises SourceError where there is no archive, Refused where there is no such header or number, and EditError where
-    it cannot be written.
+
+def run(options: argparse.Namespace) -> None:
+    """Print the header of ``options.location``, after changing and writing it as the other options say.
+
+    Raises SourceError if there is no archive, OperationError if there is no such header or number, and EditError if it
+    cannot be written.
     """
-    opened = parts(options.location, connection_of(options), sparing=True)
+    opened = open_parts(options.location, connection_of(options), sparing=True)
     if len(opened) != 1:
-        raise Refused("This is a folder of several files, and a TACO header stands in one.")
+        raise OperationError("This is a folder of several files; a TACO header is in one file. Name the file.")
     archive = opened[0].archive
-    edit, draft = _wanted(archive, options)
-    _tidy(edit, options)
+    edit, draft = _requested_edit(archive, options)
+    _handle_unfinished(edit, options)
     for entry in header_view(archive, draft).entries if draft is not None else ():
         if entry.doubtful and entry.index in header_view(archive, draft).changed:
             complain(f"Entry {entry.index} leads {entry.words}: readers of this file cannot follow it.")
@@ -65,18 +83,18 @@ def run(options: argparse.Namespace) -> None:
         complain(warning)
 
 
-def _tidy(edit: Edit | None, options: argparse.Namespace) -> None:
-    """Say, or remove, what is unfinished where something is about to be written."""
+def _handle_unfinished(edit: Edit | None, options: argparse.Namespace) -> None:
+    """Report, or remove, what is unfinished where something is about to be written."""
     if options.remove_unfinished or (edit is not None and not options.dry_run):
-        tidy_around(options.location, options)
+        handle_unfinished_around(options.location, options)
 
 
-def _wanted(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, HeaderDraft | None]:
-    """What the options want of the header; nothing where they only show it."""
+def _requested_edit(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, HeaderDraft | None]:
+    """The edit that the options ask for and its draft; None for both if the header is only shown."""
     assigned = [_assignment(text) for text in options.set]
     entries = dict(assigned)
     if len(entries) != len(assigned):
-        raise Refused("--set names one entry twice; give each once.")
+        raise OperationError("--set names one entry twice; give each once.")
     count = parse_number(options.count) if options.count is not None else None
     if not entries and count is None:
         return None, None
@@ -87,7 +105,7 @@ def _wanted(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, 
 def _assignment(text: str) -> tuple[int, TacoEntry]:
     index, equals, entry = text.partition("=")
     if not equals:
-        raise Refused(f"--set takes I=OFFSET,LENGTH, as in --set 0=157,1000; {text!r} has no =.")
+        raise OperationError(f"--set takes I=OFFSET,LENGTH, as in --set 0=157,1000; {text!r} has no =.")
     return parse_number(index), parse_entry(entry)
 
 

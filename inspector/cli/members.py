@@ -5,44 +5,51 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from inspector.cli.archives import Part, parts, status_of
-from inspector.cli.connecting import connection_of
+from inspector.cli.archives import LocationPart, open_parts, status_of
+from inspector.cli.options import add_connection, add_json, add_location, connection_of
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.member import Member
 from inspector.core.names import decoded, visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.open.listing import members_of
-from inspector.operations.open.opening import UNKNOWN
+from inspector.operations.open.opening import UNKNOWN_FORMAT
 
 _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 
 
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command)
+    add_json(command)
+    add_connection(command)
+
+
 def run(options: argparse.Namespace) -> int:
-    """Write the members of ``options.location`` and give the exit status; raises SourceError where it is no archive."""
-    opened = parts(options.location, connection_of(options), sparing=True)
+    """Print the members of ``options.location`` and return the exit status; raises SourceError if it is no archive."""
+    opened = open_parts(options.location, connection_of(options), sparing=True)
     if all(part.archive.decoder is None for part in opened):
-        raise SourceError(f"{options.location}: {UNKNOWN}")
+        raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
     with Lines() as out:
         if not options.json:
             out.write(_TABLE.format("size", "stored", "codec", "digest", "offset", "name"))
         for part in opened:
             _write(part, out, _object_writer(part) if options.json else _row_writer(part))
     for part in opened:
-        part.say_findings()
+        part.report_findings()
     return status_of(opened)
 
 
-def _write(part: Part, out: Lines, line: Callable[[Member], str]) -> None:
+def _write(part: LocationPart, out: Lines, line: Callable[[Member], str]) -> None:
     unreadable = 0
     for member in members_of(part.archive, Progress()):
         unreadable += not member.readable
         out.write(line(member))
     if unreadable:
-        complain(f"{part.label}: of members without an offset ({unreadable:,}) it is not known where their bytes are.")
+        complain(f"{part.label}: members without an offset ({unreadable:,}): it is not known where their bytes are.")
 
 
-def _row_writer(part: Part) -> Callable[[Member], str]:
+def _row_writer(part: LocationPart) -> Callable[[Member], str]:
     folder = f"{visible(part.key)}/" if part.key else ""
 
     def row(member: Member) -> str:
@@ -54,8 +61,8 @@ def _row_writer(part: Part) -> Callable[[Member], str]:
     return row
 
 
-def _object_writer(part: Part) -> Callable[[Member], str]:
-    # Put together by hand: a million objects through json.dumps take three times as long.
+def _object_writer(part: LocationPart) -> Callable[[Member], str]:
+    # Formatted by hand: json.dumps takes three times as long for a million objects.
     end = f', "archive": {quoted(part.key)}}}\n' if part.key else "}\n"
 
     def line(member: Member) -> str:

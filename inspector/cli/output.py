@@ -1,74 +1,106 @@
-"""Standard output in large pieces, JSON that is safe in every terminal, and the sentences for standard error."""
+"""What sub-commands print: lines and JSON on standard output, messages and a progress bar on standard error."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from json.encoder import encode_basestring_ascii as quoted
 from types import TracebackType
 from typing import Any
 
 from inspector.cli.parser import PROGRAM
+from inspector.core.edit import Edit, Kept
 from inspector.core.names import visible
+from inspector.core.numbers import grouped, in_bytes, rounded
+from inspector.core.progress import Progress
 from inspector.core.redaction import strip_credentials
+from inspector.core.source import Source, blocks
+from inspector.operations.create.creating import Created
+from inspector.operations.edit.plan_repairs import Plan
 
-__all__ = ["Lines", "OutputError", "close_output", "complain", "flush", "json_text", "put", "quoted"]
+__all__ = [
+    "Lines",
+    "OldBytes",
+    "OutputError",
+    "ProgressBar",
+    "close_output",
+    "complain",
+    "flush",
+    "json_text",
+    "print_created",
+    "progress_line",
+    "put",
+    "quoted",
+    "write_lines",
+    "write_objects",
+]
 
-_PIECE = 4096
-"""Lines written at a time."""
+_MAX_BUFFERED_LINES = 4096
+_BAR_DELAY_S = 0.4
+"""Seconds before a progress bar appears."""
+_BAR_REFRESH_S = 0.1
+_BAR_WIDTH = 24
+"""Characters of the bar itself."""
+_MAX_BYTES_SHOWN = 128
+"""Bytes of one write that are shown in full; of a longer one, half of them from either end."""
+_MAX_INLINE_BYTES = 1 << 16
+"""Old bytes that JSON contains; of more it has the size, the hash and where they are kept."""
 
 
 class OutputError(Exception):
-    """Standard output does not take what is written: the message is a sentence."""
+    """Standard output cannot be written; the message is a sentence."""
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
+def _as_output_error() -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:  # nobody reads on, which is no mistake
+    except BrokenPipeError:  # the reader has closed the pipe, which is no error
         raise
     except OSError as error:
         raise OutputError(f"Standard output could not be written: {(error.strerror or str(error)).lower()}.") from error
 
 
 def close_output() -> None:
-    """Let what is written from here on go nowhere: Python flushes once more at its end."""
+    """Discard all further output: Python flushes once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def put(data: bytes) -> None:
-    """Write to standard output; raises BrokenPipeError where nobody reads on, and OutputError."""
-    with _sentences():
+    """Write to standard output; raises OutputError, and BrokenPipeError if the reader has closed the pipe."""
+    with _as_output_error():
         sys.stdout.buffer.write(data)
 
 
 def flush() -> None:
-    """Let the reader have all of it; raises as ``put`` does."""
-    with _sentences():
+    """Flush standard output; raises as ``put`` does."""
+    with _as_output_error():
         sys.stdout.flush()
 
 
 class Lines:
-    """Text for standard output that is written many pieces at a time; a context manager, so that all of it is."""
+    """Buffered text for standard output; a context manager that flushes at its end, also after an exception."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
-        # Names are printable by now, but a terminal may still know fewer characters than they hold.
+        # Names are printable by now, but the terminal's encoding may still lack some of their characters.
         self._encoding = sys.stdout.encoding or "utf-8"
 
     def write(self, text: str) -> None:
         """Add text; line ends are the caller's."""
         self._pieces.append(text)
-        if len(self._pieces) >= _PIECE:
+        if len(self._pieces) >= _MAX_BUFFERED_LINES:
             self._push()
 
     def flush(self) -> None:
-        """Let the reader have all of it now."""
+        """Write the buffer and flush standard output."""
         self._push()
         flush()
 
@@ -86,9 +118,9 @@ class Lines:
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON in ASCII: no control character of a hostile name reaches the terminal.
+    """A value as JSON in ASCII, so that no control character of a hostile name reaches the terminal.
 
-    A number that JSON has no word for (infinity) becomes text.
+    A number that JSON cannot express (infinity) becomes text.
     """
     if isinstance(value, float) and not math.isfinite(value):
         return quoted(str(value))
@@ -98,5 +130,138 @@ def json_text(value: Any) -> str:
 
 
 def complain(sentence: str) -> None:
-    """Say something on standard error."""
+    """Print a message on standard error, with credentials removed from it."""
     print(f"{PROGRAM}: {visible(strip_credentials(sentence))}", file=sys.stderr)
+
+
+# ---- results of create and append --------------------------------------------------------------------------------
+
+
+def print_created(created: Created, *, as_json: bool) -> None:
+    """Print the result as a sentence, or as one JSON object per archive; warnings go to standard error."""
+    for warning in created.warnings:
+        complain(warning)
+    with Lines() as out:
+        out.write(_created_json(created) if as_json else f"{visible(created.sentence)}\n")
+
+
+def _created_json(created: Created) -> str:
+    objects = ({"archive": each.path, "members": each.members, "bytes": each.size} for each in created.archives)
+    return "".join(f"{json.dumps(each)}\n" for each in objects)
+
+
+# ---- the writes of an edit ---------------------------------------------------------------------------------------
+
+
+def write_lines(edit: Edit) -> list[str]:
+    """Every write of an edit as text, in the order of writing: offset, old bytes, new bytes."""
+    lines = []
+    for patch in edit.patches:
+        place = f"at {patch.offset:,} (0x{patch.offset:X}), {in_bytes(len(patch.new))}"
+        lines += [place, f"  old  {_hex(patch.old)}", f"  new  {_hex(patch.new)}"]
+    if edit.dropped.size:
+        start = edit.dropped.start
+        lines.append(f"at {start:,} (0x{start:X}), {in_bytes(edit.dropped.size)} at the end are cut off")
+    return lines
+
+
+def _hex(data: bytes) -> str:
+    if not data:
+        return "(behind the end of the file)"
+    if len(data) <= _MAX_BYTES_SHOWN:
+        return data.hex()
+    return f"{data[: _MAX_BYTES_SHOWN // 2].hex()}…{data[-_MAX_BYTES_SHOWN // 2 :].hex()}"
+
+
+def write_objects(edit: Edit) -> list[dict[str, Any]]:
+    """Every write of an edit for JSON, in the order of writing; bytes are hex."""
+    return [{"offset": patch.offset, "old": patch.old.hex(), "new": patch.new.hex()} for patch in edit.patches]
+
+
+class OldBytes:
+    """What a plan cuts off an archive and replaces beside it, for JSON; create it before anything is written.
+
+    Bytes are hex; more than _MAX_INLINE_BYTES are described by where they are kept (see Kept), null before the write.
+    """
+
+    def __init__(self, source: Source, plan: Plan) -> None:
+        edit = plan.edit
+        self._at = edit.dropped.start if edit is not None else 0
+        self._old = _content(source, *edit.dropped) if edit is not None and edit.dropped.size else None
+        self.beside: list[dict[str, Any]] = []
+        for each in plan.beside:
+            old = source.sibling(each.suffix, each.instead_of)
+            held = _content(old, 0, old.size) if old is not None else None
+            self.beside.append({"suffix": each.suffix, "instead_of": each.instead_of, "old": held})
+
+    def cut(self, kept: Kept | None) -> list[dict[str, Any]]:
+        """The write that cuts the end off, empty if there is none; ``kept`` is where the old bytes are afterwards."""
+        if self._old is None:
+            return []
+        old = asdict(kept) if kept is not None and not isinstance(self._old, str) else self._old
+        return [{"offset": self._at, "old": old, "new": ""}]
+
+
+def _content(source: Source, start: int, stop: int) -> str | dict[str, Any]:
+    if stop - start <= _MAX_INLINE_BYTES:
+        return source.read(start, stop - start).hex()
+    digest = hashlib.sha256()
+    for piece in blocks(source, start, stop):
+        digest.update(piece)
+    return {"path": None, "offset": None, "length": stop - start, "sha256": digest.hexdigest()}
+
+
+# ---- progress ----------------------------------------------------------------------------------------------------
+
+
+def progress_line(progress: Progress) -> str:
+    """One state of progress as a line, without its line end."""
+    show = rounded if progress.unit == "bytes" else grouped
+    done, total = progress.done, progress.total
+    if total <= 0:
+        return f"{visible(progress.label)}  {show(done)}"
+    filled = min(_BAR_WIDTH, done * _BAR_WIDTH // total)
+    return f"{visible(progress.label)}  [{'#' * filled:<{_BAR_WIDTH}}] {show(done)} of {show(total)}"
+
+
+class ProgressBar:
+    """A context manager that shows a Progress on standard error while its block runs, and clears the line after it.
+
+    ``line`` formats the progress. Without a terminal nothing is shown, or with ``log_interval_s`` above 0 one line
+    every so many seconds.
+    """
+
+    def __init__(
+        self, progress: Progress, line: Callable[[Progress], str] = progress_line, log_interval_s: float = 0.0
+    ) -> None:
+        self._progress = progress
+        self._line = line
+        self._log_interval_s = log_interval_s
+        self._ended = threading.Event()
+        show = self._show if sys.stderr.isatty() else self._log if log_interval_s else None
+        self._thread = threading.Thread(target=show, daemon=True) if show else None
+
+    def _log(self) -> None:
+        while not self._ended.wait(self._log_interval_s):
+            print(self._line(self._progress), file=sys.stderr, flush=True)
+
+    def _show(self) -> None:
+        if self._ended.wait(_BAR_DELAY_S):
+            return
+        while not self._ended.wait(_BAR_REFRESH_S):
+            sys.stderr.write(f"\r\x1b[K{self._line(self._progress)}")
+            sys.stderr.flush()
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+    def __enter__(self) -> Progress:
+        if self._thread:
+            self._thread.start()
+        return self._progress
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        if self._thread:
+            self._thread.join()

@@ -7,13 +7,21 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from inspector.cli.archives import Part, parts
-from inspector.cli.connecting import connection_of
-from inspector.cli.exit_codes import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.output import Lines, complain
-from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.unfinished import tidy_around, tidy_beside
-from inspector.cli.writes import OldBytes, write_lines, write_objects
+from inspector.cli.archives import LocationPart, open_parts
+from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
+from inspector.cli.options import (
+    add_connection,
+    add_json,
+    add_location,
+    add_progress,
+    add_remove_unfinished,
+    add_write_options,
+    connection_of,
+    handle_unfinished_around,
+    handle_unfinished_beside,
+    non_empty_name,
+)
+from inspector.cli.output import Lines, OldBytes, ProgressBar, complain, write_lines, write_objects
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
@@ -23,16 +31,46 @@ from inspector.operations.edit.apply_repairs import apply_plan, describe, save_s
 from inspector.operations.edit.interrupted import interrupted, recover, settle, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.open.opening import UNKNOWN
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.opening import UNKNOWN_FORMAT
 from inspector.operations.protocol.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
 from inspector.sources.s3.source import S3Source
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command, "the archive")
+    add_write_options(command)
+    add_progress(command)
+    add_remove_unfinished(command)
+    command.add_argument(
+        "--to", type=non_empty_name, metavar="COPY", help="write a repaired copy, or save there what is whole"
+    )
+    command.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="consent to exactly this repair, as the plan shows it; may be repeated",
+    )
+    instead = command.add_mutually_exclusive_group()
+    instead.add_argument("--finish", action="store_true", help="finish an interrupted change, and do nothing else")
+    instead.add_argument(
+        "--roll-back", action="store_true", help="roll an interrupted change back, and do nothing else"
+    )
+    instead.add_argument(
+        "--take-back",
+        action="store_true",
+        help="put back what the last change of the file overwrote or cut off, and do nothing else",
+    )
+    add_json(command)
+    add_connection(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Repair what is at ``options.location`` and give the exit status.
 
-    Raises SourceError where there is no archive, EditError and Refused where it cannot be written.
+    Raises SourceError where there is no archive, EditError and OperationError where it cannot be written.
     """
     if options.finish or options.roll_back or options.take_back:
         return _settle(options)
@@ -42,12 +80,12 @@ def run(options: argparse.Namespace) -> int:
             return _say_interrupted(found, options)
         _recover(found, options)
         status = NOT_SOUND if found.keeps else FINE
-    opened = parts(options.location, connection_of(options))
+    opened = open_parts(options.location, connection_of(options))
     if all(part.archive.decoder is None for part in opened):
-        raise SourceError(f"{options.location}: {UNKNOWN}")
+        raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
     if options.to and opened[0].key:
-        raise Refused("A copy can be made of one archive, and this is a folder of several: name the file.")
-    _tidy(options)
+        raise OperationError("A copy can be made of one archive, and this is a folder of several: name the file.")
+    _handle_unfinished(options)
     with Lines() as out:
         for part in opened:
             try:
@@ -58,12 +96,12 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def _tidy(options: argparse.Namespace) -> None:
-    """Say, or remove, what is unfinished where something is about to be written."""
+def _handle_unfinished(options: argparse.Namespace) -> None:
+    """Report, or remove, what is unfinished where something is about to be written."""
     if options.to:
-        tidy_beside(options.to, options)
+        handle_unfinished_beside(options.to, options)
     elif not options.dry_run:
-        tidy_around(options.location, options)
+        handle_unfinished_around(options.location, options)
 
 
 def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
@@ -81,7 +119,9 @@ def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
 def _settle(options: argparse.Namespace) -> int:
     """Settle an interrupted change, or take back one that was finished, and nothing else."""
     if options.to or options.accept:
-        raise Refused("--finish, --roll-back and --take-back go without --to and --accept: they do nothing else.")
+        raise OperationError(
+            "--finish, --roll-back and --take-back go without --to and --accept: they do nothing else."
+        )
     if options.take_back:
         done = take_back(options.location, dry_run=options.dry_run)
     elif (found := interrupted(options.location)) is None:
@@ -99,22 +139,22 @@ def _settle(options: argparse.Namespace) -> int:
 def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     """What an interrupted change left comes first: the archive is neither the old nor the new one."""
     if options.to:
-        raise Refused(f"{found.story} Finish that change or roll it back, without --to, before a copy is made.")
+        raise OperationError(f"{found.story} Finish that change or roll it back, without --to, before a copy is made.")
     complain(found.story)
     if not (found.finish or found.forget):
-        raise Refused(
+        raise OperationError(
             "Nothing was done: neither finishing nor taking back that change is safe. Look at it in the window."
         )
     complain(recover(options.location, WayOut.FINISH if found.finish else WayOut.FORGET))
 
 
-def _repair(part: Part, options: argparse.Namespace, out: Lines) -> int:
-    with ProgressBar(Progress(), logged=options.progress) as progress:
+def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         planned = plan(part.archive, progress, options.accept, in_place=not options.to)
     shown = describe(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):
-        raise Refused(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
+        raise OperationError(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
     if not options.json:
         out.write(_text(part.label, shown))
         if shown.edit is not None and isinstance(part.archive.source, S3Source) and not options.to:
@@ -125,7 +165,7 @@ def _repair(part: Part, options: argparse.Namespace, out: Lines) -> int:
     old = OldBytes(part.archive.source, planned) if options.json else None
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
-        with ProgressBar(Progress(), logged=options.progress) as progress:
+        with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
             written = _write(planned, part, options, progress)
     if old is not None:
         out.write(_json(part.label, shown, old, written))
@@ -144,7 +184,7 @@ def _status(planned: Plan, options: argparse.Namespace) -> int:
     return FINE if options.to and whole else NOT_SOUND
 
 
-def _write(planned: Plan, part: Part, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
+def _write(planned: Plan, part: LocationPart, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
     source, copy, reached = writable(part.archive), options.to, connection_of(options)
     if copy and not planned.state.fine and planned.salvage is not None:
         return save_salvage(planned, source, copy, progress, connection=reached)

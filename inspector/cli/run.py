@@ -1,11 +1,13 @@
-"""Run one sub-command and turn whatever ends it into an exit status and a sentence."""
+"""Parse and run one sub-command, and turn whatever ends it into an exit status and a message."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 
 from inspector.cli import (
     append,
@@ -14,7 +16,6 @@ from inspector.cli import (
     check,
     create,
     dump,
-    errors,
     extract,
     find,
     formats,
@@ -22,73 +23,113 @@ from inspector.cli import (
     members,
     repair,
 )
-from inspector.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE
-from inspector.cli.hints import hint_texts_for
+from inspector.cli.bootstrap import FINE, INTERRUPTED, UNREADABLE
+from inspector.cli.options import hint_texts_for
 from inspector.cli.output import OutputError, close_output, complain, flush
-from inspector.cli.parser import command_parser
-from inspector.core import limits
+from inspector.cli.parser import COMMANDS, PROGRAM
+from inspector.core import crash_report, limits
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.hints import using_hints
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 
-_RUN: dict[str, Callable[[Any], int | None]] = {
-    "list": members.run,
-    "dump": dump.run,
-    "check": check.run,
-    "audit": audit.run,
-    "cat": cat.run,
-    "extract": extract.run,
-    "create": create.run,
-    "append": append.run,
-    "find": find.run,
-    "header": header.run,
-    "repair": repair.run,
-    "formats": formats.run,
+REPORT_VARIABLE = "ARCHIVE_INSPECTOR_REPORT"
+"""The environment variable that names the file a crash report is written to."""
+
+
+class CommandModule(Protocol):
+    """A module with one sub-command."""
+
+    def add_options(self, command: argparse.ArgumentParser, /) -> None:
+        """Add the sub-command's options."""
+
+    def run(self, options: argparse.Namespace, /) -> int | None:
+        """Do the work and return the exit status, None for FINE."""
+
+
+_MODULES: dict[str, CommandModule] = {
+    "list": members,
+    "dump": dump,
+    "check": check,
+    "audit": audit,
+    "cat": cat,
+    "extract": extract,
+    "create": create,
+    "append": append,
+    "find": find,
+    "header": header,
+    "repair": repair,
+    "formats": formats,
 }
 
 
+def command_parser() -> argparse.ArgumentParser:
+    """The parser for a command line with a sub-command, whose name becomes ``command``."""
+    parser = argparse.ArgumentParser(prog=PROGRAM)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, what in COMMANDS.items():
+        _MODULES[name].add_options(commands.add_parser(name, help=what, description=what))
+    return parser
+
+
 def run_command(arguments: Sequence[str]) -> int:
-    """Run the sub-command that ``arguments`` begin with and give the exit status.
+    """Run the sub-command that ``arguments`` begin with and return the exit status.
 
     Raises SystemExit for wrong usage, as argparse does (status 2).
     """
     options = command_parser().parse_args(arguments)
     for sentence in limits.ignored():
         complain(sentence)
-    if _nameless(options):
-        complain("An empty name is neither a file, a folder nor s3://bucket/key: say what is meant.")
+    if _has_empty_name(options):
+        complain("An empty name is neither a file, a folder nor s3://bucket/key. Give the name of a file or folder.")
         return UNREADABLE
-    # Being told to end is an interruption like any other: what is half made is taken away.
+    # SIGTERM ends the work like Ctrl+C does, so that unfinished files are removed.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with using_hints(hint_texts_for(options)):
-            status = _RUN[options.command](options)
+            status = _MODULES[options.command].run(options)
         flush()
-    except (SourceError, MemberError, EditError, Refused) as error:
+    except (SourceError, MemberError, EditError, OperationError) as error:
         complain(str(error))
         return UNREADABLE
     except KeyboardInterrupt as error:
         complain(f"Interrupted. {error}".strip())
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has seen enough (head, less).
+        # The reader has closed the pipe (head, less).
         close_output()
         return FINE
     except OutputError as error:
         close_output()
         complain(str(error))
         return UNREADABLE
-    except Exception as error:  # noqa: BLE001 - a mistake in the program: its own words may be anybody's
-        errors.tell(error)
+    except Exception as error:  # noqa: BLE001 - a bug: its message may quote anything, so it is not shown
+        report_bug(error)
         return UNREADABLE
     finally:
         signal.signal(signal.SIGTERM, before)
     return status or FINE
 
 
-def _nameless(options: argparse.Namespace) -> bool:
-    """Whether a place is named by nothing at all, as a variable of a script that is not set names it."""
+def _has_empty_name(options: argparse.Namespace) -> bool:
+    """Whether a location is the empty string, as from an unset variable in a script."""
     places = [getattr(options, name, ()) for name in ("location", "locations", "target", "inputs", "catalogue")]
     return any("" in (each if isinstance(each, list) else [each]) for each in places)
+
+
+def report_bug(error: BaseException) -> None:
+    """Print where the program failed, and write a crash report if REPORT_VARIABLE asks for one."""
+    kind = type(error).__name__
+    complain(f"The program failed because of a bug: {kind} in {crash_report.raised_at(error)}. {_crash_report(error)}")
+
+
+def _crash_report(error: BaseException) -> str:
+    name = os.environ.get(REPORT_VARIABLE, "")
+    if not name:
+        return f"Set {REPORT_VARIABLE}=FILE in the environment to get a report, which names none of your files."
+    try:
+        Path(name).write_text(crash_report.report(error, "terminal") + "\n", encoding="utf-8")
+    except OSError as failure:
+        return f"The report could not be written to {name}: {failure.strerror}."
+    return f"A report was written to {name}; it names none of your files."

@@ -33,7 +33,7 @@ def files(folder: str) -> list[str]:
 
 def test_an_archive_is_made_and_grows(run: Run, tmp_path: Path) -> None:
     status, out, err = run("create", "rca", "new.rca", *files("one"))
-    assert (status, out, err) == (0, "new.rca is made: 3 members, 82 B.\n", "")
+    assert (status, out, err) == (0, "Created new.rca: 3 members, 82 B.\n", "")
     assert (tmp_path / "new.rca").read_bytes() == build.archive(ONE)
 
     status, out, err = run("append", "new.rca", "two", "--hash-convention", "rcarch", "--no-sync")
@@ -70,13 +70,13 @@ def test_what_an_interrupted_append_left_is_said_on_standard_error(run: Run, tmp
     [
         (("append", "one/one", "two"), "is no RCA archive"),
         (("append", "none.rca", "two"), "does not exist"),
-        (("append", "new.rca", "one"), "stands twice"),
+        (("append", "new.rca", "one"), "occurs twice"),
         (("append", "bad.rca", "two"), "damaged; repair it first"),
         (("append", "new.rca", "two", "--level", "0"), "level is 1 to 22"),
         (("create", "rca", "new.rca", "two"), "is there already"),
-        (("create", "datas3t", "root", "--dataset", "d", "one"), "not named by a number"),
+        (("create", "datas3t", "root", "--dataset", "d", "one"), "does not have a number as its name"),
         (("create", "datas3t", "root", "--dataset", "../d", "one"), "leads out"),
-        (("create", "datas3t", "root", "--dataset", "d", "--per-range", "0", "one"), "one key or more"),
+        (("create", "datas3t", "root", "--dataset", "d", "--per-range", "0", "one"), "at least one key"),
     ],
 )
 def test_what_cannot_be_is_a_sentence_and_changes_nothing(
@@ -97,7 +97,7 @@ def test_a_dataset_is_packed(run: Run, tmp_path: Path) -> None:
     status, out, err = run("create", "datas3t", "root", "one", "--dataset", "d", "--first-key", "7", "--per-range", "2")
 
     assert (status, err) == (0, "")
-    assert out.startswith("2 archives are made, root/dataset/d/datapoints/00000000000000000007-")
+    assert out.startswith("Created 2 archives, root/dataset/d/datapoints/00000000000000000007-")
     assert run("check", "root")[0] == 0
     with tarfile.open(tmp_path / f"root/dataset/d/datapoints/{7:020d}-{8:020d}.tar") as archived:
         assert archived.getnames() == [f"{7:020d}", f"{8:020d}"]

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import audit
-from inspector.cli.audit import _Clock, _left
-from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.audit import _Clock, _time_left
+from inspector.cli.output import ProgressBar
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Job, Plan, Todo, lost
 from inspector.operations.audit.audit_results import Results
@@ -210,7 +210,7 @@ def test_an_interrupt_stops_at_once_and_keeps_what_is_finished(tmp_path: Path) -
         os.killpg(running.pid, signal.SIGINT)
         _, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
-    assert b"1 result is kept" in err
+    assert b"1 result is stored" in err
     assert b"Traceback" not in err
     assert set(table(results)) == {"a.caf"}
 
@@ -231,8 +231,8 @@ def test_the_bar_says_how_far_how_fast_and_how_long_still(monkeypatch: pytest.Mo
     # A large archive is not all of the work while a hundred small ones are still to be opened.
     progress.total, progress.done, clock.done = 26 << 20, 26 << 20, 0
     assert clock.line(progress).endswith(", 20 s left")
-    assert _left(0.5, 90.0) == ", 1 min 31 s left"
-    assert _left(0.001, 36.0) == ", 9 h 59 min left"
+    assert _time_left(0.5, 90.0) == ", 1 min 31 s left"
+    assert _time_left(0.001, 36.0) == ", 9 h 59 min left"
 
 
 def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,7 +242,7 @@ def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.Captu
         twice.release()
         return f"so far {progress.done}"
 
-    with ProgressBar(Progress(), line, logged=0.001):
+    with ProgressBar(Progress(), line, log_interval_s=0.001):
         assert twice.acquire(timeout=PATIENCE)
         assert twice.acquire(timeout=PATIENCE)
     first, *_ = capsys.readouterr().err.splitlines()

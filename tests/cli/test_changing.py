@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import tacozip
 
-from inspector.cli.writes import write_lines, write_objects
+from inspector.cli.output import write_lines, write_objects
 from inspector.core.edit import Edit, Patch
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write

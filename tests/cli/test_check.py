@@ -102,7 +102,7 @@ def test_text_names_what_and_where(run: Run, sample: Sample) -> None:
     assert lines[3].startswith("  error: ")
     assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[3]
     assert lines[4] == "    repair: zip-accept-content-1 answers this"
-    assert lines[5].startswith("  1 finding can be answered: ")
+    assert lines[5].startswith("  1 finding can be repaired: ")
     assert lines[6].startswith(f"{sample('journey.caf')}: Sound")
 
 
@@ -127,7 +127,7 @@ def test_text_names_the_members_that_are_not_verified(run: Run, sample: Sample, 
 def test_several_files_are_checked_in_their_order_by_processes(
     run: Run, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     names = ["overlap.caf", "journey.caf", "two-chunks.rca", "plain.zip"]
     status, out, err = run("--json", *map(sample, names))
     assert (status, err) == (1, "")

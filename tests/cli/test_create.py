@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import tacozip
 
-from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.output import ProgressBar
 from inspector.core.progress import Progress
 from tests.cli.running import ROOT, Run, objects, process
 from tests.operations.creations import held, plant, visible_names
@@ -30,7 +30,7 @@ def run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_a_caf_is_made_and_its_members_are_found(run: Run, tmp_path: Path) -> None:
     made = run("create", "caf", "new.caf", "tree", "--catalog", "cat.sqlite")
 
-    assert made == (0, "new.caf is made: 3 members, 666 B.\n", "")
+    assert made == (0, "Created new.caf: 3 members, 666 B.\n", "")
     assert list(held(tmp_path / "new.caf")) == ["a.txt", "b/é.bin", "empty"]
     assert run("check", "new.caf")[0] == 0
     status, out, _ = run("find", "cat.sqlite", "b/é.bin")
@@ -80,7 +80,7 @@ def test_a_taco_is_made_with_entries_in_their_order(run: Run, tmp_path: Path) ->
     [
         (("caf", "new.caf", "none"), "none does not exist"),
         (("caf", "tree/a.txt", "tree"), "tree/a.txt is there already"),
-        (("caf", "new.caf", "tree", "tree"), "stands twice"),
+        (("caf", "new.caf", "tree", "tree"), "occurs twice"),
         (("caf", "new.caf", "tree", "--max-size", "33G"), "at most"),
         (("caf", "new.caf", "tree", "--max-size", "100"), "needs an archive of"),
         (("taco", "new.taco", "tree", "--entry", "1"), "two numbers without commas"),
@@ -176,9 +176,9 @@ def test_without_a_terminal_progress_is_said_only_on_a_word(run: Run, monkeypatc
     said: list[float] = []
 
     class Told(ProgressBar):
-        def __init__(self, progress: Progress, *, logged: float) -> None:
-            said.append(logged)
-            super().__init__(progress, logged=logged)
+        def __init__(self, progress: Progress, *, log_interval_s: float) -> None:
+            said.append(log_interval_s)
+            super().__init__(progress, log_interval_s=log_interval_s)
 
     monkeypatch.setattr("inspector.cli.create.ProgressBar", Told)
     assert run("create", "caf", "a.caf", "tree")[2] == ""

@@ -60,7 +60,7 @@ def test_what_no_field_holds_is_marked_behind_the_outermost() -> None:
 
 def test_so_many_findings_are_marked_and_no_more(dump: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
     assert dump("wrong-name.tacozip").count(" <- ") == 2
-    monkeypatch.setattr("inspector.cli.dump._MARKED", 1)
+    monkeypatch.setattr("inspector.cli.dump._MAX_MARKS", 1)
     assert dump("wrong-name.tacozip").count(" <- ") == 1
 
 

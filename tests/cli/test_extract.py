@@ -98,7 +98,7 @@ def test_what_nothing_proves_is_written_on_a_word_only(run: Run, tmp_path: Path,
     assert max(map(len, err.splitlines())) < 400
     _, _, err = run("extract", path, "--to", tmp_path / "all", "--doubtful")
     assert sorted(files(tmp_path / "all"))[:5] == [name for name, _ in entries[:5]]
-    assert "3.bin is extracted only on your word" in err
+    assert "3.bin is extracted only after confirming" in err
 
 
 def test_content_of_a_format_without_digests_needs_no_word(run: Run, tmp_path: Path) -> None:
@@ -176,5 +176,5 @@ def test_of_several_that_are_shown_alike_none_is_taken(run: Run, tmp_path: Path)
     for command in (("cat", path, r"\na\n"), ("extract", path, r"\na\n", "--to", tmp_path / "to")):
         status, out, err = run(*command)
         assert (status, out) == (2, "")
-        assert r"There are 2 members that are shown as \na\n. Give the name itself" in err
-        assert "list --json has as path" in err
+        assert r"There are 2 members that are shown as \na\n. Give the exact name" in err
+        assert "list --json prints as path" in err

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.core import limits
 from inspector.core.source import SourceError
-from inspector.sources.local.temporary import TemporarySource
+from inspector.sources.local.file import TemporarySource
 from tests.cli.running import ROOT, Run
 
 
@@ -99,8 +99,11 @@ def test_the_manual_names_the_keys_of_every_json(run: Run, tmp_path: Path, sampl
         "find": ("find", "--json", tmp_path / "c.sqlite", "in"),
         "formats": ("formats", "--json"),
     }
-    manual = (ROOT / "resources" / "manual" / "terminal.md").read_text("utf-8")
-    rows = {line.split("`")[1]: line for line in manual.splitlines() if line.startswith("| `")}
+    rows = {
+        line.split("`")[1]: line
+        for line in (ROOT / "resources" / "manual" / "terminal.md").read_text("utf-8").splitlines()
+        if "| `" in line[:3]
+    }
     rows["audit"] += rows["check"]
     for command, arguments in lines.items():
         found = json.loads(run(*arguments)[1].splitlines()[0])

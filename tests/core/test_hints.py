@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.hints import HINT_TEXTS as OPTIONS
-from inspector.cli.hints import hint_texts_for
-from inspector.cli.parser import command_parser
+from inspector.cli.options import HINT_TEXTS as OPTIONS
+from inspector.cli.options import hint_texts_for
+from inspector.cli.run import command_parser
 from inspector.core.hints import Hint, already_exists, hint, using_hints
-from inspector.gui.ipc.hints import HINT_TEXTS as ACTIONS
-from inspector.sources.s3 import sentences, writing_sentences
+from inspector.gui.ipc.worker import HINT_TEXTS as ACTIONS
+from inspector.sources.s3 import sentences
 
 TEMPLATES = [
     *sentences._BY_CODE.values(),
     *sentences._BY_STATUS.values(),
     *sentences._BY_NAME.values(),
     sentences._DENIED,
-    *writing_sentences._BY_CODE.values(),
-    *writing_sentences._BY_STATUS.values(),
+    *sentences._WRITING_BY_CODE.values(),
+    *sentences._WRITING_BY_STATUS.values(),
 ]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.limits import ANSWERING, CACHE, Limit
-from inspector.sources.cache import BLOCK, Blocks
+from inspector.sources.s3.cache import BLOCK, Blocks
 
 NUMBER = Limit("ARCHIVE_INSPECTOR_TEST", 10, 2, 20, 3)
 

@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.__main__ import main
-from inspector.cli.desktop_entry import entry, own_command
+from inspector.cli.desktop import entry, launch_command
 from inspector.gui.kit.locations import absolute
 from inspector.resources import DESKTOP_ID, resource
 from tests.patience import PATIENCE
@@ -85,19 +85,19 @@ def test_the_command_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     for typed, meant in {"archive-inspector": program, "bin/archive-inspector": program, "link": link}.items():
         monkeypatch.setattr(sys, "argv", [typed, "--install-desktop"])
-        assert own_command() == [str(meant)]
+        assert launch_command() == [str(meant)]
 
 
 def test_a_module_is_started_by_its_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["/somewhere/inspector/__main__.py"])
 
-    assert own_command() == [sys.executable, "-m", "inspector"]
+    assert launch_command() == [sys.executable, "-m", "inspector"]
 
 
 def test_a_packaged_program_is_its_own_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
 
-    assert own_command() == [sys.executable]
+    assert launch_command() == [sys.executable]
 
 
 @pytest.mark.parametrize("before", [None, "/home/me/lib"])

@@ -86,7 +86,7 @@ def test_removing_leaves_nothing(home: Path, capsys: pytest.CaptureFixture[str])
     assert main(["--uninstall-desktop"]) == 0
 
     assert tree(home) == {}
-    assert "13 files were removed" in capsys.readouterr().out
+    assert "13 files were deleted" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -182,7 +182,7 @@ def test_where_xdg_open_does_not_know_the_types_it_is_said_what_it_needs(
 
     said = desktop.install(home)[-1]
 
-    assert f"for {answer or 'nothing that it knows'}, not for application/x-rca" in said
+    assert f"for {answer or 'no type it knows'}, not for application/x-rca" in said
     assert "libfile-mimeinfo-perl" in said
 
 
@@ -208,7 +208,7 @@ def test_no_other_program_is_displaced(home: Path, tmp_path: Path, capsys: pytes
 
     assert main(["--install-desktop"]) == 0
 
-    assert "application/zip is still opened by other.desktop" in capsys.readouterr().out
+    assert "application/zip stays with other.desktop" in capsys.readouterr().out
     entry = (home / ENTRY).read_text(encoding="utf-8")
     assert "application/zip;" not in entry
     assert "application/x-tar;" in entry
@@ -244,7 +244,7 @@ def test_a_damaged_manifest_is_refused(home: Path, content: str, capsys: pytest.
 
     assert main(["--install-desktop"]) == 2
 
-    assert "is not what an installation has written" in capsys.readouterr().err
+    assert "is not a manifest of an installation" in capsys.readouterr().err
     assert tree(home).keys() == {"archive-inspector", desktop.MANIFEST}
 
 

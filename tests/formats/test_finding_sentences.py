@@ -10,13 +10,14 @@ import pytest
 
 from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
-from inspector.core.source import BytesSource
+from inspector.core.source import BytesSource, Source
 from inspector.formats import FORMATS
 from inspector.operations.open.opening import decode, start
 from inspector.resources import samples
+from inspector.sources.local.file import FileSource
 
 MAX_WORDS = 20
-NOT_YET = ("rca", "datas3t", "datas3t-metadata", "datas3t-index")
+NOT_YET = ("rca",)
 """Formats whose findings are still to be shortened. Remove each when it is done."""
 CUTS = FLIPS = 30
 """Variants of each sample: cut off, and with one bit flipped, at as many places."""
@@ -40,9 +41,34 @@ def variants(data: bytes, random: Random) -> Iterator[bytes]:
         yield data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]
 
 
-def messages(data: bytes, name: str) -> Iterator[tuple[str, str]]:
+class Sample(BytesSource):
+    """A sample with other bytes, or with other bytes in the file beside it."""
+
+    def __init__(self, data: bytes, path: Path, beside: bytes | None = None) -> None:
+        super().__init__(data, str(path))
+        self._beside = beside
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        found = FileSource(Path(self.name)).sibling(suffix, instead_of)
+        return found if found is None or self._beside is None else BytesSource(self._beside, found.name)
+
+
+def damaged(path: Path, *, lone: bool) -> Iterator[Source]:
+    """Variants of a sample, and of the file beside it unless the format has a suffix of its own."""
+    data = path.read_bytes()
+    for each in variants(data, Random(path.name)):
+        yield BytesSource(each, path.name)
+        if not lone:
+            yield Sample(each, path)
+    beside = [FileSource(path).sibling(".metadata"), FileSource(path).sibling(".index", ".tar")]
+    for found in beside if not lone else ():
+        for each in variants(found.read(0, found.size) if found else b"", Random(path.name)):
+            yield Sample(data, path, each)
+
+
+def messages(source: Source) -> Iterator[tuple[str, str]]:
     """The format of an archive and each message of its findings, after a check."""
-    archive = start(BytesSource(data, name))
+    archive = start(source)
     decode(archive, Progress())
     if archive.decoder is not None:
         archive.decoder.check(archive, Emitter(archive), Progress())
@@ -56,9 +82,9 @@ def test_the_first_sentence_of_a_finding_is_short(name: str) -> None:
     found = {
         message
         for path in ARCHIVES
-        if path.name.endswith(suffixes)
-        for data in variants(path.read_bytes(), Random(path.name))
-        for recognised, message in messages(data, path.name)
+        if path.name.endswith(suffixes or (".tar", ".index"))
+        for source in damaged(path, lone=bool(suffixes))
+        for recognised, message in messages(source)
         if recognised == name
     }
 

@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.span import Span
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.hex.arrow_lanes import Stroke
-from inspector.gui.hex.gutter import Gutter
+from inspector.gui.hex.gutter import Gutter, Stroke
 from tests.gui.conftest import Show, press, settle
 
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
 from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
-from inspector.gui.tabs.audit_tab import BEGIN, NONE_CHOSEN, NOTHING, AuditTab
+from inspector.gui.tabs.audit_tab import HINT, NONE_MATCH, NOTHING, AuditTab
 from inspector.operations.protocol.audit_views import ExportKind
 from tests.gui.conftest import WAIT, Sample, dialog_of, press, settle
 
@@ -63,7 +63,7 @@ def rows(tab: AuditTab, column: int) -> list[str]:
 
 
 def test_it_begins_empty_and_asks_for_a_place(tab: AuditTab) -> None:
-    assert tab._stack.shown_sentence() == BEGIN
+    assert tab._stack.shown_sentence() == HINT
     assert tab.options.place.hasFocus()
     tab.begin.click()
     assert "Choose a folder" in tab.message.text.text()
@@ -81,7 +81,7 @@ def test_a_folder_is_audited_into_a_table(
     assert rows(tab, FORMAT) == ["rca", "caf", "rca"]
     assert rows(tab, ERRORS)[0] == "2"
     assert "The blob at byte 280 cannot be decoded" in rows(tab, SENTENCE)[0]
-    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file left out."
+    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file was skipped."
     assert not tab.bar.isVisible()
     qtmodeltester.check(tab.model)
     done(qtbot, tab)
@@ -102,7 +102,7 @@ def test_results_are_sorted_and_filtered(tab: AuditTab, qtbot: QtBot, folder: Pa
     tab.filters.states.setCurrentText("Anything wrong")
     qtbot.waitUntil(lambda: rows(tab, LOCATION) == [f"inner/{DAMAGED}"], timeout=WAIT)
     tab.filters.states.setCurrentText("Torn")
-    qtbot.waitUntil(lambda: tab._stack.shown_sentence() == NONE_CHOSEN, timeout=WAIT)
+    qtbot.waitUntil(lambda: tab._stack.shown_sentence() == NONE_MATCH, timeout=WAIT)
     tab.filters.states.setCurrentIndex(0)
     tab.filters.formats.setCurrentIndex(0)
     qtbot.keyClicks(tab.filters.text, "JOURNEY")
@@ -151,7 +151,7 @@ def test_an_audit_goes_on_where_it_was_stopped(tab: AuditTab, qtbot: QtBot, fold
     tab.begin.click()
     done(qtbot, tab)
     assert "4 archives: 3 sound, 1 damaged." in tab.sentence.text()
-    assert "4 files finished earlier." in tab.sentence.text()
+    assert "4 files were finished earlier." in tab.sentence.text()
 
 
 def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, large: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.gui.kit.line_breaks import BREAK, DIGITS, GROUP, LONG_WORD, breakable, whole
+from inspector.gui.kit.text import BREAK, DIGEST_GAP, DIGEST_GROUP, MAX_WORD, breakable, whole
 
 TEXTS = st.text(st.characters(exclude_characters=BREAK), max_size=200)
 
@@ -18,15 +18,15 @@ def test_what_is_broken_is_whole_again(text: str) -> None:
 
 @given(TEXTS)
 def test_no_word_stays_too_long(text: str) -> None:
-    assert max((len(word) for word in breakable(text).replace(BREAK, " ").split()), default=0) <= LONG_WORD
+    assert max((len(word) for word in breakable(text).replace(BREAK, " ").split()), default=0) <= MAX_WORD
 
 
 @given(st.binary(min_size=16, max_size=64))
 def test_digests_are_groups_of_digits(digest: bytes) -> None:
     text = "a0" + digest.hex()
-    groups = breakable(f"hash {text}.").removeprefix("hash ").removesuffix(".").split(GROUP)
+    groups = breakable(f"hash {text}.").removeprefix("hash ").removesuffix(".").split(DIGEST_GAP)
     assert "".join(groups) == text
-    assert {len(group) for group in groups[:-1]} == {DIGITS}
+    assert {len(group) for group in groups[:-1]} == {DIGEST_GROUP}
 
 
 @pytest.mark.parametrize(

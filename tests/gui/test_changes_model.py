@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from inspector.core.edit import Edit, Patch
-from inspector.gui.panels.models.changes import BOTH, Changes
+from inspector.gui.panels.changes import BOTH, ChangesModel
 
 
 def said(edit: Edit) -> list[str]:
-    model = Changes()
+    model = ChangesModel()
     model.show(edit)
     return [str(model.index(row, BOTH).data()) for row in range(model.rowCount())]
 

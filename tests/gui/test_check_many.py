@@ -11,8 +11,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.tabs.check_list_model import ERRORS, SENTENCE, STATE
-from inspector.gui.tabs.check_list_tab import CheckTab
+from inspector.gui.tabs.check_list import ERRORS, SENTENCE, STATE, CheckTab
 from tests.gui.conftest import WAIT, NoProcesses, Sample, Show, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"

@@ -15,10 +15,10 @@ from inspector.core.finding import Severity
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.window import Window
-from inspector.gui.hex.verdict_lane import WORDS
+from inspector.gui.hex.file_map import VERDICT_TEXTS
 from inspector.gui.kit.eta import Eta
-from inspector.gui.panels.models import checksums, findings
-from inspector.gui.panels.models.members import VERDICT
+from inspector.gui.panels import checksums, findings
+from inspector.gui.panels.members import VERDICT
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import JobState, Judged, LayerKind
 from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
@@ -80,8 +80,8 @@ def test_findings_are_copied_as_text(checked: Show, window: Window, qtbot: QtBot
     tab.findings.table.setFocus()
     press(window, "copy")
     row = tab.findings.model.row(tab.findings.model.index(0, 0))
-    assert QGuiApplication.clipboard().text() == findings.line(row)
-    assert "rca-zstd" in findings.line(row)
+    assert QGuiApplication.clipboard().text() == findings.line_text(row)
+    assert "rca-zstd" in findings.line_text(row)
     tab.findings.table.copy_all()
     qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == 1, timeout=WAIT)
 
@@ -137,13 +137,13 @@ def test_a_checksum_lights_up_what_it_covers(
     tab.digests.table.activated.emit(tab.digests.model.index(1, 0))
     settle(qtbot, window)
     assert view.selection() == row.place[0]
-    assert checksums.line(row).startswith("verified: hash of segment 2")
+    assert checksums.line_text(row).startswith("verified: hash of segment 2")
 
 
 def test_what_records_no_checksums_says_so(checked: Show) -> None:
     tab = checked("journey.caf")
     assert tab.digests.empty_sentence() == (
-        "The format records no checksums. A digest manifest beside the archive would be compared."
+        "The format records no checksums. A digest manifest next to the archive would be compared."
     )
 
 
@@ -174,7 +174,7 @@ def test_the_map_tells_verified_from_unchecked(checked: Show) -> None:
     tab = checked(DAMAGED)
     file_map = tab.hex_pane.map
     told = {line for y in range(file_map.height()) for line in file_map.describe(y).split("\n")}
-    assert {WORDS[Judged.VERIFIED], WORDS[Judged.UNCHECKED]} < told
+    assert {VERDICT_TEXTS[Judged.VERIFIED], VERDICT_TEXTS[Judged.UNCHECKED]} < told
     assert "verified" in tab.hex_pane.legend.words()
 
 

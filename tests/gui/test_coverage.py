@@ -104,7 +104,7 @@ def test_what_is_no_collection_has_no_coverage(show: Show, window: Window, qtbot
 def test_a_closed_dock_stays_closed(shown: Tab) -> None:
     shown.coverage.close()
     shown.document.look()
-    shown.coverage.place()
+    shown.coverage.update_visibility()
     assert shown.coverage.isHidden()
     shown.coverage.toggleViewAction().trigger()
     assert shown.coverage.isVisible()
@@ -117,18 +117,18 @@ def test_a_check_is_told_range_by_range(shown: Tab, window: Window, qtbot: QtBot
     qtbot.waitUntil(lambda: states(rain) == [*[RangeState.VERIFIED] * 2, RangeState.DAMAGED], timeout=WAIT)
     qtbot.waitUntil(lambda: RangeState.NOT_CHECKED not in states(wind), timeout=WAIT)
     settle(qtbot, window)
-    assert {"verified", "damaged", "gap", "orphan"} <= set(panel_of(shown).legend.words())
-    assert "damaged" in rain.words_at(place_of(rain, 12))
+    assert {"verified", "damaged", "gap", "orphan"} <= set(panel_of(shown).legend.labels())
+    assert "damaged" in rain.text_at(place_of(rain, 12))
 
 
 def test_what_is_under_the_pointer_is_said(shown: Tab, qtbot: QtBot) -> None:
     rain, wind = bands_of(shown)
     qtbot.mouseMove(rain, place_of(rain, 2))
     qtbot.mouseMove(rain, place_of(rain, 5))
-    qtbot.waitUntil(lambda: panel_of(shown).said.text().startswith("Range 2 of 3: keys 4 to 6;"), timeout=WAIT)
-    assert "Gap: the keys 7 to 10" in rain.words_at(place_of(rain, 8))
-    assert "Orphan: the archive of the key 9 is missing" in wind.words_at(place_of(wind, 9))
-    assert "without metadata" in wind.words_at(place_of(wind, 3))
+    qtbot.waitUntil(lambda: panel_of(shown).description.text().startswith("Range 2 of 3: keys 4 to 6;"), timeout=WAIT)
+    assert "Gap: the keys 7 to 10" in rain.text_at(place_of(rain, 8))
+    assert "Orphan: the archive of the key 9 is missing" in wind.text_at(place_of(wind, 9))
+    assert "without metadata" in wind.text_at(place_of(wind, 3))
 
 
 def test_a_click_shows_the_first_datapoint_of_a_range(shown: Tab, window: Window, qtbot: QtBot) -> None:
@@ -155,7 +155,7 @@ def test_the_keyboard_goes_from_range_to_range(shown: Tab, window: Window, qtbot
     qtbot.keyClick(rain, Qt.Key.Key_Home)
     qtbot.keyClick(rain, Qt.Key.Key_Right)
     assert rain.at == 1
-    assert panel_of(shown).said.text().startswith("Range 2 of 3")
+    assert panel_of(shown).description.text().startswith("Range 2 of 3")
     assert rain.accessibleDescription().startswith("Range 2 of 3")
     qtbot.keyClick(rain, Qt.Key.Key_End)
     qtbot.keyClick(rain, Qt.Key.Key_Right)

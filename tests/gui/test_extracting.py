@@ -13,8 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.extract import ExtractDialog
-from inspector.gui.dialogs.extracted import ExtractedDialog
+from inspector.gui.dialogs.extract import ExtractDialog, ExtractedDialog
 from inspector.operations.protocol.extraction_views import OnConflict
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 
@@ -65,7 +64,7 @@ def test_everything_is_extracted_beside_the_archive(show: Show, window: Window, 
     assert dialog.all.isChecked()
     assert Path(dialog.folder.text()) == small.with_suffix("")
     assert dialog.summary.text().startswith("3 files, 9 B;")
-    assert dialog.troubles.isHidden()
+    assert dialog.problems.isHidden()
     assert dialog.remove_unfinished.isHidden()
     assert not small.with_suffix("").exists()
     dialog.extract.click()
@@ -128,9 +127,9 @@ def test_what_is_there_stays_unless_the_user_says_otherwise(
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "a.txt").write_bytes(b"mine")
     dialog = ask(window, qtbot)
-    assert dialog.wish().on_conflict is OnConflict.SKIP
-    assert "a file is there already" in dialog.troubles.model.texts(0)[2]
-    dialog.ways.setCurrentIndex(dialog.ways.findData(way))
+    assert dialog.choices().on_conflict is OnConflict.SKIP
+    assert "a file is there already" in dialog.problems.model.texts(0)[2]
+    dialog.on_conflict.setCurrentIndex(dialog.on_conflict.findData(way))
     planned(dialog, qtbot)
     # Where there is nothing to be extracted, the button cannot be pressed.
     assert dialog.extract.isEnabled() is (way is not OnConflict.SKIP)
@@ -144,13 +143,13 @@ def test_names_that_leave_the_folder_are_refused_before_and_after(
 ) -> None:
     tab = show(archive(tmp_path / "bad.caf", {"../evil": b"1", "<b>good</b>": b"2", "un\u200bseen": b"3"}))
     dialog = ask(window, qtbot)
-    qtmodeltester.check(dialog.troubles.model)
-    assert [dialog.troubles.model.texts(row)[:2] for row in range(2)] == [
+    qtmodeltester.check(dialog.problems.model)
+    assert [dialog.problems.model.texts(row)[:2] for row in range(2)] == [
         ("refused", "../evil"),
         ("needs confirmation", "un‹U+200B›seen"),
     ]
-    dialog.troubles.table.selectRow(0)
-    assert "leads out of its folder" in dialog.troubles.details.text()
+    dialog.problems.table.selectRow(0)
+    assert "leads out of its folder" in dialog.problems.details.text()
     dialog.doubtful.click()
     planned(dialog, qtbot)
     dialog.accept()
@@ -161,7 +160,7 @@ def test_names_that_leave_the_folder_are_refused_before_and_after(
     tab.banner.message.button.click()
     told = dialog_of(window, ExtractedDialog)
     assert isinstance(told, ExtractedDialog)
-    assert "../evil" in told.troubles.model.texts(0)[1]
+    assert "../evil" in told.problems.model.texts(0)[1]
     told.findChild(QDialogButtonBox).rejected.emit()  # type: ignore[union-attr]
 
 

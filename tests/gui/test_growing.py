@@ -125,7 +125,7 @@ def test_a_member_is_found_in_a_catalogue_and_shown(window: Window, qtbot: QtBot
     tab.begin.click()
     settle(qtbot, window)
     dialog = catalogue(window)
-    dialog.seek()
+    dialog.start_search()
     assert "Say which catalogue" in dialog.stack.shown_sentence()
     dialog.path.setText(str(tmp_path / "all.sqlite"))
     assert seek(dialog, qtbot, "nothing") == 0

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QAbstractButton
 from inspector.core.hints import Hint
 from inspector.gui.app.actions import COMMANDS
 from inspector.gui.app.window import Window
-from inspector.gui.ipc.hints import HINT_TEXTS
-from inspector.gui.panels.connection_form import ConnectionForm
+from inspector.gui.ipc.worker import HINT_TEXTS
+from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.gui.tabs.new_archive import NewArchiveTab
 
 TITLES = {f"{command.menu} > {command.text.replace('&', '').rstrip('…')}" for command in COMMANDS}

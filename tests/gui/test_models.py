@@ -11,8 +11,8 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.kit.model_paged_table import AT_ONCE, PAGE, PagedTable
-from inspector.gui.kit.model_paged_tree import GROUP, PagedTree
+from inspector.gui.kit.table_models import MAX_PENDING_PAGES, PAGE_ROWS, PagedTable
+from inspector.gui.kit.tree_model import MAX_GROUP_ROWS, PagedTree
 from inspector.operations.protocol.views import Page
 
 
@@ -58,10 +58,10 @@ def test_a_table_grows_to_its_total_and_shows_an_ellipsis_first(qtbot: QtBot, qt
     numbers, model = filled(qtbot, 1_000)
     assert model.rowCount() == 1_000
     assert model.index(3, 1).data() == "9"
-    assert model.index(PAGE * 2, 0).data() == "…"
+    assert model.index(PAGE_ROWS * 2, 0).data() == "…"
     qtbot.waitUntil(lambda: bool(numbers.waiting))
     numbers.answer()
-    assert model.index(PAGE * 2, 0).data() == str(PAGE * 2)
+    assert model.index(PAGE_ROWS * 2, 0).data() == str(PAGE_ROWS * 2)
     qtmodeltester.check(model)
 
 
@@ -69,9 +69,9 @@ def test_a_fast_scroll_asks_for_the_last_pages_first(qtbot: QtBot) -> None:
     numbers, model = filled(qtbot, 1_000_000)
     numbers.asked.clear()
     for page in range(1, 100):
-        model.index(page * PAGE, 0).data()
+        model.index(page * PAGE_ROWS, 0).data()
     qtbot.waitUntil(lambda: bool(numbers.waiting))
-    assert numbers.asked == [page * PAGE for page in range(99, 99 - AT_ONCE, -1)]
+    assert numbers.asked == [page * PAGE_ROWS for page in range(99, 99 - MAX_PENDING_PAGES, -1)]
 
 
 def test_answers_to_stale_questions_are_dropped(qtbot: QtBot) -> None:
@@ -140,7 +140,7 @@ def test_many_rows_are_gathered_in_ranges(qtmodeltester: ModelTester) -> None:
     qtmodeltester.check(model)
 
 
-@pytest.mark.parametrize("path", [(0,), (GROUP**2 + 7,), (3_000_000 - 1,), (77_777, 1, 1_999)])
+@pytest.mark.parametrize("path", [(0,), (MAX_GROUP_ROWS**2 + 7,), (3_000_000 - 1,), (77_777, 1, 1_999)])
 def test_any_row_of_millions_is_revealed_by_a_few_questions(qtbot: QtBot, path: tuple[int, ...]) -> None:
     deep = Deep((3_000_000, 2, 2_000))
     model = PagedTree(deep)

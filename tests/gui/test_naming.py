@@ -6,8 +6,7 @@ from PySide6.QtCore import QModelIndex
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.panels.members import MembersPanel
-from inspector.gui.panels.models.members import NAME, SIZE
+from inspector.gui.panels.members import NAME, SIZE, MembersPanel
 from inspector.operations.protocol.views import MemberRow
 from tests.gui.conftest import WAIT, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures

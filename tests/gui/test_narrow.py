@@ -9,13 +9,12 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
-from inspector.gui.kit.elided_box import ElidedBox
-from inspector.gui.kit.line_breaks import BREAK
 from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.text import BREAK
 from inspector.gui.kit.theme import Theme
-from inspector.gui.kit.widgets import ElidedLabel
-from inspector.gui.panels.findings import LEAST as LEAST_MESSAGE
-from inspector.gui.panels.models import findings
+from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
+from inspector.gui.panels import findings
+from inspector.gui.panels.findings import MIN_MESSAGE_PX
 from tests.gui.conftest import Show, settle
 
 SMALL = (1024, 700)
@@ -135,4 +134,4 @@ def test_what_was_found_has_room_before_where_and_by_what_name(show: Show, windo
     qtbot.waitUntil(lambda: not header.isSectionHidden(findings.CODE))
     window.resize(window.minimumSizeHint())
     qtbot.waitUntil(lambda: header.isSectionHidden(findings.CODE))
-    assert header.sectionSize(findings.MESSAGE) >= LEAST_MESSAGE - 40
+    assert header.sectionSize(findings.MESSAGE) >= MIN_MESSAGE_PX - 40

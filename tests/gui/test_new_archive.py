@@ -32,13 +32,13 @@ def test_an_archive_is_made_and_opened(
 ) -> None:
     tab = new_archive(window, qtbot, kind, tree)
     assert names(tab) == ["1.txt", "sub/2.bin"]
-    assert tab.trouble.text() == "Choose where to write it."
+    assert tab.status.text() == "Choose where to write it."
     assert not tab.begin.isEnabled()
     tab.target.setText(str(tmp_path / file))
     assert not (tmp_path / file).exists()
     tab.begin.click()
     settle(qtbot, window)
-    assert "is made: 2 members" in tab.message.text.text()
+    assert "Created " in tab.message.text.text()
     tab.message.button.click()
     settle(qtbot, window)
     opened = window.tab()
@@ -53,7 +53,7 @@ def test_a_dataset_is_packed_with_a_first_key(window: Window, qtbot: QtBot, tree
     root = tmp_path / "bucket"
     root.mkdir()
     tab.target.setText(str(root))
-    assert tab.trouble.text() == "Name the dataset."
+    assert tab.status.text() == "Name the dataset."
     page = tab.options.datas3t
     page.dataset.setText("weather")
     page.numbering.setChecked(True)
@@ -113,15 +113,15 @@ def test_what_stands_against_it_is_marked_and_nothing_is_made(
     assert "is a link" in remarks["link"]
     assert "more than once" in remarks["1.txt"]
     assert not tab.begin.isEnabled()
-    assert "is a link" in tab.trouble.text()
+    assert "is a link" in tab.status.text()
     tab.inputs.table.selectRow(0)
     tab.inputs.remove.click()
     settle(qtbot, window)
-    assert "stands twice" in tab.trouble.text()
-    tab.inputs.take_all_out()
+    assert "occurs twice" in tab.status.text()
+    tab.inputs.remove_all()
     settle(qtbot, window)
     assert "Drop files and folders here" in tab.inputs.stack.shown_sentence()
-    tab.make()
+    tab.create_archive()
     assert not (tmp_path / "n.caf").exists()
 
 
@@ -139,7 +139,7 @@ def test_what_is_there_is_replaced_only_when_that_is_said(
     tab.overwrite.setChecked(True)
     tab.begin.click()
     settle(qtbot, window)
-    assert "is made" in tab.message.text.text()
+    assert "Created " in tab.message.text.text()
 
 
 def test_what_a_killed_run_has_left_is_said_and_removed_on_a_word(
@@ -174,7 +174,7 @@ def test_cancelling_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path)
     assert not window.settled
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
     settle(qtbot, window)
-    assert "Nothing of it is left" in tab.message.text.text()
+    assert "no partial files are left" in tab.message.text.text()
     assert not any(out.iterdir())
     assert tab.begin.isVisible()
 
@@ -199,7 +199,7 @@ def test_closing_asks_and_leaves_nothing(window: Window, qtbot: QtBot, tmp_path:
 
 def test_files_are_dropped_on_the_list(window: Window, qtbot: QtBot, tree: Path) -> None:
     tab = new_archive(window, qtbot, ArchiveKind.CAF)
-    assert tab.trouble.text() == "Add files or folders."
+    assert tab.status.text() == "Add files or folders."
     drop(tab.inputs, dropped(tree / "1.txt", tree / "sub"))
     settle(qtbot, window)
     assert names(tab) == ["1.txt", "2.bin"]
@@ -217,8 +217,8 @@ def test_the_name_follows_the_kind_and_another_is_remarked(
     tab.kind.setCurrentIndex(tab.kind.findData(ArchiveKind.RCA))
     settle(qtbot, window)
     assert tab.target.text() == str(tmp_path / "n.rca")
-    assert tab.trouble.text() == ""
+    assert tab.status.text() == ""
     tab.target.setText(str(tmp_path / "wrong.caf"))
     settle(qtbot, window)
-    assert tab.trouble.text() == "The name ends in .caf, but archives of this kind end in .rca."
+    assert tab.status.text() == "The name ends in .caf, but archives of this kind end in .rca."
     assert tab.begin.isEnabled()

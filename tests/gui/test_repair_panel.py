@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.panels.repair import FOLDER, NOTHING, UNASKED
+from inspector.gui.panels.repair import COLLECTION, NOT_PLANNED, NOTHING
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, save_to, settle
 
 Found = Callable[[str], tuple[Tab, Path]]
@@ -261,7 +261,7 @@ def test_sentences_stand_where_there_is_no_plan(
     show: Show, sample: Sample, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
     sound = show("journey.caf")
-    assert sound.repair._stack.shown_sentence() == UNASKED
+    assert sound.repair._stack.shown_sentence() == NOT_PLANNED
     press(window, "plan_repairs")
     settle(qtbot, window)
     assert sound.repair._stack.shown_sentence() == NOTHING
@@ -270,7 +270,7 @@ def test_sentences_stand_where_there_is_no_plan(
     several = show(folder)
     press(window, "plan_repairs")
     settle(qtbot, window)
-    assert several.repair._stack.shown_sentence() == FOLDER
+    assert several.repair._stack.shown_sentence() == COLLECTION
     assert several.banner.repair.isHidden()
     assert several.note.text.text().startswith("This is a folder of several files")
 

@@ -14,10 +14,9 @@ from PySide6.QtWidgets import QAbstractItemView, QTreeView
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.kit.column_widths import FirstColumnFits
+from inspector.gui.kit.item_views import FirstColumnFits
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels import members as members_panel
-from inspector.gui.panels.models import fields, members
+from inspector.gui.panels import members, structure
 from tests.gui.conftest import Show, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"
@@ -65,7 +64,7 @@ def test_names_have_the_room_that_others_do_not_need(checked: Show, window: Wind
     hint = tree.header().sectionSizeHint
     needed = sum(max(tree.sizeHintForColumn(each), hint(each)) for each in (members.VERDICT, members.SIZE))
     qtbot.waitUntil(lambda: tree.columnWidth(members.NAME) == tree.viewport().width() - needed)
-    assert tree.columnWidth(members.VERDICT) < members_panel.WIDTHS[members.VERDICT]
+    assert tree.columnWidth(members.VERDICT) < members.WIDTHS[members.VERDICT]
 
 
 def test_sharing_a_width_looks_at_the_rows_in_view_only(qtbot: QtBot) -> None:
@@ -118,11 +117,11 @@ def test_a_wider_tree_shows_more_columns(show: Show, window: Window, qtbot: QtBo
     window.resize(*SMALL)
     tab = show("nested.caf")
     tree = tab.structure.tree
-    assert tree.isColumnHidden(fields.OFFSET)
+    assert tree.isColumnHidden(structure.OFFSET)
     tree.setParent(None)
     tree.resize(700, 300)
     tree.show()
-    qtbot.waitUntil(lambda: not tree.isColumnHidden(fields.OFFSET))
+    qtbot.waitUntil(lambda: not tree.isColumnHidden(structure.OFFSET))
     assert not scrolls_across(tree)
     tree.close()
 

@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.extract import ExtractDialog, Wish
+from inspector.gui.dialogs.extract import ExtractDialog, ExtractionChoices
 from inspector.gui.tabs.browser_model import BrowserModel
-from inspector.gui.tabs.browser_tab import WELCOME, BrowserTab
-from inspector.gui.tabs.check_list_tab import CheckTab
+from inspector.gui.tabs.browser_tab import HINT, BrowserTab
+from inspector.gui.tabs.check_list import CheckTab
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.operations.protocol.extraction_views import OnConflict
 from inspector.sources.s3.connection import Connection
@@ -60,7 +60,7 @@ def test_nothing_is_listed_unasked(window: Window, qtbot: QtBot, store: Store) -
     press(window, "browse")
     settle(qtbot, window)
     tab = browser(window)
-    assert tab.stack.shown_sentence() == WELCOME
+    assert tab.stack.shown_sentence() == HINT
     assert not store.proxy.log
     tab.location.setText("archives")
     tab.list_location()
@@ -125,7 +125,7 @@ def test_all_beneath_a_prefix_is_checked(window: Window, qtbot: QtBot, store: St
     checks = window.tabs.currentWidget()
     assert isinstance(checks, CheckTab)
     qtbot.waitUntil(lambda: checks.settled, timeout=WAIT)
-    assert checks.sentence.text() == "1 archive checked: 1 sound; 1 other file is no archive."
+    assert checks.sentence.text() == "1 archive checked: 1 sound; 1 other file is not an archive."
 
 
 def test_objects_and_prefixes_are_downloaded(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_the_model_is_sound(qtmodeltester: Any, pages: int) -> None:
     coming.pop(0)()
     qtmodeltester.check(model)
     assert model.rowCount(model.index(0, 0)) == 2 + pages
-    model.go_on(model.index(2, 0))
+    model.list_more(model.index(2, 0))
     for each in tuple(coming):  # whoever looks at the rows asks for more
         each()
     assert model.rowCount() == (4 if pages else 2)
@@ -220,7 +220,9 @@ def test_members_are_extracted_from_what_is_listed(window: Window, qtbot: QtBot,
     dialog = window.findChildren(ExtractDialog)[-1]
     opened = window.tab()
     assert opened is not None
-    opened.extracting.start(Wish(None, str(tmp_path / "into"), OnConflict.REFUSE, doubtful=False, keep_damaged=False))
+    opened.extracting.start(
+        ExtractionChoices(None, str(tmp_path / "into"), OnConflict.REFUSE, doubtful=False, keep_damaged=False)
+    )
     dialog.reject()
     settle(qtbot, window)
     assert [path.name for path in sorted((tmp_path / "into").iterdir())] == ["000.bin", "001.bin"]

@@ -10,12 +10,11 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.open_location import HERE, NOTHING, OpenLocationDialog
+from inspector.gui.dialogs.open_location import HINT, LOCAL_PATH, OpenLocationDialog
 from inspector.gui.document.connections import STORED, Connections
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels.connection_form import NO_SECRETS, NO_URL, PLAIN, ConnectionForm, endpoint_trouble
-from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.profiles import Profile
+from inspector.gui.panels.s3_connection import INVALID_URL, NO_SECRETS, UNENCRYPTED, ConnectionForm, endpoint_problem
+from inspector.sources.s3.connection import DEFAULT, Connection, Profile
 from tests.gui.conftest import WAIT, dialog_of, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide
@@ -56,24 +55,24 @@ def test_an_endpoint_is_remembered_without_credentials(settings: Settings) -> No
         ("", ""),
         ("https://s3.example.org", ""),
         ("http://127.0.0.1:9000", ""),
-        ("host:9000", NO_URL),
-        ("https://", NO_URL),
-        ("https://host:port", NO_URL),
-        ("http://[", NO_URL),
+        ("host:9000", INVALID_URL),
+        ("https://", INVALID_URL),
+        ("https://host:port", INVALID_URL),
+        ("http://[", INVALID_URL),
         ("https://user:hush@host", NO_SECRETS),
     ],
 )
 def test_an_endpoint_is_the_address_of_a_server(endpoint: str, trouble: str) -> None:
-    assert endpoint_trouble(endpoint) == trouble
+    assert endpoint_problem(endpoint) == trouble
 
 
 def test_sending_in_the_clear_needs_a_word(qtbot: QtBot) -> None:
     form = ConnectionForm()
     qtbot.addWidget(form)
     form.show_connection(Connection(endpoint="http://s3.example.org"))
-    assert form.trouble() == form.note.text() == PLAIN
+    assert form.problem() == form.note.text() == UNENCRYPTED
     form.exposed.setChecked(True)
-    assert form.trouble() == ""
+    assert form.problem() == ""
     form.show_connection(Connection(endpoint="http://localhost:9000"))
     assert form.exposed.isHidden()
 
@@ -95,7 +94,7 @@ def test_an_address_is_typed_and_opened(window: Window, qtbot: QtBot, store: Sto
     press(window, "ask_location")
     dialog = dialog_of(window, OpenLocationDialog)
     assert isinstance(dialog, OpenLocationDialog)
-    assert dialog.remark.text() == NOTHING
+    assert dialog.remark.text() == HINT
     assert not dialog.open_.isEnabled()
     dialog.location.selectAll()
     QTest.keyClicks(dialog.location, location)
@@ -114,7 +113,7 @@ def test_the_dialog_knows_a_bucket_again(window: Window, qtbot: QtBot) -> None:
     window.remote.connections.remember("s3://two/", DEFAULT)
     dialog = window.remote._ask("/a/path")
     dialog.open()
-    assert dialog.remark.text() == HERE
+    assert dialog.remark.text() == LOCAL_PATH
     assert not dialog.form.isEnabled()
     dialog.location.setText("s3://one/key")
     assert dialog.form.connection() == WORK
@@ -177,7 +176,7 @@ def test_typing_takes_the_place_of_what_the_dialog_begins_with(window: Window) -
     dialog = window.remote._ask()
     QTest.keyClicks(dialog.location, "/a/path")
     assert dialog.text() == "/a/path"
-    assert dialog.remark.text() == HERE
+    assert dialog.remark.text() == LOCAL_PATH
     assert dialog.open_.isEnabled()
 
 

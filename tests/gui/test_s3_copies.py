@@ -11,7 +11,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.dialogs.save_to import SaveToDialog
-from inspector.gui.panels.connect import ConnectDialog
+from inspector.gui.panels.s3_connection import ConnectDialog
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_changing import KEY, data, note, point_to, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
@@ -76,7 +76,7 @@ def made(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
 def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     window: Window, qtbot: QtBot, store: Store, tmp_path: Path
 ) -> None:
-    """A bucket that was not reached before is asked about once; what is there already is no surprise afterwards."""
+    """The connection of a new bucket is asked for once; a target that exists is no surprise afterwards."""
     whole = taco(tmp_path, [1000, 2000])
     path = tmp_path / "here.tacozip"
     path.write_bytes(whole + b"garbage")
@@ -88,14 +88,14 @@ def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     settle(qtbot, window)
     tab.repair.copy_.click()
     dialog = place(window, qtbot, str(path))
-    assert dialog.reach.isHidden()
+    assert dialog.s3_target.isHidden()
     dialog.save.click()
     assert "there already" in dialog.remark.text()
     assert path.read_bytes() == whole + b"garbage"
 
     there = f"s3://{BUCKET}/window/from-here.tacozip"
     dialog.target.setText(there)
-    assert "not reached before" in dialog.reach.text.text()
+    assert "This bucket is new" in dialog.s3_target.text.text()
     dialog.save.click()
     (connect,) = dialog.findChildren(ConnectDialog)
     connect.form.show_connection(store.connection)

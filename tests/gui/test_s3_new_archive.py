@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.panels.connect import ConnectDialog
+from inspector.gui.panels.s3_connection import ConnectDialog
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from inspector.operations.protocol.create_views import ArchiveKind
 from inspector.operations.protocol.views import Stage
@@ -63,13 +63,13 @@ def test_an_archive_is_made_there_and_opened(
     window: Window, qtbot: QtBot, store: Store, tree: Path, kind: ArchiveKind, name: str
 ) -> None:
     tab = begun(window, qtbot, store, kind, f"{HERE}/{name}", tree)
-    assert tab.reach.isVisible()
-    assert store.proxy.url in tab.reach.text.text()
+    assert tab.s3_target.isVisible()
+    assert store.proxy.url in tab.s3_target.text.text()
     assert store.proxy.log == [], "nothing is asked before it is to be made"
 
     said = create(window, qtbot, tab)
 
-    assert f"{HERE}/{name} is made: 2 members" in said
+    assert f"Created {HERE}/{name}: 2 members" in said
     assert store.open(f"{HERE}/{name}").kept_crc32() is not None
     tab.message.button.click()
     settle(qtbot, window)
@@ -81,10 +81,10 @@ def test_an_archive_is_made_there_and_opened(
 
 def test_how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot, store: Store, tree: Path) -> None:
     tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
-    assert not tab.reach.isVisible()
+    assert not tab.s3_target.isVisible()
     tab.target.setText(f"{HERE}/asked.caf")
     settle(qtbot, window)
-    assert "was not reached before" in tab.reach.text.text()
+    assert "This bucket is new" in tab.s3_target.text.text()
 
     tab.begin.click()
     dialog = tab.findChildren(ConnectDialog)[-1]
@@ -96,7 +96,7 @@ def test_how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot
 
     assert "is made" in tab.message.text.text()
     assert window.remote.connections.of(f"{HERE}/x").endpoint == store.proxy.url
-    assert tab.reach.is_sure
+    assert tab.s3_target.is_settled
 
 
 def test_refusing_to_say_makes_nothing(window: Window, qtbot: QtBot, store: Store, tree: Path) -> None:
@@ -116,7 +116,7 @@ def test_an_address_can_be_pasted(window: Window, qtbot: QtBot, store: Store, tr
     tab.target.clear()
     tab.target.paste()
     window.remote.connections.remember(HERE, store.connection)
-    tab.reach.follow(f"{HERE}/pasted.caf")
+    tab.s3_target.follow(f"{HERE}/pasted.caf")
     settle(qtbot, window)
     create(window, qtbot, tab)
     assert keys(store, "pasted") == ["new-window/pasted.caf"]
@@ -133,7 +133,7 @@ def test_what_is_no_place_for_an_archive_is_said_while_it_is_typed(
     tab = new_archive(window, qtbot, ArchiveKind.TACO, tree)
     tab.target.setText(target)
     settle(qtbot, window)
-    assert sentence in tab.trouble.text()
+    assert sentence in tab.status.text()
     assert not tab.begin.isEnabled()
     tab.target.setText("/tmp/here.tacozip")
     settle(qtbot, window)

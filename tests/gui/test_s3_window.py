@@ -15,8 +15,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.flows.error_actions import WORDS
 from inspector.gui.kit.locations import from_mime
-from inspector.gui.panels.models.requests import METHOD, RANGE, STATUS, RequestsModel
-from inspector.gui.panels.requests import HERE, RequestTotals
+from inspector.gui.panels.requests import LOCAL, METHOD, RANGE, STATUS, RequestsModel, RequestTotals
 from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
@@ -78,19 +77,19 @@ def test_what_it_costs_is_listed_and_told_at_the_foot(window: Window, qtbot: QtB
 
 def test_what_is_on_this_computer_costs_nothing(show: Show, window: Window) -> None:
     tab = show("journey.caf")
-    assert tab.request_panel.stack.shown_sentence() == HERE
+    assert tab.request_panel.stack.shown_sentence() == LOCAL
     assert window.findChild(RequestTotals) is None
 
 
 def test_the_map_shades_what_is_kept(window: Window, qtbot: QtBot, store: Store) -> None:
     tab = opened_at(window, qtbot, store, store.put("kept.zip", wide()))
     view = tab.hex_pane.map
-    qtbot.waitUntil(lambda: "kept here" in view.describe(view.height() - 1), timeout=WAIT)
+    qtbot.waitUntil(lambda: "cached" in view.describe(view.height() - 1), timeout=WAIT)
     middle = view.height() // 2
     assert "not read yet" in view.describe(middle)
     tab.document.go_to(0, tab.document.size // 2, tab.document.size // 2)
     settle(qtbot, window)
-    assert any("kept here" in view.describe(y) for y in range(middle - 3, middle + 4))
+    assert any("cached" in view.describe(y) for y in range(middle - 3, middle + 4))
 
 
 def test_the_rows_of_requests_grow_and_go(qtmodeltester: Any) -> None:
@@ -99,11 +98,11 @@ def test_the_rows_of_requests_grow_and_go(qtmodeltester: Any) -> None:
 
     model = RequestsModel()
     qtmodeltester.check(model)
-    model.take(tuple(map(made, range(5))))
-    model.take(tuple(map(made, range(3, 9))))
+    model.show_requests(tuple(map(made, range(5))))
+    model.show_requests(tuple(map(made, range(3, 9))))
     assert [model.index(row, RANGE).data() for row in range(model.rowCount())] == [f"0..{n + 1}" for n in range(3, 9)]
     assert model.index(0, STATUS).data() == "200 after 2 tries"
-    model.take(())
+    model.show_requests(())
     assert model.rowCount() == 0
 
 

@@ -10,8 +10,7 @@ from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.gui.tabs.audit_tab import AuditTab
 from inspector.gui.tabs.browser_tab import BrowserTab
-from inspector.gui.tabs.check_list_model import STATE
-from inspector.gui.tabs.check_list_tab import CheckTab
+from inspector.gui.tabs.check_list import STATE, CheckTab
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from inspector.operations.protocol.create_views import ArchiveKind
 from inspector.sources.s3.connection import Connection

@@ -17,7 +17,7 @@ from inspector.gui.app.window import Window
 from inspector.gui.dialogs.settings import SettingsDialog
 from inspector.gui.document.connections import Connections
 from inspector.gui.kit import preferences
-from inspector.gui.kit.setting import Choice, Number, Page
+from inspector.gui.kit.preferences import Choice, Number, SettingsPage
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -47,7 +47,7 @@ def dialog(window: Window) -> SettingsDialog:
 def test_every_setting_has_a_name_of_its_own() -> None:
     keys = [setting.key for setting in preferences.EVERY]
     assert len(set(keys)) == len(keys)
-    assert {setting.page for setting in preferences.EVERY} == set(Page)
+    assert {setting.page for setting in preferences.EVERY} == set(SettingsPage)
 
 
 @every_setting
@@ -192,7 +192,7 @@ def test_the_font_can_be_the_systems_again(dialog: SettingsDialog, settings: Set
     assert box.currentText() == "DejaVu Sans Mono"
     field.system.click()  # type: ignore[attr-defined]
     assert settings.get(preferences.FONT) == ""
-    assert box.currentText() == "As the system"
+    assert box.currentText() == "System font"
 
 
 def test_a_page_is_reset_and_so_is_all(dialog: SettingsDialog, settings: Settings) -> None:
@@ -225,7 +225,7 @@ def test_the_palette_of_commands_leads_to_a_setting(window: Window, qtbot: QtBot
     palette.sought.returnPressed.emit()
     found = dialog_of(window, SettingsDialog)
     assert isinstance(found, SettingsDialog)
-    assert found.pages.tabText(found.pages.currentIndex()) == Page.BYTES
+    assert found.pages.tabText(found.pages.currentIndex()) == SettingsPage.BYTES
     field = found.fields[preferences.BYTES_PER_ROW.key]
     qtbot.waitUntil(lambda: bool(field.hasFocus()))
 

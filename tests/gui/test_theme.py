@@ -17,9 +17,8 @@ from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences, theme
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.palette import MARKS, Mark, Scheme
-from inspector.gui.kit.palettes import palette
 from inspector.gui.kit.settings import Settings
-from inspector.gui.kit.theme import Theme
+from inspector.gui.kit.theme import Theme, palette
 from tests.gui.conftest import Show
 
 APART = 60

@@ -24,7 +24,7 @@ def changed(qtbot: QtBot, tab: Tab) -> str:
     return tab.watching.message.text.text()
 
 
-def look_again(qtbot: QtBot, window: Window, tab: Tab, path: Path) -> None:
+def reload_later(qtbot: QtBot, window: Window, tab: Tab, path: Path) -> None:
     """Have the folder change, and wait until that has been looked into."""
     asked = tab.document.client.asked
     (path.parent / "another").touch()
@@ -58,7 +58,7 @@ def test_what_the_user_keeps_is_not_said_again_until_it_changes_again(
     path.write_bytes(path.read_bytes() + b"1")
     changed(qtbot, tab)
     tab.watching.keep.click()
-    look_again(qtbot, window, tab, path)
+    reload_later(qtbot, window, tab, path)
     assert not tab.watching.message.isVisible()
     path.write_bytes(path.read_bytes() + b"2")
     changed(qtbot, tab)
@@ -88,7 +88,7 @@ def test_what_this_window_writes_is_not_said(copied: Copied, window: Window, qtb
     press(window, "write")
     settle(qtbot, window)
     assert path.read_bytes() != before
-    look_again(qtbot, window, tab, path)
+    reload_later(qtbot, window, tab, path)
     assert not tab.watching.message.isVisible()
 
 
@@ -130,7 +130,7 @@ def test_an_archive_that_grows_shows_what_is_new(copied: Copied, window: Window,
     assert window.tab() is tab
     assert tab.document.status.members == members + 1
     assert tab.document.size == path.stat().st_size
-    look_again(qtbot, window, tab, path)
+    reload_later(qtbot, window, tab, path)
     assert not tab.watching.message.isVisible()
 
 

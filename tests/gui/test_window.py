@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.span import Span
 from inspector.gui.app.window import Window
 from inspector.gui.hex.layer_bar import Mode
-from inspector.gui.panels.models.members import NAME, SIZE
+from inspector.gui.panels.members import NAME, SIZE
 from inspector.operations.protocol.views import LayerKind
 from tests.gui.conftest import WAIT, Show, press, settle
 

@@ -198,7 +198,7 @@ app = application()
 theme.apply(app, theme.Theme.LIGHT)
 window = Window(Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat)))
 window.show()
-late = ("inspector.gui.app.tab", "inspector.gui.app.about", "inspector.gui.tabs.check_list_tab", "inspector.operations")
+late = ("inspector.gui.app.tab", "inspector.gui.app.about", "inspector.gui.tabs.check_list", "inspector.operations")
 late += ("fractions", "multiprocessing")
 print([name for name in late if name in sys.modules], window.start_page.sample_entries)
 while not window.start_page.sample_entries:

@@ -19,7 +19,7 @@ from inspector.core.source import SourceError
 from inspector.operations.create.catalogue import find
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.create.creating_taco import create_taco
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import held, plant
 
 FILES = {"a": b"1" * 100, "b/c": b"2" * 100, "d": b"3" * 100}
@@ -90,7 +90,7 @@ def catalogued(folder: Path) -> set[str]:
     """The names of the archives that the catalogue knows; it need not have come into being."""
     try:
         return {Path(place.archive).name for place in find(folder / "cat.sqlite", "*")}
-    except (SourceError, Refused):
+    except (SourceError, OperationError):
         return set()
 
 

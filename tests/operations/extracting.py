@@ -13,10 +13,10 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction
-from inspector.operations.extract.extraction_wanted import everything, named
+from inspector.operations.extract.selection import all_members, members_named
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult
-from inspector.sources.local.folder_calls import FolderCalls
+from inspector.sources.local.member_writer import FolderCalls
 from tests.samples.writers import BlobLayer, chunks, index_json
 
 Entries = Sequence[tuple[str, bytes]]
@@ -100,9 +100,9 @@ def extract(
     progress: Progress | None = None,
 ) -> ExtractionResult:
     """Extract members of an archive."""
-    wanted = everything(str(location), load(str(location), Progress()))
+    wanted = all_members(str(location), load(str(location), Progress()))
     if names:
-        wanted = named(wanted, names)
+        wanted = members_named(wanted, names)
     return Extraction(wanted, folder, options or ExtractionOptions(), calls).run(progress or Progress())
 
 

@@ -25,7 +25,7 @@ from inspector.operations.audit.audit import Plan, prepare
 from inspector.operations.audit.audit_dask import Chunk, examine_chunk, run_on_cluster
 from inspector.operations.audit.audit_places import Choice, shard_of
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import Result
 from tests.operations.archives import caf
 from tests.patience import PATIENCE
@@ -220,17 +220,17 @@ def _fail(chunk: Chunk) -> list[Result]:
 
 def test_a_cluster_that_cannot_do_it_is_a_sentence(address: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_dask, "examine_chunk", _fail)
-    with Results() as results, pytest.raises(Refused, match="no such program here"):
+    with Results() as results, pytest.raises(OperationError, match="no such program here"):
         audited(address, Plan(str(place)), results)
 
 
 def test_no_cluster_is_a_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_dask, "_CONNECT_SECONDS", 0.1)
-    with Results() as results, pytest.raises(Refused, match="No Dask scheduler answers at tcp://127"):
+    with Results() as results, pytest.raises(OperationError, match="No Dask scheduler answers at tcp://127"):
         audited("tcp://127.0.0.1:9", Plan(str(place)), results)
 
 
 def test_without_dask_it_says_what_to_install(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with Results() as results, pytest.raises(Refused, match=r"archive-inspector\[dask\]"):
+    with Results() as results, pytest.raises(OperationError, match=r"archive-inspector\[dask\]"):
         audited("tcp://127.0.0.1:9", Plan(str(place)), results)

@@ -22,7 +22,7 @@ from inspector.operations.audit.audit_summary import (
     summary,
     write_csv,
 )
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Query, Result
 
 
@@ -167,10 +167,10 @@ def test_a_file_of_others_is_left_as_it_is(tmp_path: Path) -> None:
     connection.close()
     for path in (archive, other):
         before = path.read_bytes()
-        with pytest.raises(Refused, match=path.name):
+        with pytest.raises(OperationError, match=path.name):
             Results(path)
         assert path.read_bytes() == before
-    with pytest.raises(Refused, match="folder does not exist"):
+    with pytest.raises(OperationError, match="folder does not exist"):
         Results(tmp_path / "nowhere" / "results.sqlite")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive.caf", "other.sqlite"]
 
@@ -180,7 +180,7 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "results.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(Refused, match="another version"):
+    with pytest.raises(OperationError, match="another version"):
         Results(tmp_path / "results.sqlite")
 
 
@@ -198,11 +198,11 @@ def test_shards_are_merged(tmp_path: Path) -> None:
         results.import_shard(tmp_path / "shard.sqlite")
         found = {Path(each.location).stem: each.state for each in results.results()}
         assert found == {"new": "sound", "newer": "damaged", "older": "sound", "quick": "sound"}
-        with pytest.raises(Refused, match=r"nothing\.sqlite"):
-            results.import_shard(tmp_path / "nothing.sqlite")
+        with pytest.raises(OperationError, match=r"nothing\.sqlite"):
+            results.take_over(tmp_path / "nothing.sqlite")
         (tmp_path / "notes").write_text("no database" * 100)
-        with pytest.raises(Refused, match="notes"):
-            results.import_shard(tmp_path / "notes")
+        with pytest.raises(OperationError, match="notes"):
+            results.take_over(tmp_path / "notes")
 
 
 def test_what_is_wanted_may_be_kept_while_it_is_read() -> None:

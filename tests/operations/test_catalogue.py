@@ -14,7 +14,7 @@ from inspector.core.source import SourceError
 from inspector.operations.create.catalogue import find, record
 from inspector.operations.create.creating import Created
 from inspector.operations.create.creating_caf import create_caf
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.create_views import Place
 from tests.operations.creations import plant, visible_names
 
@@ -71,7 +71,7 @@ def test_later_runs_add_and_newer_places_win_with_a_word(tmp_path: Path) -> None
     second = made(tmp_path, "two.caf", {"b": b"33", "c": b"4"})
 
     assert found(tmp_path, "*") == [("a", "one.caf", 0, 1), ("b", "two.caf", 0, 2), ("c", "two.caf", 2, 1)]
-    assert second.warnings == ("Of 1 names the catalogue knew another place; it has the new one now.",)
+    assert second.warnings == ("The catalogue had another location for 1 name; it has the new one now.",)
 
 
 def test_an_archive_that_is_overwritten_is_forgotten(tmp_path: Path) -> None:
@@ -130,9 +130,9 @@ def test_a_database_of_another_kind_is_refused_and_left_alone(tmp_path: Path, st
         path.write_bytes(b"no database at all, but some text" * 100)
     before = path.read_bytes()
 
-    with pytest.raises(Refused, match=r"cat\.sqlite"):
+    with pytest.raises(OperationError, match=r"cat\.sqlite"):
         made(tmp_path, "new.caf", {"a": b"1"})
-    with pytest.raises(Refused, match=r"cat\.sqlite"):
+    with pytest.raises(OperationError, match=r"cat\.sqlite"):
         found(tmp_path, "a")
 
     assert path.read_bytes() == before
@@ -144,12 +144,12 @@ def test_rows_that_are_no_places_are_a_sentence(tmp_path: Path, row: str) -> Non
     table = "CREATE TABLE file_locations (file_path, caf_file_id, offset, length)"
     database(tmp_path / "cat.sqlite", table, f"INSERT INTO file_locations VALUES ({row})")
 
-    with pytest.raises(Refused, match="damaged"):
+    with pytest.raises(OperationError, match="damaged"):
         list(find(tmp_path / "cat.sqlite", "a" if row.startswith("'a") else "*"))
 
 
 def test_what_is_not_there_cannot_be_searched(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="no file"):
+    with pytest.raises(SourceError, match="not a file"):
         list(find(tmp_path / "cat.sqlite", "a"))
 
     assert visible_names(tmp_path) == []
@@ -158,9 +158,9 @@ def test_what_is_not_there_cannot_be_searched(tmp_path: Path) -> None:
 def test_a_catalogue_that_cannot_be_made_is_said_before_anything_is_written(tmp_path: Path) -> None:
     tree = str(plant(tmp_path / "tree", {"a": b"1"}))
 
-    with pytest.raises(Refused, match="its folder does not exist"):
+    with pytest.raises(OperationError, match="its folder does not exist"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree], catalog=str(tmp_path / "none" / "cat.sqlite"))
-    with pytest.raises(Refused, match="cannot be an archive and the catalogue too"):
+    with pytest.raises(OperationError, match="cannot be both an archive and the catalogue"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree], catalog=str(tmp_path / "new.caf"))
 
     assert visible_names(tmp_path) == ["tree"]
@@ -171,7 +171,7 @@ def test_a_catalogue_that_fails_in_the_end_stays_as_it_was_and_the_archives_are_
     forbidden = "CREATE TRIGGER no BEFORE INSERT ON file_locations BEGIN SELECT RAISE(ABORT, 'not today'); END"
     database(tmp_path / "cat.sqlite", forbidden)
 
-    with pytest.raises(Refused, match=r"archives are made, but the catalogue does not have them.*not today"):
+    with pytest.raises(OperationError, match=r"archives were created, but the catalogue was not updated.*not today"):
         made(tmp_path, "two.caf", {"a": b"2", "b": b"3"})
 
     assert found(tmp_path, "*") == [("a", "one.caf", 0, 1)]

@@ -18,7 +18,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import check_archive, state_of
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.views import Stage
@@ -123,7 +123,7 @@ def test_a_file_that_was_repaired_is_sound_when_it_is_checked_again(tmp_path: Pa
 @pytest.fixture
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ranges are checked one after another, so that it is known which are over."""
-    monkeypatch.setattr(location, "_HERE_AT_A_TIME", 1)
+    monkeypatch.setattr(location, "_MAX_LOCAL_READS", 1)
 
 
 @pytest.mark.usefixtures("one_by_one")
@@ -163,14 +163,14 @@ def test_a_check_that_was_cancelled_while_decoding_says_so(tmp_path: Path) -> No
     with pytest.raises(Cancelled):
         session.check(progress)
     assert session.status().stage is Stage.CANCELLED
-    with pytest.raises(Refused, match="Decoding was cancelled"):
+    with pytest.raises(OperationError, match="Decoding was cancelled"):
         session.check(Progress())
 
 
 def test_what_cannot_be_opened_cannot_be_checked(tmp_path: Path) -> None:
     session = Session(str(tmp_path / "nothing.caf"))
     assert session.status().state is State.UNREADABLE
-    with pytest.raises(Refused, match="does not exist"):
+    with pytest.raises(OperationError, match="does not exist"):
         session.check(Progress())
 
 

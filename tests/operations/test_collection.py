@@ -9,7 +9,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_location
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.folders import expanded
 from inspector.operations.open.listing import load
@@ -108,9 +108,9 @@ def test_a_dataset_of_which_only_metadata_is_left_is_damaged(tmp_path: Path, bes
     assert (status.stage, status.state, status.sentence) == (Stage.FAILED, State.DAMAGED, report.sentence)
     (shown,) = session.datasets()
     assert [(each.first, each.last) for each in shown.orphans] == [(1, 2), (5, 6)]
-    with pytest.raises(Refused, match="holds no range"):
+    with pytest.raises(OperationError, match="contains no range"):
         session.check(Progress())
-    with pytest.raises(Refused, match="No range holds key 5"):
+    with pytest.raises(OperationError, match="No range holds key 5"):
         session.find_datapoint(Progress(), "key 5")
 
 
@@ -150,7 +150,7 @@ def test_an_overlap_that_only_the_names_tell_says_so(tmp_path: Path) -> None:
     (folder / f"{4:020d}-{7:020d}.tar").write_bytes(bytes(1_024))
     (found,) = (each for each in load(str(tmp_path), Progress())[1].findings if each.code == "datas3t-range-overlap")
     assert found.spans == ()
-    assert found.message.endswith("Their names say so: this one holds no such key.")
+    assert found.message.endswith("This follows from their names: this one has no member with such a key.")
 
 
 def test_ranges_of_different_datasets_may_share_keys(tmp_path: Path) -> None:

@@ -22,11 +22,11 @@ from inspector.operations.check.repairable import offered
 from inspector.operations.create.rca_writing import RcaOptions, append_rca, create_rca
 from inspector.operations.edit.apply_repairs import apply_plan, describe
 from inspector.operations.edit.plan_repairs import Plan, plan
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.session.edit_session import EditSession
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.take_back import take_back
+from inspector.sources.local.undo import take_back
 from tests.conftest import SAMPLES
 from tests.formats import archives
 
@@ -272,7 +272,7 @@ def test_the_window_makes_the_plan_that_it_has_shown_and_no_other(tmp_path: Path
     bench, before = EditSession(str(path)), path.read_bytes()
     bench.decode(Progress())
     shown = bench.plan_repairs(Progress(), ())
-    with pytest.raises(Refused, match="not the repairs of the plan that was shown"):
+    with pytest.raises(OperationError, match="another plan was shown"):
         bench.make_repairs(Progress(), ("rca-mend-metadata",), "")
     assert path.read_bytes() == before
     shown = bench.plan_repairs(Progress(), ("rca-mend-metadata",))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import location
 from inspector.operations.protocol.coverage_views import RANGE_STATES, Beside, RangePlace, RangeState
 from inspector.operations.session.session import Session
@@ -111,7 +111,7 @@ class Stopping(Progress):
 
 
 def test_a_check_is_followed_range_by_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(location, "_HERE_AT_A_TIME", 1)
+    monkeypatch.setattr(location, "_MAX_LOCAL_READS", 1)
     for first in (1, 4, 7):
         put(tmp_path, "rain", first, first + 2)
     torn = put(tmp_path, "rain", 10, 12)
@@ -132,7 +132,7 @@ def test_a_range_leads_to_its_first_member(tmp_path: Path) -> None:
     put(tmp_path, "rain", 4, 6)
     put(tmp_path, "rain", 7, 9).write_bytes(bytes(1024))
     session = Session(str(tmp_path))
-    with pytest.raises(Refused, match="not been read yet"):
+    with pytest.raises(OperationError, match="not been read yet"):
         session.range_place(1)
     session.decode(Progress())
     place = session.range_place(1)
@@ -187,7 +187,7 @@ def test_a_key_that_leads_nowhere_says_why(tmp_path: Path, expression: str, word
     put(tmp_path, "wind", 1, 3).rename(tmp_path / "dataset/wind/datapoints" / f"{1:020d}-{9:020d}.tar")
     if expression in ("key 50", "key 0"):
         expression = expression.replace(" ", " rain/")
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(OperationError, match=words):
         Session(str(tmp_path)).find_datapoint(Progress(), expression)
 
 
@@ -195,7 +195,7 @@ def test_a_range_that_is_open_by_itself_has_keys_too(tmp_path: Path, sample: Sam
     session = Session(str(put(tmp_path, "rain", 4, 6)))
     target = session.find_datapoint(Progress(), "key 6")
     assert session.read(0, target.start, 11) == b"datapoint 6"
-    with pytest.raises(Refused, match="no datapoint with key 7"):
+    with pytest.raises(OperationError, match="no datapoint with key 7"):
         session.find_datapoint(Progress(), "key 7")
-    with pytest.raises(Refused, match="not a datas3t range"):
+    with pytest.raises(OperationError, match="no range of datapoints"):
         Session(str(sample("journey.caf"))).find_datapoint(Progress(), "key 7")

@@ -15,8 +15,8 @@ from inspector.core.source import SourceError
 from inspector.operations.create import creating_caf
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_caf import create_caf, volume_path
-from inspector.operations.create.inputs import PIECE
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.create.inputs import MAX_PIECE_BYTES
+from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import TREES, Stopping, held, plant, visible_names
 
 OVERHEAD = len('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":100}}}') + 4
@@ -105,12 +105,12 @@ def test_an_archive_may_be_exactly_as_large_as_the_limit(tmp_path: Path) -> None
 
     assert [each.members for each in exactly.archives] == [3]
     assert [each.members for each in less.archives] == [2, 1]
-    assert less.sentence.startswith("2 archives are made, ")
+    assert less.sentence.startswith("Created 2 archives, ")
 
 
 def test_a_member_that_no_archive_could_hold_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     tree = tree_of_three(tmp_path)
-    with pytest.raises(Refused, match=r"tree/a needs an archive of 174 bytes \(its 100 bytes and the index\)"):
+    with pytest.raises(OperationError, match=r"tree/a needs an archive of 174 bytes \(its 100 bytes and the index\)"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree], max_size=OVERHEAD + 99)
 
     assert visible_names(tmp_path) == ["tree"]
@@ -118,7 +118,7 @@ def test_a_member_that_no_archive_could_hold_is_refused_before_anything_is_writt
 
 @pytest.mark.parametrize("limit", [0, -1, (32 << 30) + 1])
 def test_limits_that_are_none_are_refused(tmp_path: Path, limit: int) -> None:
-    with pytest.raises(Refused, match="at most"):
+    with pytest.raises(OperationError, match="at most"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree_of_three(tmp_path)], max_size=limit)
 
 
@@ -143,7 +143,7 @@ def test_what_is_there_already_stays(tmp_path: Path) -> None:
     tree = tree_of_three(tmp_path)
     for name, limit in (("new.caf", 10_000), ("new-0001.caf", OVERHEAD + 100)):
         (tmp_path / name).write_bytes(b"old")
-        with pytest.raises(Refused, match=f"{name} is there already"):
+        with pytest.raises(OperationError, match=f"{name} is there already"):
             create_caf(Progress(), str(tmp_path / "new.caf"), [tree], max_size=limit)
         assert visible_names(tmp_path) == [name, "tree"]
         (tmp_path / name).unlink()
@@ -156,14 +156,14 @@ def test_it_is_overwritten_on_a_word_and_never_put_into_itself(tmp_path: Path) -
 
     assert held(tmp_path / "new.caf") == {"a": b"1"}
     assert made.warnings == (
-        "'new-0001.caf', 'new.caf' lie in folders that are put in, and are not put in with it.",
-        "Not of this series, though called so, and left alone: new-0001.caf.",
+        "'new-0001.caf', 'new.caf' lie in folders of inputs and were left out.",
+        "These files have names of this series but do not belong to it, and were left alone: new-0001.caf.",
     )
 
 
 @pytest.mark.parametrize(("target", "words"), [("tree", "is a folder"), ("none/new.caf", "folder does not exist")])
 def test_targets_that_cannot_be_are_refused(tmp_path: Path, target: str, words: str) -> None:
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(OperationError, match=words):
         create_caf(Progress(), str(tmp_path / target), [tree_of_three(tmp_path)], overwrite=True)
 
 
@@ -182,7 +182,7 @@ def test_cancelling_waits_for_no_large_file(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"")
     os.truncate(tmp_path / "large", 1 << 40)
 
-    with pytest.raises(Refused, match="limit"):
+    with pytest.raises(OperationError, match="limit"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [str(tmp_path / "large")])
     os.truncate(tmp_path / "large", 20 << 30)
     with pytest.raises(Cancelled):
@@ -206,9 +206,9 @@ class Changing(Progress):
             os.truncate(self.path, self.size)
 
 
-@pytest.mark.parametrize("size", [0, 3 * PIECE, 5 * PIECE])
+@pytest.mark.parametrize("size", [0, 3 * MAX_PIECE_BYTES, 5 * MAX_PIECE_BYTES])
 def test_an_input_that_changes_meanwhile_is_a_sentence(tmp_path: Path, size: int) -> None:
-    plant(tmp_path / "tree", {"a": b"1", "b": bytes(4 * PIECE)})
+    plant(tmp_path / "tree", {"a": b"1", "b": bytes(4 * MAX_PIECE_BYTES)})
 
     with pytest.raises(SourceError, match=r"tree/b (has become|ends)"):
         create_caf(Changing(tmp_path / "tree" / "b", size), str(tmp_path / "new.caf"), [str(tmp_path / "tree")])

@@ -16,8 +16,8 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_taco import create_taco
-from inspector.operations.create.inputs import PIECE
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.create.inputs import MAX_PIECE_BYTES
+from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import TREES, Stopping, held, opened, plant, visible_names
 
 NUMBERS = st.integers(0, 2**64 - 1)
@@ -55,7 +55,7 @@ def test_an_entry_is_taken_from_a_member_by_name(tmp_path: Path) -> None:
     entries = tacozip.read_header(str(tmp_path / "new.taco"))
     assert entries[1] == (7, 8)
     assert [data[at : at + length] for at, length in (entries[0], entries[2], entries[3])] == [b"12345", b"PAR1", b""]
-    with pytest.raises(Refused, match="No member is called 'q'"):
+    with pytest.raises(OperationError, match="No member is named 'q'"):
         create_taco(Progress(), str(tmp_path / "other.taco"), [str(tree)], entries=["q"])
 
 
@@ -87,7 +87,7 @@ def test_too_much_for_an_archive_without_zip64_is_refused_before_anything_is_wri
     os.truncate(tree / "a", 1 << 31)
     os.truncate(tree / "b", 1 << 31)
 
-    with pytest.raises(Refused, match=r"at most 4,294,967,295 bytes \(4 GB\)\. Nothing was written\."):
+    with pytest.raises(OperationError, match=r"at most 4,294,967,295 bytes \(4 GB\)\. Nothing was written\."):
         create_taco(Progress(), str(tmp_path / "new.taco"), [str(tree)])
 
     assert visible_names(tmp_path) == ["tree"]
@@ -96,21 +96,21 @@ def test_too_much_for_an_archive_without_zip64_is_refused_before_anything_is_wri
 def test_a_member_called_as_the_header_is_refused(tmp_path: Path) -> None:
     tree = plant(tmp_path / "tree", {"TACO_HEADER": b"1"})
 
-    with pytest.raises(Refused, match="name of the header"):
+    with pytest.raises(OperationError, match="name of the header"):
         create_taco(Progress(), str(tmp_path / "new.taco"), [str(tree)])
 
 
 def test_too_many_entries_are_refused(tmp_path: Path) -> None:
     tree = plant(tmp_path / "tree", {"a": b"1"})
 
-    with pytest.raises(Refused, match="room for 7"):
+    with pytest.raises(OperationError, match="room for 7"):
         create_taco(Progress(), str(tmp_path / "new.taco"), [str(tree)], entries=["a"] * 8)
 
 
 def test_what_is_there_already_stays_without_a_word(tmp_path: Path) -> None:
     plant(tmp_path, {"new.taco": b"old", "a": b"1"})
 
-    with pytest.raises(Refused, match="there already"):
+    with pytest.raises(OperationError, match="there already"):
         create_taco(Progress(), str(tmp_path / "new.taco"), [str(tmp_path)])
     assert (tmp_path / "new.taco").read_bytes() == b"old"
     create_taco(Progress(), str(tmp_path / "new.taco"), [str(tmp_path)], overwrite=True)
@@ -120,13 +120,13 @@ def test_what_is_there_already_stays_without_a_word(tmp_path: Path) -> None:
 
 
 def test_an_input_that_changes_and_a_cancel_leave_nothing(tmp_path: Path) -> None:
-    tree = plant(tmp_path / "tree", {"a": bytes(3 * PIECE)})
+    tree = plant(tmp_path / "tree", {"a": bytes(3 * MAX_PIECE_BYTES)})
 
     class Changing(Progress):
         def advance(self, count: int) -> None:
             super().advance(count)
             if self.unit == "bytes" and count:
-                os.truncate(tree / "a", PIECE)
+                os.truncate(tree / "a", MAX_PIECE_BYTES)
 
     with pytest.raises(SourceError, match="shorter"):
         create_taco(Changing(), str(tmp_path / "new.taco"), [str(tree)])

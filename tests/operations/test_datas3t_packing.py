@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.formats.datas3t.write import LARGEST
+from inspector.formats.datas3t.write import MAX_DATAPOINT_BYTES
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t, pack, plan
 from inspector.operations.create.inputs import Input
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
-from inspector.sources.local.objects import FolderObjects
+from inspector.sources.local.atomic import FolderObjects
 from tests.formats.datas3t.range_building import hashed_rows
 from tests.operations.rca_appends import Given
 
@@ -161,22 +161,22 @@ def test_further_ranges_are_added_to_a_dataset(tmp_path: Path) -> None:
     [
         (numbered(1, 2, 5), DATASET, r"keys 3 to 4 are missing inside a range"),
         (numbered(1, 3), DATASET, r"key 2 is missing inside a range"),
-        ([*numbered(1), Given(b"sub/01.txt", b"")], DATASET, r"The key 1 stands twice"),
-        ([Given(b"one.json", b"")], DATASET, r"not named by a number.*with which key"),
-        (numbered(1 << 64), DATASET, r"not named by a number"),
+        ([*numbered(1), Given(b"sub/01.txt", b"")], DATASET, r"The key 1 occurs twice"),
+        ([Given(b"one.json", b"")], DATASET, r"does not have a number as its name.*a first key"),
+        (numbered(1 << 64), DATASET, r"does not have a number as its name"),
         ([], DATASET, r"nothing to pack"),
         (numbered(1, 2), PackingOptions("weather", (1 << 64) - 1), r"more files than keys"),
-        (numbered(1), PackingOptions("weather", -1), r"A key is 0 to"),
-        (numbered(1), PackingOptions("weather", per_range=0), r"one key or more"),
+        (numbered(1), PackingOptions("weather", -1), r"A key must be from 0 to"),
+        (numbered(1), PackingOptions("weather", per_range=0), r"at least one key"),
         (numbered(1), PackingOptions(""), r"is empty"),
-        (numbered(1), PackingOptions("a/b"), r"one folder"),
+        (numbered(1), PackingOptions("a/b"), "a single folder"),
         (numbered(1), PackingOptions(".."), r"leads out"),
         (numbered(1, extension="." + "x" * 100), DATASET, r"longer than the 100 bytes"),
         (numbered(1, extension=".\x1b[31m"), DATASET, r"control characters"),
     ],
 )
 def test_what_no_range_may_hold_is_refused(inputs: list[Input], options: PackingOptions, said: str) -> None:
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(OperationError, match=said):
         plan(inputs, options)
 
 
@@ -185,9 +185,9 @@ def test_a_datapoint_that_no_header_can_hold_is_refused() -> None:
     class Huge(Given):
         @property
         def size(self) -> int:
-            return LARGEST + 1
+            return MAX_DATAPOINT_BYTES + 1
 
-    with pytest.raises(Refused, match="can hold at most"):
+    with pytest.raises(OperationError, match="can hold at most"):
         plan([Huge(b"1", b"")], DATASET)
 
 
@@ -205,7 +205,7 @@ def test_keys_that_the_dataset_has_are_refused(tmp_path: Path, there: Path) -> N
     files(tmp_path / "root", str(there), str(HOLDER / f"{50:020d}-{60:020d}.tar"))
     before = objects(tmp_path / "root")
 
-    with pytest.raises(Refused, match=rf"overlap with those of {there.name}"):
+    with pytest.raises(OperationError, match=rf"overlap with those of {there.name}"):
         create_datas3t(Progress(), str(tmp_path / "root"), [files(tmp_path / "in", "1", "2", "3")], DATASET)
     assert objects(tmp_path / "root") == before
 
@@ -215,18 +215,20 @@ def test_a_range_around_a_small_one_is_refused_though_others_lie_between(tmp_pat
     files(tmp_path / "root", *(str(HOLDER / f"{first:020d}-{last:020d}.tar") for first, last in there))
     given = files(tmp_path / "in", "800")
 
-    with pytest.raises(Refused, match="1 to 900"):
+    with pytest.raises(OperationError, match="1 to 900"):
         create_datas3t(Progress(), str(tmp_path / "root"), [given], DATASET)
     (Path(given) / "800").rename(Path(given) / "901")
     create_datas3t(Progress(), str(tmp_path / "root"), [given], DATASET)
     assert (901, 901) in keys_of(tmp_path / "root")
 
 
-@pytest.mark.parametrize(("root", "said"), [("in/1", "no folder"), ("x" * 300, "no usable path"), ("a\0", "no usable")])
+@pytest.mark.parametrize(
+    ("root", "said"), [("in/1", "not a folder"), ("x" * 300, "no usable path"), ("a\0", "no usable")]
+)
 def test_a_root_that_cannot_be_a_folder_is_refused(tmp_path: Path, root: str, said: str) -> None:
     given = files(tmp_path / "in", "1")
 
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(OperationError, match=said):
         create_datas3t(Progress(), f"{tmp_path}/{root}", [given], DATASET)
 
 
@@ -234,7 +236,7 @@ def test_what_is_no_bucket_is_not_taken_for_a_folder(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     given = files(tmp_path / "in", "1")
 
-    with pytest.raises(Refused, match="neither a folder of this machine nor s3"):
+    with pytest.raises(OperationError, match="neither a local folder nor s3"):
         create_datas3t(Progress(), "gs://bucket/prefix", [given], DATASET)
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
@@ -300,7 +302,7 @@ def test_nothing_is_written_over_that_comes_into_the_place_meanwhile(tmp_path: P
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "dataset").write_bytes(b"a file")
 
-    with pytest.raises(SourceError, match="cannot be made"):
+    with pytest.raises(SourceError, match="cannot be created"):
         make(tmp_path, numbered(1))
     assert objects(tmp_path) == ["dataset"]
 

@@ -18,10 +18,16 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.operations.check.checking import Report, check_location
-from inspector.operations.check.digest_writing import manifest_path, write_manifest
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.open.digest_manifest import LARGEST_LINE, Entry, Manifest, new_hash, written
+from inspector.operations.check.checking import CheckReport, check_location
+from inspector.operations.check.digest_check import manifest_path, write_manifest
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.digest_manifest import (
+    MAX_LINE_BYTES,
+    DigestManifest,
+    ManifestEntry,
+    manifest_line,
+    new_hash,
+)
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES
@@ -32,7 +38,7 @@ SHA256 = BY_NAME["SHA-256"]
 HELLO = b"hello"
 
 
-def check(path: Path) -> Report:
+def check(path: Path) -> CheckReport:
     return check_location(str(path), Progress())
 
 
@@ -48,8 +54,8 @@ def sha256_lines(contents: dict[str, bytes] = CONTENTS) -> bytes:
     return b"".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n".encode() for name, data in contents.items())
 
 
-def entries(data: bytes, suffix: str = ".sha256") -> list[Entry | int]:
-    return list(Manifest(BytesSource(data), SUFFIXES[suffix]).entries())
+def entries(data: bytes, suffix: str = ".sha256") -> list[ManifestEntry | int]:
+    return list(DigestManifest(BytesSource(data), SUFFIXES[suffix]).entries())
 
 
 @pytest.fixture
@@ -117,7 +123,7 @@ def test_names_beside_each_other_are_told(archive: Path) -> None:
     assert sorted(found) == ["digest-manifest-incomplete", "digest-manifest-line", "digest-manifest-unknown-name"]
     assert found["digest-manifest-incomplete"].severity is Severity.INFO
     assert "does not name 3 members: 'b/two.txt'" in found["digest-manifest-incomplete"].message
-    assert "2 lines that are no digests; the first is line 3" in found["digest-manifest-line"].message
+    assert "2 lines that are not digests; the first is line 3" in found["digest-manifest-line"].message
     assert "'gone.txt' in line 2" in found["digest-manifest-unknown-name"].message
     assert found["digest-manifest-unknown-name"].severity is Severity.WARNING
     assert [archive_.verdict(member) for member in range(2)] == [Verdict.NOT_CHECKABLE, Verdict.VERIFIED]
@@ -212,7 +218,7 @@ def test_archives_of_other_formats_are_compared_too(tmp_path: Path) -> None:
 def test_what_the_tools_write_is_read(suffix: str, line: str, name: str) -> None:
     for ending in ("", "\n", "\r\n"):
         (entry,) = entries((line + ending).encode(), suffix)
-        assert isinstance(entry, Entry)
+        assert isinstance(entry, ManifestEntry)
         assert (entry.algorithm.name, entry.name) == (name, b"x")
         hashed = new_hash(entry.algorithm, len(entry.digest) // 2)
         hashed.update(HELLO)
@@ -239,14 +245,14 @@ def test_what_is_no_digest_is_told_by_its_line(line: str) -> None:
 def test_only_a_line_that_says_so_is_escaped() -> None:
     digest = hashlib.sha256(HELLO).hexdigest()
     plain, escaped = entries(f"{digest}  a\\nb\n\\{digest}  a\\nb\n".encode())
-    assert [each.name for each in (plain, escaped) if isinstance(each, Entry)] == [b"a\\nb", b"a\nb"]
+    assert [each.name for each in (plain, escaped) if isinstance(each, ManifestEntry)] == [b"a\\nb", b"a\nb"]
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_a_line_without_end_is_cut_off(end: bytes) -> None:
-    (entry,) = entries(hashlib.sha256(HELLO).hexdigest().encode() + b"  " + b"x" * (LARGEST_LINE * 20) + end)
-    assert isinstance(entry, Entry)
-    assert entry.name == b"x" * (LARGEST_LINE - 66)
+    (entry,) = entries(hashlib.sha256(HELLO).hexdigest().encode() + b"  " + b"x" * (MAX_LINE_BYTES * 20) + end)
+    assert isinstance(entry, ManifestEntry)
+    assert entry.name == b"x" * (MAX_LINE_BYTES - 66)
 
 
 @given(st.binary(), st.sampled_from(sorted(SUFFIXES)))
@@ -259,10 +265,10 @@ def test_what_is_written_is_read(name: bytes, algorithm: object) -> None:
     assert isinstance(algorithm, type(SHA256))
     digest = new_hash(algorithm)
     digest.update(name)
-    line = written(digest.hexdigest(), name, algorithm)
+    line = manifest_line(digest.hexdigest(), name, algorithm)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert entries(line, algorithm.suffixes[0]) == [Entry(1, algorithm, digest.hexdigest(), name)]
+    assert entries(line, algorithm.suffixes[0]) == [ManifestEntry(1, algorithm, digest.hexdigest(), name)]
 
 
 # ---- writing -----------------------------------------------------------------------------------------------------
@@ -296,7 +302,7 @@ def test_the_text_is_exactly_what_sha256sum_writes(tmp_path: Path) -> None:
 def test_nothing_is_overwritten_unless_it_is_said(archive: Path) -> None:
     path = manifest_path(opened(archive), SHA256)
     path.write_bytes(b"mine")
-    with pytest.raises(Refused, match="there already"):
+    with pytest.raises(OperationError, match="there already"):
         write_manifest(opened(archive), SHA256, path, Progress())
     assert path.read_bytes() == b"mine"
     write_manifest(opened(archive), SHA256, path, Progress(), replace=True)
@@ -306,7 +312,7 @@ def test_nothing_is_overwritten_unless_it_is_said(archive: Path) -> None:
 def test_damage_is_not_blessed(archive: Path) -> None:
     archive.write_bytes(archive.read_bytes().replace(b'"start_byte": 5', b'"start_byte":-5'))
     path = manifest_path(opened(archive), SHA256)
-    with pytest.raises(Refused, match="No manifest was written"):
+    with pytest.raises(OperationError, match="No manifest was written"):
         write_manifest(opened(archive), SHA256, path, Progress())
     assert list(archive.parent.iterdir()) == [archive]
 

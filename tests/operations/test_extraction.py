@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL
 from inspector.core.progress import Progress
-from inspector.operations.extract.extraction_wanted import everything
-from inspector.operations.open.listing import NoSuchMember, load
+from inspector.operations.extract.selection import all_members
+from inspector.operations.open.listing import MemberNotFoundError, load
 from inspector.operations.open.reading import Reading
 from inspector.operations.protocol.extraction_views import ExtractionOptions, OnConflict
 from tests.conftest import SAMPLES
@@ -39,7 +39,7 @@ ENTRIES = [("one.txt", b"one"), ("deep/er/two.bin", bytes(range(256))), ("deep/e
 def whole(location: Path) -> dict[str, bytes]:
     """The members that can be read and are not known to be wrong, by their names, as ``list`` and ``cat`` give them."""
     found: dict[str, bytes] = {}
-    for wanted in everything(str(location), load(str(location), Progress())):
+    for wanted in all_members(str(location), load(str(location), Progress())):
         for member in wanted.archive.members:
             if member.marks & (FOLDER | SPECIAL):
                 continue
@@ -105,16 +105,16 @@ def test_members_and_folders_can_be_named(tmp_path: Path, kind: str) -> None:
     result = extract(path, tmp_path / "to", names=["three.txt", "deep/er/"])
     assert sorted(files(tmp_path / "to")) == ["deep/er/two.bin", "three.txt"]
     assert result.whole
-    with pytest.raises(NoSuchMember, match=r"three\.txt"):
+    with pytest.raises(MemberNotFoundError, match=r"three\.txt"):
         extract(path, tmp_path / "to", names=["thre.txt"])
-    with pytest.raises(NoSuchMember):
+    with pytest.raises(MemberNotFoundError):
         extract(path, tmp_path / "to", names=["/"])
 
 
 def test_a_member_without_a_name_is_refused_where_it_is_asked_for(tmp_path: Path) -> None:
     path = archive(tmp_path, "caf", [("", b"nameless"), ("a", b"")])
     result = extract(path, tmp_path / "to", names=[""])
-    assert [trouble.path for trouble in result.refused.told] == ["(no name)"]
+    assert [problem.path for problem in result.refused.listed] == ["(no name)"]
 
 
 def test_a_folder_of_ranges_is_extracted_as_it_is_listed(tmp_path: Path, sample: Callable[[str], Path]) -> None:
@@ -148,7 +148,7 @@ def test_a_file_that_is_there_already(
     result = extract(archive(tmp_path, kind, ENTRIES), to, ExtractionOptions(chosen))
     assert files(to) == {**dict(ENTRIES[1:]), **there}
     assert (result.whole, result.conflicts.count) == (done, 1)
-    assert result.conflicts.told[0].path == "one.txt"
+    assert result.conflicts.listed[0].path == "one.txt"
 
 
 def test_a_folder_in_the_place_of_a_file_is_never_replaced(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_hard_link_is_a_copy_of_a_file_extracted_with_it(tmp_path: Path) -> No
     path = linked_tar(tmp_path, members)
     result = extract(path, tmp_path / "to")
     assert files(tmp_path / "to") == {"first": b"content", "second": b"content", "third": b"content"}
-    assert [trouble.path for trouble in result.refused.told] == ["itself"]
+    assert [problem.path for problem in result.refused.listed] == ["itself"]
     assert len({(tmp_path / "to" / name).stat().st_ino for name in ("first", "second", "third")}) == 3
 
     alone = extract(path, tmp_path / "alone", names=["second"])
@@ -285,7 +285,7 @@ def test_hashes_that_were_not_compared_on_opening_are_before_extracting(
     data[data.index(entries[4][1][100:200]) + 50] ^= 1
     path.write_bytes(data)
     result = extract(path, tmp_path / "to")
-    assert [trouble.path for trouble in result.damaged.told] == ["3.bin", "4.bin", "5.bin"]
+    assert [problem.path for problem in result.damaged.listed] == ["3.bin", "4.bin", "5.bin"]
     assert files(tmp_path / "to") == {name: content for name, content in entries if name[0] not in "345"}
     assert extract(path, tmp_path / "one", names=["0.bin"]).whole
     assert extract(path, tmp_path / "one", names=["4.bin"]).damaged.count == 1
@@ -313,7 +313,7 @@ def test_a_size_that_cannot_be_true_keeps_no_other_member_back(tmp_path: Path) -
     path.write_bytes(data)
     result = extract(path, tmp_path / "zip")
     assert (files(tmp_path / "zip"), result.refused.count) == ({"a": b"four"}, 1)
-    assert "4.0 GiB" in result.refused.told[0].sentence
+    assert "4.0 GiB" in result.refused.listed[0].sentence
 
 
 @pytest.mark.parametrize("path", [path for path in EVERY if path.is_file()], ids=lambda path: path.name)

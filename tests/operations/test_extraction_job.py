@@ -15,13 +15,12 @@ import pytest
 from inspector.core.progress import Cancelled, Progress
 from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.extraction_plan import Planner
-from inspector.operations.extract.extraction_wanted import everything, named
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.extract.selection import all_members, members_named
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions
 from inspector.operations.session.edit_session import EditSession
-from inspector.sources.local.folder_calls import FolderCalls
-from inspector.sources.local.member_writer import Destination
+from inspector.sources.local.member_writer import Destination, FolderCalls
 from tests.operations.extracting import BUILD, archive, extract, files, linked_tar
 from tests.patience import PATIENCE
 
@@ -37,7 +36,7 @@ class Crowded(FolderCalls):
 
 def test_without_room_for_all_nothing_is_begun(tmp_path: Path) -> None:
     path = archive(tmp_path, "caf", [("a", bytes(600)), ("b", bytes(600))])
-    with pytest.raises(Refused, match="Nothing was extracted"):
+    with pytest.raises(OperationError, match="Nothing was extracted"):
         extract(path, tmp_path / "to", calls=Crowded())
     assert not (tmp_path / "to").exists()
     assert extract(path, tmp_path / "to", names=["a"], calls=Crowded()).whole
@@ -46,7 +45,7 @@ def test_without_room_for_all_nothing_is_begun(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "enough"), [(991, True), (992, False)])
 def test_a_hundredth_of_the_room_is_kept_free(tmp_path: Path, size: int, enough: bool) -> None:
     path = archive(tmp_path, "caf", [("a", bytes(size))])
-    (wanted,) = everything(str(path), load(str(path), Progress()))
+    (wanted,) = all_members(str(path), load(str(path), Progress()))
     plan = Extraction([wanted], tmp_path / "to", ExtractionOptions(), Crowded()).plan(Progress())
     assert (not plan.obstacle) is enough
 
@@ -54,10 +53,10 @@ def test_a_hundredth_of_the_room_is_kept_free(tmp_path: Path, size: int, enough:
 def test_much_more_than_the_archive_has_is_said(tmp_path: Path) -> None:
     links = [(f"{number}", tarfile.LNKTYPE, "0") for number in range(1, 600)]
     path = linked_tar(tmp_path, [("0", tarfile.REGTYPE, "x" * (2 << 20)), *links])
-    (wanted,) = everything(str(path), load(str(path), Progress()))
+    (wanted,) = all_members(str(path), load(str(path), Progress()))
     plan = Extraction([wanted], tmp_path / "to", ExtractionOptions()).plan(Progress())
-    assert plan.warnings == ("The members come to 1.2 GiB, and the archive has only 2.3 MiB.",)
-    few = Extraction(named([wanted], ["0", "1", "2"]), tmp_path / "to", ExtractionOptions()).plan(Progress())
+    assert plan.warnings == ("The members need 1.2 GiB, although the archive has only 2.3 MiB.",)
+    few = Extraction(members_named([wanted], ["0", "1", "2"]), tmp_path / "to", ExtractionOptions()).plan(Progress())
     assert (few.files, few.warnings) == (3, ())
 
 
@@ -167,7 +166,7 @@ def test_the_progress_counts_the_bytes_that_are_written(tmp_path: Path) -> None:
 def test_a_workbench_plans_and_extracts_members_by_number(tmp_path: Path) -> None:
     path = archive(tmp_path, "rca", ENTRIES)
     bench = EditSession(str(path))
-    with pytest.raises(Refused):
+    with pytest.raises(OperationError):
         bench.extract(Progress(), None, str(tmp_path / "to"))
     bench.decode(Progress())
     plan = bench.plan_extraction(Progress(), None, str(tmp_path / "to"))
@@ -177,14 +176,14 @@ def test_a_workbench_plans_and_extracts_members_by_number(tmp_path: Path) -> Non
     assert bench.extract(Progress(), [1, 3], str(tmp_path / "to")).whole
     assert sorted(files(tmp_path / "to")) == ["deep/er/two.bin", "three.txt"]
     plan = bench.plan_extraction(Progress(), None, str(tmp_path / "to"))
-    assert [trouble.member for trouble in plan.conflicts.told] == [1, 3]
-    with pytest.raises(Refused):
+    assert [problem.member for problem in plan.conflicts.listed] == [1, 3]
+    with pytest.raises(OperationError):
         bench.extract(Progress(), [4], str(tmp_path / "to"))
 
 
 def test_a_bomb_is_warned_of(tmp_path: Path) -> None:
     path = archive(tmp_path, "rca", [("zeros", bytes(4 << 20)), ("too few to matter", bytes(1 << 20))])
-    wanted = everything(str(path), load(str(path), Progress()))
+    wanted = all_members(str(path), load(str(path), Progress()))
     planner = Planner(wanted, Destination(tmp_path / "to"), ExtractionOptions())
     planner.run(Progress())
-    assert planner.plan().warnings[0].startswith("1 member will have more than 200 times ")
+    assert planner.plan().warnings[0].startswith("1 member will expand to more than 200 times ")

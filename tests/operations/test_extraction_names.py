@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.operations.extract.extraction_names import COMPONENT, ended, numbered, parts_of, refusal
+from inspector.operations.extract.selection import MAX_COMPONENT_BYTES, parts_of, refusal, with_number, with_suffix
 from inspector.operations.protocol.extraction_views import ExtractionOptions, OnConflict
 from tests.operations.extracting import BUILD, archive, extract, files, tree
 
@@ -63,7 +63,7 @@ def test_a_hostile_name_is_refused_by_name_and_the_others_are_extracted(tmp_path
     assert {key: value for key, value in tree(tmp_path).items() if not key.startswith(b"room/to")} == before
     assert not Path("/tmp/archive-inspector-out.txt").exists()
     assert (result.refused.count, result.whole, result.files) == (1, False, 2)
-    assert "is not extracted: its name" in result.refused.told[0].sentence
+    assert "is not extracted: its name" in result.refused.listed[0].sentence
 
 
 @pytest.mark.parametrize("kind", BUILD)
@@ -125,7 +125,7 @@ def test_a_name_is_not_a_file_and_a_folder(tmp_path: Path, kind: str, names: tup
 
     result = extract(path, tmp_path / "to")
     assert files(tmp_path / "to") == {longest: longest.encode()}
-    assert [trouble.path for trouble in result.conflicts.told] == [shortest]
+    assert [problem.path for problem in result.conflicts.listed] == [shortest]
 
     extract(path, tmp_path / "both", ExtractionOptions(OnConflict.RENAME))
     assert files(tmp_path / "both") == {longest: longest.encode(), f"{shortest} (2)": shortest.encode()}
@@ -139,21 +139,21 @@ def test_a_name_that_is_not_refused_stays_inside(name: str) -> None:
     parts = parts_of(path)
     assert parts
     assert not {b"", b".", b".."} & set(parts)
-    assert all(b"/" not in part and b"\0" not in part and len(part) <= COMPONENT for part in parts)
+    assert all(b"/" not in part and b"\0" not in part and len(part) <= MAX_COMPONENT_BYTES for part in parts)
     assert not path.startswith((b"/", b"\\"))
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/"), min_size=1, max_size=300))
 def test_a_numbered_name_is_another_component_that_fits(name: str) -> None:
-    cut = ended(name.encode(), b".damaged")
-    found = [numbered(cut, number) for number in (2, 3, 1000)]
+    cut = with_suffix(name.encode(), b".damaged")
+    found = [with_number(cut, number) for number in (2, 3, 1000)]
     assert len({*found, cut}) == 4
-    assert max(map(len, found)) <= COMPONENT
+    assert max(map(len, found)) <= MAX_COMPONENT_BYTES
     for each in (cut, *found):
         each.decode()
 
 
 def test_numbers_stand_before_the_ending() -> None:
-    assert numbered(b"report.tar.gz", 2) == b"report (2).tar.gz"
-    assert numbered(b".profile", 3) == b".profile (3)"
-    assert numbered(b"README", 2) == b"README (2)"
+    assert with_number(b"report.tar.gz", 2) == b"report (2).tar.gz"
+    assert with_number(b".profile", 3) == b".profile (3)"
+    assert with_number(b"README", 2) == b"README (2)"

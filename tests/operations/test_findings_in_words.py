@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.finding import Finding, Severity
-from inspector.operations.jobs.finding_summary import brief, whole
+from inspector.operations.jobs.finding_summary import brief, with_full_stop
 
 
 @pytest.mark.parametrize(
@@ -23,5 +23,5 @@ def test_the_first_sentence_of_a_finding_and_its_code(message: str, said: str) -
 
 @pytest.mark.parametrize("end", [".", "?", "!"])
 def test_a_sentence_ends_once(end: str) -> None:
-    assert whole(f"It is so{end}") == f"It is so{end}"
-    assert whole("It is so") == "It is so."
+    assert with_full_stop(f"It is so{end}") == f"It is so{end}"
+    assert with_full_stop("It is so") == "It is so."

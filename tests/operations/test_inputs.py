@@ -7,8 +7,8 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.inputs import PIECE, FileInput, Input, check_names, gather, not_of_itself
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.create.inputs import MAX_PIECE_BYTES, FileInput, Input, check_names, gather, skipped_outputs
+from inspector.operations.jobs.operation_error import OperationError
 
 
 def grow(root: Path, *names: str) -> Path:
@@ -45,13 +45,13 @@ def test_a_file_has_its_own_name_and_locations_keep_their_order(
 
 def test_large_files_come_in_pieces_of_bounded_size(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"")
-    os.truncate(tmp_path / "large", 3 * PIECE + 1)
+    os.truncate(tmp_path / "large", 3 * MAX_PIECE_BYTES + 1)
     (found,) = gather([str(tmp_path / "large")], Progress())
 
     sizes = [len(piece) for piece in found.pieces()]
 
-    assert sum(sizes) == 3 * PIECE + 1
-    assert max(sizes) <= PIECE
+    assert sum(sizes) == 3 * MAX_PIECE_BYTES + 1
+    assert max(sizes) <= MAX_PIECE_BYTES
 
 
 @pytest.mark.parametrize("make", [lambda path: path.symlink_to("a"), os.mkfifo], ids=["link", "pipe"])
@@ -60,7 +60,7 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path, make: object) -> Non
     make(tmp_path / "odd")  # type: ignore[operator]
 
     for location in (tmp_path, tmp_path / "odd"):
-        with pytest.raises(Refused, match="odd is"):
+        with pytest.raises(OperationError, match="odd is"):
             gather([str(location)], Progress())
 
 
@@ -74,7 +74,7 @@ def test_what_will_be_written_is_passed_over_in_a_folder_and_refused_by_name(tmp
     never = [tmp_path / "new.caf", tmp_path / "not-there"]
 
     assert names(*gather([str(tmp_path)], Progress(), never)) == ["a"]
-    with pytest.raises(Refused, match="to be written"):
+    with pytest.raises(OperationError, match="is an output"):
         gather([str(tmp_path / "new.caf")], Progress(), never)
 
 
@@ -112,10 +112,10 @@ def test_a_file_that_has_changed_since_it_was_found_is_not_read(tmp_path: Path, 
 def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"")
-    os.truncate(path, 2 * PIECE)
+    os.truncate(path, 2 * MAX_PIECE_BYTES)
     pieces = found_one(path).pieces()
     next(pieces)
-    os.truncate(path, PIECE)
+    os.truncate(path, MAX_PIECE_BYTES)
 
     with pytest.raises(SourceError, match="shorter"):
         list(pieces)
@@ -185,7 +185,7 @@ class Given:
     ],
 )
 def test_hazardous_names_are_refused(name: bytes) -> None:
-    with pytest.raises(Refused, match=r"Nothing was written\."):
+    with pytest.raises(OperationError, match=r"Nothing was written\."):
         check_names(named(b"good", name))
 
 
@@ -196,30 +196,30 @@ def test_files_with_hazardous_names_are_found_and_refused(tmp_path: Path, name: 
     (found,) = gather([str(tmp_path)], Progress())
 
     assert (found.name, b"".join(found.pieces())) == (name, b"1")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(OperationError) as refused:
         check_names([found])
     assert str(refused.value).isprintable()
 
 
 def test_names_that_stand_twice_are_refused() -> None:
-    with pytest.raises(Refused, match=r"'a' stands twice.*'b' stands twice"):
+    with pytest.raises(OperationError, match=r"'a' occurs twice.*'b' occurs twice"):
         check_names(named(b"a", b"b", b"a", b"b"))
-    with pytest.raises(Refused, match="stands twice"):
+    with pytest.raises(OperationError, match="occurs twice"):
         check_names(named(b"a"), taken=[b"a"])
 
 
 @pytest.mark.parametrize(("first", "second"), [(b"a", b"a/b/c"), (b"a/b/c", b"a/b")])
 def test_a_file_cannot_be_a_folder_too(first: bytes, second: bytes) -> None:
-    with pytest.raises(Refused, match="takes it for a folder"):
+    with pytest.raises(OperationError, match="needs it to be a folder"):
         check_names(named(first, second))
-    with pytest.raises(Refused, match="takes it for a folder"):
+    with pytest.raises(OperationError, match="needs it to be a folder"):
         check_names(named(second), taken=[first])
 
 
 def test_names_that_are_one_on_some_systems_are_a_word() -> None:
     assert check_names(named(b"a", b"b", "é".encode())) == ()
     (said,) = check_names(named(b"a", b"A", b"b", b"B"))
-    assert said == "The names 'a' and 'A' are one on some systems. 1 other name too."
+    assert said == "The names 'a' and 'A' are the same on some systems. There is 1 more such pair."
 
 
 def test_what_will_be_written_is_not_put_into_itself_and_that_is_said(tmp_path: Path) -> None:
@@ -230,17 +230,17 @@ def test_what_will_be_written_is_not_put_into_itself_and_that_is_said(tmp_path: 
     found = gather([str(tmp_path)], Progress(), never)
 
     assert names(*found) == [".other.0123456789abcdef.part", "b/new.caf"]
-    (said,) = not_of_itself(never, [str(tmp_path / "b" / "new.caf"), str(tmp_path)])
-    assert said.startswith("'new.caf', 'own' lie in folders that are put in")
-    assert not_of_itself([target], [str(tmp_path / "b")]) == ()
-    with pytest.raises(Refused, match="is to be written"):
+    (said,) = skipped_outputs(never, [str(tmp_path / "b" / "new.caf"), str(tmp_path)])
+    assert said.startswith("'new.caf', 'own' lie in folders of inputs")
+    assert skipped_outputs([target], [str(tmp_path / "b")]) == ()
+    with pytest.raises(OperationError, match="is an output"):
         gather([str(tmp_path / "own")], Progress(), never)
 
 
 def test_more_than_an_archive_has_room_for_are_refused_before_all_are_looked_at(tmp_path: Path) -> None:
     grow(tmp_path, *map(str, range(30)))
-    assert len(gather([str(tmp_path)], Progress(), most=30)) == 30
+    assert len(gather([str(tmp_path)], Progress(), max_inputs=30)) == 30
     progress = Progress()
-    with pytest.raises(Refused, match="has room for 20 members, and these are more"):
-        gather([str(tmp_path), str(tmp_path)], progress, most=20)
+    with pytest.raises(OperationError, match="has 20 members at most; these are more"):
+        gather([str(tmp_path), str(tmp_path)], progress, max_inputs=20)
     assert progress.done == 21

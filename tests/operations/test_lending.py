@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.views import Chosen
 from inspector.operations.session.edit_session import EditSession
@@ -52,8 +52,8 @@ def test_what_is_refused_is_said_and_the_rest_given(tmp_path: Path) -> None:
     lent = bench.export_members(Progress(), Chosen((0, 1)), str(tmp_path / "out"))
     assert lent.paths == (str(tmp_path / "out/good.txt"),)
     assert "../evil.txt is not extracted" in lent.sentence
-    with pytest.raises(Refused, match="leads out of its folder"):
-        bench.export_members(Progress(), Chosen((1,)), str(tmp_path / "other"))
+    with pytest.raises(OperationError, match="leads out of its folder"):
+        bench.lend(Progress(), Chosen((1,)), str(tmp_path / "other"))
     assert (tmp_path / "evil.txt").read_bytes() == b"mine"
 
 
@@ -69,8 +69,8 @@ def test_one_member_is_opened_under_a_harmless_name(tmp_path: Path) -> None:
 def test_what_may_be_run_is_never_opened(tmp_path: Path, start: bytes) -> None:
     assert runnable_content(start)
     bench = workbench(tmp_path / "bad.caf", {"report.txt": start})
-    with pytest.raises(Refused, match="not opened with another program"):
-        bench.export_member(Progress(), 0, str(tmp_path / "out"))
+    with pytest.raises(OperationError, match="not opened with another program"):
+        bench.lend_one(Progress(), 0, str(tmp_path / "out"))
     assert not any((tmp_path / "out").iterdir())
 
 

@@ -17,7 +17,7 @@ from inspector.core.verdict import State
 from inspector.operations.check import many
 from inspector.operations.check.many import check_many
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import CheckLocation, ReportKind
+from inspector.operations.protocol.check_views import CheckTarget, ReportKind
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]
@@ -39,12 +39,12 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, sample: Sample) -> 
         (tmp_path / "sub" / name).write_text("")
     sub = tmp_path / "sub"
     assert list(expanded([str(sub)])) == [
-        CheckLocation(str(sub / "a.caf"), found=True),
-        CheckLocation(str(sub / "x.tar"), found=True, beside=(str(sub / "x.tar.metadata"), str(sub / "x.index"))),
-        CheckLocation(str(sub / "y.index"), found=True),
-        CheckLocation(str(sub / "z.caf.index"), found=True),
+        CheckTarget(str(sub / "a.caf"), found=True),
+        CheckTarget(str(sub / "x.tar"), found=True, beside=(str(sub / "x.tar.metadata"), str(sub / "x.index"))),
+        CheckTarget(str(sub / "y.index"), found=True),
+        CheckTarget(str(sub / "z.caf.index"), found=True),
     ]
-    assert list(expanded([str(tmp_path / "b.caf")])) == [CheckLocation(str(tmp_path / "b.caf"))]
+    assert list(expanded([str(tmp_path / "b.caf")])) == [CheckTarget(str(tmp_path / "b.caf"))]
     assert all(each.found for each in expanded([str(tmp_path)]))
     assert found(sample("weather"), tmp_path / "nothing") == [str(sample("weather")), str(tmp_path / "nothing")]
 
@@ -116,15 +116,15 @@ NAMES = ("journey.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "trunca
 def test_outcomes_come_in_the_order_of_the_locations(
     workers: int, tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     notes = tmp_path / "notes.txt"
     notes.write_text("no archive")
     wanted = [
-        *(CheckLocation(str(sample(name))) for name in NAMES),
-        CheckLocation(str(tmp_path / "nothing")),
-        CheckLocation(str(notes), found=True),
-        CheckLocation(str(notes)),
-        CheckLocation(str(sample("weather"))),
+        *(CheckTarget(str(sample(name))) for name in NAMES),
+        CheckTarget(str(tmp_path / "nothing")),
+        CheckTarget(str(notes), found=True),
+        CheckTarget(str(notes)),
+        CheckTarget(str(sample("weather"))),
     ]
     progress = Recorded()
     outcomes = list(check_many(wanted, ReportKind.TEXT, progress, workers))
@@ -144,19 +144,19 @@ def test_outcomes_come_in_the_order_of_the_locations(
 
 
 def test_small_files_are_not_worth_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "Pool", None)
-    wanted = [CheckLocation(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
+    monkeypatch.setattr(many, "ProcessPool", None)
+    wanted = [CheckTarget(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
     assert len(list(check_many(wanted, ReportKind.TEXT, Progress()))) == 2
 
 
 def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     endless = tmp_path / "endless.tar"
     with endless.open("wb") as file:
         file.write(b"rubbish" * 100)
         file.truncate(1 << 42)
     outcomes = check_many(
-        [CheckLocation(str(caf(tmp_path / "a.caf"))), *[CheckLocation(str(endless))] * 2], ReportKind.TEXT, Progress()
+        [CheckTarget(str(caf(tmp_path / "a.caf"))), *[CheckTarget(str(endless))] * 2], ReportKind.TEXT, Progress()
     )
     assert next(outcomes).state is State.SOUND
     outcomes.close()
@@ -164,15 +164,15 @@ def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_worker_that_dies_takes_only_its_own_location_along(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     monkeypatch.setattr(many, "_work", _die_of_damage)
-    wanted = [CheckLocation(str(sample(name))) for name in (*NAMES[:2], NAMES[2])]
+    wanted = [CheckTarget(str(sample(name))) for name in (*NAMES[:2], NAMES[2])]
     outcomes = list(check_many(wanted, ReportKind.JSON, Progress()))
     assert [outcome.state for outcome in outcomes] == [State.SOUND, State.UNREADABLE, State.SOUND]
     assert "ended unexpectedly" in outcomes[1].report
 
 
-def _die_of_damage(kind: ReportKind, task: tuple[int, CheckLocation], progress: Progress) -> many.Outcome:
+def _die_of_damage(kind: ReportKind, task: tuple[int, CheckTarget], progress: Progress) -> many.Outcome:
     outcome = many.check_one(task[1], kind, progress)
     if outcome.state is State.DAMAGED:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -180,9 +180,9 @@ def _die_of_damage(kind: ReportKind, task: tuple[int, CheckLocation], progress: 
 
 
 def test_processes_can_be_started_from_any_thread(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     states: list[State] = []
-    wanted = [CheckLocation(str(sample(name))) for name in NAMES[:2]]
+    wanted = [CheckTarget(str(sample(name))) for name in NAMES[:2]]
     worker = threading.Thread(
         target=lambda: states.extend(each.state for each in check_many(wanted, ReportKind.TEXT, Progress()))
     )

@@ -18,7 +18,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.operations.check import name_rules
-from inspector.operations.check.checking import Report, check_location
+from inspector.operations.check.checking import CheckReport, check_location
 from inspector.operations.check.name_rules import report_names
 
 Builder = Callable[[Path, list[str]], Path]
@@ -40,7 +40,7 @@ def codes(found: list[Finding]) -> list[tuple[str, int | None]]:
 @pytest.fixture(params=[0, 10**9], ids=["numpy", "plain"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of comparing hashes."""
-    monkeypatch.setattr(name_rules, "_FEW", request.param)
+    monkeypatch.setattr(name_rules, "_MAX_WITHOUT_NUMPY", request.param)
 
 
 @pytest.mark.usefixtures("few")
@@ -49,11 +49,11 @@ def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     [
         (["a", "A"], "name-collision", "only in case"),
         (["caf\u00e9", "cafe\u0301"], "name-collision", "only in Unicode normalisation"),
-        (["a/b", "./A//b"], "name-collision", "how they are written"),
+        (["a/b", "./A//b"], "name-collision", "only in case or in notation"),
         (["a", "b", "a"], "name-duplicate", "more than once"),
-        (["a", "b", "a/b/c"], "name-file-and-folder", "'a/b/c' takes it for a folder"),
-        (["a/B", "a/b/c"], "name-file-and-folder", "takes it for a folder"),
-        (["a", "a/"], "name-file-and-folder", "takes it for a folder"),
+        (["a", "b", "a/b/c"], "name-file-and-folder", "'a/b/c' needs it to be a folder"),
+        (["a/B", "a/b/c"], "name-file-and-folder", "needs it to be a folder"),
+        (["a", "a/"], "name-file-and-folder", "needs it to be a folder"),
     ],
 )
 def test_names_that_collide_are_a_warning(names: list[str], code: str, words: str) -> None:
@@ -94,7 +94,7 @@ def test_names_that_windows_does_not_take_are_information() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 def test_collisions_are_found_across_blocks(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(name_rules, "_BLOCK", size)
+    monkeypatch.setattr(name_rules, "_MEMBERS_PER_BLOCK", size)
     names = [b"x/1", b"b", b"A", b"d", b"a", b"d/e", b"f", b"g:h"]
     assert sorted(codes(reported(names)), key=str) == [
         ("name-collision", 4),
@@ -143,7 +143,7 @@ def tarred(folder: Path, names: list[str]) -> Path:
     return path
 
 
-def check(path: Path) -> Report:
+def check(path: Path) -> CheckReport:
     return check_location(str(path), Progress())
 
 

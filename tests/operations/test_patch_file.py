@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.core.edit import Edit, Patch
 from inspector.core.source import BytesSource
 from inspector.operations.edit.patch_file import MAX_PATCH_BYTES, decoded, encoded
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 
 DATA = bytes(range(50))
 EDIT = Edit("Change", (Patch(40, DATA[40:44], b"wxyz"), Patch(3, DATA[3:5], b"ab")), 50, 45)
@@ -36,7 +36,7 @@ def test_a_patch_comes_back_as_it_was() -> None:
 )
 def test_what_does_not_fit_is_refused(change: dict[str, object], words: str) -> None:
     file = json.loads(encoded(EDIT)) | change
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(OperationError, match=words):
         decoded(BytesSource(json.dumps(file).encode()), BytesSource(DATA))
 
 
@@ -52,11 +52,11 @@ def test_a_file_that_is_too_large_is_not_read() -> None:
 
     large = Large(b"", "large.json")
     large.size = MAX_PATCH_BYTES + 1
-    with pytest.raises(Refused, match=r"large\.json is too large"):
+    with pytest.raises(OperationError, match=r"large\.json is too large"):
         decoded(large, BytesSource(DATA))
 
 
 @given(st.binary(max_size=200))
 def test_any_other_file_is_refused(data: bytes) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(OperationError):
         decoded(BytesSource(data), BytesSource(DATA))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
-from inspector.operations.jobs.process_pool import Lost, Pool
+from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 
 
 def _double(task: int, progress: Progress) -> int:
@@ -24,29 +24,29 @@ def _double(task: int, progress: Progress) -> int:
     return 2 * task
 
 
-def answers(pool: Pool[int, int], tasks: list[int]) -> dict[int, int | Lost]:
+def answers(pool: ProcessPool[int, int], tasks: list[int]) -> dict[int, int | TaskFailure]:
     for task in tasks:
-        pool.ask(task)
-    return dict(pool.answer() for _ in tasks)
+        pool.submit(task)
+    return dict(pool.next_result() for _ in tasks)
 
 
 def test_every_task_is_answered_whoever_does_it() -> None:
     progress = Progress(total=100)
-    with Pool(2, _double, progress) as pool:
+    with ProcessPool(2, _double, progress) as pool:
         assert answers(pool, [0, 1, 2, 10, 20, 30]) == {task: 2 * task for task in (0, 1, 2, 10, 20, 30)}
         assert progress.done == 63
     assert not multiprocessing.active_children()
 
 
 def test_what_ends_a_process_or_is_a_mistake_is_the_answer_of_one_task(capfd: pytest.CaptureFixture[str]) -> None:
-    with Pool(1, _double, Progress(), memory=2 << 30) as pool:
+    with ProcessPool(1, _double, Progress(), memory_limit=2 << 30) as pool:
         came = answers(pool, [1, 3, 5, 6, 7])
     assert (came.pop(1), came.pop(7)) == (2, 14)
-    sentences = {task: answer.sentence for task, answer in came.items() if isinstance(answer, Lost)}
+    sentences = {task: answer.sentence for task, answer in came.items() if isinstance(answer, TaskFailure)}
     assert "three is too much" in sentences[3]
     assert "ended unexpectedly" in sentences[5]
     assert "more memory" in sentences[6]
-    assert all(isinstance(answer, Lost) and answer.begun for answer in came.values())
+    assert all(isinstance(answer, TaskFailure) and answer.begun for answer in came.values())
     assert "three is too much" in capfd.readouterr().err, "a mistake can be looked for"
 
 
@@ -61,19 +61,19 @@ class _Unloadable:
 
 
 def test_a_process_that_never_began_says_nothing_of_the_task() -> None:
-    with Pool(1, _Unloadable(), Progress()) as pool:
-        pool.ask(1)
-        task, answer = pool.answer()
+    with ProcessPool(1, _Unloadable(), Progress()) as pool:
+        pool.submit(1)
+        task, answer = pool.next_result()
     assert task == 1
-    assert isinstance(answer, Lost)
+    assert isinstance(answer, TaskFailure)
     assert not answer.begun
 
 
 def test_cancelling_ends_the_processes() -> None:
     progress = Progress()
-    with Pool(1, _double, progress) as pool:
-        pool.ask(1)
+    with ProcessPool(1, _double, progress) as pool:
+        pool.submit(1)
         progress.cancel()
         with pytest.raises(Cancelled):
-            pool.answer()
+            pool.next_result()
     assert not multiprocessing.active_children()

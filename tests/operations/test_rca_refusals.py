@@ -15,9 +15,9 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.rca_writing import RcaOptions, append_rca, grow, make
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 from inspector.sources.local.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened
@@ -69,7 +69,7 @@ def test_a_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: P
     """Behind what looks like the garbage of a first append may stand a whole archive."""
     path.write_bytes(bytes(512) + full_chunk()[512:])
 
-    refused(path, Refused, "may be something else")
+    refused(path, OperationError, "may be something else")
 
 
 def test_a_second_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: Path) -> None:
@@ -84,13 +84,13 @@ def test_a_second_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(
 def test_what_is_no_rca_archive_is_refused(path: Path, sample: Sample) -> None:
     path.write_bytes(sample("journey.caf").read_bytes())
 
-    refused(path, Refused, "no RCA archive")
+    refused(path, OperationError, "no RCA archive")
 
 
 def test_an_archive_is_not_added_to_itself(path: Path) -> None:
     create(path, ONE)
 
-    with pytest.raises(Refused, match="cannot be put in"):
+    with pytest.raises(OperationError, match="is an output"):
         append_rca(Progress(), str(path), [str(path)], RcaOptions())
     (path.parent.parent / "link").symlink_to(path)
     for target in (path, path.parent.parent / "link"):
@@ -113,7 +113,7 @@ def test_the_file_that_a_link_leads_to_grows(path: Path) -> None:
 def test_a_name_that_is_there_already_is_refused(path: Path) -> None:
     create(path, ONE)
 
-    refused(path, Refused, "'two' stands twice", [(b"two", b"")])
+    refused(path, OperationError, "'two' occurs twice", [(b"two", b"")])
 
 
 def test_an_archive_that_is_locked_or_has_a_journal_is_left_alone(path: Path) -> None:

@@ -21,7 +21,7 @@ from inspector.formats.rca.layers import layers
 from inspector.operations.create import rca_writing
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.rca_writing import DISCARD, RcaOptions, create_rca, make
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
 from inspector.sources.local.file import FileSource
 from tests.formats.rca import build
@@ -81,7 +81,7 @@ def test_folders_are_put_in_under_their_names(path: Path, tmp_path: Path) -> Non
 
 def test_nothing_is_written_over_without_a_word(path: Path) -> None:
     path.write_bytes(b"precious")
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(OperationError, match="is there already"):
         create_rca(Progress(), str(path), [], RcaOptions())
     with pytest.raises(SourceError, match="something is there already"):
         create(path, ONE)
@@ -93,7 +93,7 @@ def test_nothing_is_written_over_without_a_word(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
 def test_a_target_that_cannot_be_a_file_is_refused(path: Path, name: str) -> None:
-    with pytest.raises(Refused, match="no usable path"):
+    with pytest.raises(OperationError, match="no usable path"):
         create_rca(Progress(), f"{path.parent}/{name}", [], RcaOptions())
 
 
@@ -120,13 +120,13 @@ def test_the_level_is_the_one_that_was_chosen(tmp_path: Path) -> None:
         sizes.append((tmp_path / f"{level}.rca").stat().st_size)
 
     assert sizes[1] < sizes[0]
-    with pytest.raises(Refused, match="level is 1 to 22, not 23"):
+    with pytest.raises(OperationError, match="level is 1 to 22, not 23"):
         create(tmp_path / "c.rca", text, RcaOptions(level=23))
 
 
 def test_names_that_are_hazards_or_twice_are_refused(path: Path) -> None:
     for blobs, said in (([(b"../a", b"")], "leads out"), ([(b"a", b""), (b"a", b"")], "twice")):
-        with pytest.raises(Refused, match=said):
+        with pytest.raises(OperationError, match=said):
             create(path, blobs)
     assert not path.exists()
 
@@ -246,7 +246,9 @@ def test_a_first_append_that_was_interrupted_is_begun_again(path: Path) -> None:
         append(path, ONE, disk)
     assert path.stat().st_size
 
-    with pytest.raises(Refused, match=r"'one', 'two', 'three'\) can be read behind the end.*--accept rca-discard-tail"):
+    with pytest.raises(
+        OperationError, match=r"'one', 'two', 'three'\) can be read behind the end.*--accept rca-discard-tail"
+    ):
         append(path, TWO)
     append(path, TWO, options=RcaOptions(accept=frozenset({DISCARD})))
     assert held(path.read_bytes()) == TWO

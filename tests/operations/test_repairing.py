@@ -21,7 +21,7 @@ from inspector.operations.check.checking import check_archive, check_location, s
 from inspector.operations.check.repairable import mark_repairs, offered
 from inspector.operations.edit.apply_repairs import apply_plan, describe, save_salvage
 from inspector.operations.edit.plan_repairs import Plan, plan
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.sources.local.file import FileSource
 from tests.formats import archives
@@ -101,7 +101,7 @@ def test_a_sound_archive_has_nothing_to_repair(sample: Sample, tmp_path: Path) -
     path, source = copied(sample("two-chunks.rca"), tmp_path)
     found = planned(path)
     assert (found.repairs, found.waiting, found.salvage) == ((), (), None)
-    with pytest.raises(Refused, match="nothing to repair"):
+    with pytest.raises(OperationError, match="nothing to repair"):
         apply_plan(found, source, "", Progress())
 
 
@@ -156,7 +156,7 @@ def test_what_is_whole_is_saved_into_a_new_archive(sample: Sample, tmp_path: Pat
     found = planned(path)
     (tmp_path / "link.caf").hardlink_to(path)
     for same in (path, tmp_path / "link.caf"):
-        with pytest.raises(Refused, match="is the archive itself"):
+        with pytest.raises(OperationError, match="is the archive itself"):
             save_salvage(found, source, str(same), Progress(), over=True)
     save_salvage(found, source, str(tmp_path / "saved.caf"), Progress())
     saved, all_of_it = contents(tmp_path / "saved.caf"), contents(path)

@@ -14,7 +14,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.checking import check_location
 from inspector.operations.check.report import as_html, as_json, as_text
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.session.session import Session
 from tests.operations.archives import caf, opened
@@ -106,7 +106,7 @@ def test_the_archive_itself_is_never_written_over(tmp_path: Path) -> None:
     other.symlink_to(path)
     session = opened(path)
     for target in (path, other):
-        with pytest.raises(Refused, match="the archive itself"):
+        with pytest.raises(OperationError, match="the archive itself"):
             session.export(Progress(), str(target), ReportKind.TEXT)
     assert path.read_bytes() == before
 
@@ -125,10 +125,10 @@ def test_text_and_page_say_which_findings_can_be_answered(sample: Sample, tmp_pa
     path.write_bytes(b"\x90" + sample("two-resets-spec.rca").read_bytes()[1:])
     report = check_location(str(path), Progress())
     text = as_text(report).splitlines()
-    assert text[-1] == "  1 finding can be answered: repair says how, and what is lost or assumed by it."
-    assert "    repair: rca-mend-chunk-size answers this" in text
+    assert text[-1] == "  1 finding can be repaired: repair shows how, and what is lost or assumed."
+    assert text[-2] == "    repair: rca-mend-chunk-size answers this"
     assert "repair: rca-mend-chunk-size" in as_html(report)
-    assert "1 finding can be answered" in as_html(report)
+    assert "1 finding can be repaired" in as_html(report)
 
 
 def test_where_there_is_no_repair_none_is_promised(sample: Sample) -> None:

@@ -12,7 +12,7 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.views import Chosen, LayerKind, SortKey, Stage
 from inspector.operations.session.session import Session
 from tests.operations.archives import CONTENTS, caf, opened
@@ -66,7 +66,7 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
             assert session.arrange(Progress(), "x", key, True) == session.arrange(Progress(), "", key, True) == 0
         session.build_tree(Progress())
         assert session.tree_rows(0, 0, 10).total == session.findings(0, 10).total == 0
-        with pytest.raises(Refused):
+        with pytest.raises(OperationError):
             session.read(0, 0, 1)
 
 
@@ -155,7 +155,7 @@ def test_only_so_many_contents_are_kept(tmp_path: Path) -> None:
     session = opened(caf(tmp_path / "many.caf", {f"{number}": b"x" * number for number in range(40)}))
     layers = [session.content(Progress(), number).layer for number in range(40)]
     assert session.read(layers[-1].layer, 0, 100) == b"x" * 39
-    with pytest.raises(Refused, match=r"^Layer 1 does not exist\.$"):
+    with pytest.raises(OperationError, match="not there"):
         session.read(layers[0].layer, 0, 1)
     assert len(session.layers()) < 20
     again = session.content(Progress(), 0).layer

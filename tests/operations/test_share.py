@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
-from inspector.operations.jobs.subprogress import Subprogress, shares
+from inspector.operations.jobs.subprogress import SubProgress, subprogresses
 
 
 def test_parts_make_the_whole_in_their_order() -> None:
     whole = Progress()
     seen = []
-    for part in shares(whole, "Reading", (100, 0, 300)):
+    for part in subprogresses(whole, "Reading", (100, 0, 300)):
         for label in ("one", "two"):
             part.begin(label, 10)
             part.advance(5)
@@ -23,7 +23,7 @@ def test_parts_make_the_whole_in_their_order() -> None:
 
 def test_a_part_whose_stages_count_other_things_is_filled_at_its_end() -> None:
     whole = Progress()
-    parts = shares(whole, "Checking", (100, 200))
+    parts = subprogresses(whole, "Checking", (100, 200))
     part = next(parts)
     part.begin("Comparing names", 10, "members")
     part.advance(10)
@@ -34,20 +34,20 @@ def test_a_part_whose_stages_count_other_things_is_filled_at_its_end() -> None:
 
 def test_a_part_may_have_parts() -> None:
     whole = Progress()
-    inner = next(shares(whole, "Checking", (100, 300)))
-    assert [whole.done for _ in shares(inner, "Reading", (1, 1, 2))] == [0, 25, 50]
+    inner = next(subprogresses(whole, "Checking", (100, 300)))
+    assert [whole.done for _ in subprogresses(inner, "Reading", (1, 1, 2))] == [0, 25, 50]
     assert whole.done == 100
 
 
 def test_a_single_part_is_the_whole() -> None:
     whole = Progress("as before", 7)
-    assert list(shares(whole, "Reading", (100,))) == [whole]
+    assert list(subprogresses(whole, "Reading", (100,))) == [whole]
     assert (whole.label, whole.total) == ("as before", 7)
 
 
 def test_more_than_was_announced_stays_in_its_part() -> None:
     whole = Progress("", 200)
-    part = Subprogress(whole, 0, 100)
+    part = SubProgress(whole, 0, 100)
     part.begin("Reading", 10)
     part.advance(1_000)
     assert whole.done == 100
@@ -55,7 +55,7 @@ def test_more_than_was_announced_stays_in_its_part() -> None:
 
 def test_cancelling_the_whole_stops_a_part() -> None:
     whole = Progress()
-    part = next(shares(whole, "Reading", (1, 1)))
+    part = next(subprogresses(whole, "Reading", (1, 1)))
     whole.cancel()
     with pytest.raises(Cancelled):
         part.begin("Reading", 10)

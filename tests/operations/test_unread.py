@@ -101,7 +101,7 @@ def test_metadata_that_the_disk_does_not_give_is_no_reason_to_write(
     request.getfixturevalue(way)(".metadata")
     assert main(["check", str(place)]) == 2
     said = capsys.readouterr().out
-    assert "The metadata beside the tar could not be fetched, so nothing is known of it." in said
+    assert "The metadata beside the tar could not be fetched, so it was not compared." in said
     assert "missing" not in said
     for accepted in ([], ["--accept", "datas3t-rebuild-metadata"]):
         assert main(["repair", *accepted, str(place)]) == 2

@@ -11,7 +11,7 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import WayOut
 from inspector.operations.protocol.header_draft import HeaderDraft, set_entry
 from inspector.operations.session.edit_session import EditSession
@@ -117,7 +117,7 @@ def test_a_header_is_edited_through_its_draft(workbench: Make) -> None:
 
 def test_what_is_no_taco_has_no_header(workbench: Make) -> None:
     bench, _ = workbench("plain.tar")
-    with pytest.raises(Refused, match="no TACO"):
+    with pytest.raises(OperationError, match="no TACO"):
         bench.header(None)
 
 

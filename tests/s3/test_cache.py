@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
-from inspector.sources.cache import BLOCK, LARGEST, BlockCache, Blocks
+from inspector.sources.s3.cache import BLOCK, LARGEST, BlockCache, Blocks
 
 DATA = Random(3).randbytes(3 * LARGEST + 77)
 

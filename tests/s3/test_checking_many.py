@@ -14,7 +14,7 @@ from inspector.core.verdict import State
 from inspector.operations.check import many
 from inspector.operations.check.many import check_many
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import CheckLocation, Outcome, ReportKind
+from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
 from inspector.operations.session.session import Session
 from inspector.sources.s3.cancelling import cancelling
 from tests.patience import PATIENCE
@@ -100,7 +100,7 @@ def test_locations_are_read_at_the_same_time(store: Store, sample: Sample) -> No
 
 
 def test_large_ones_are_checked_in_processes(store: Store, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "PAYS", 1)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 1)
     progress = Watched()
     assert sorted(each.state for each in checked(store, place, progress=progress, workers=2)) == sorted(STATES)
     assert progress.never_goes_back()
@@ -122,7 +122,7 @@ def test_each_range_has_a_result_in_order(store: Store) -> None:
     body = bytearray(store.client.get_object(Bucket="archives", Key=key)["Body"].read())
     body[512] ^= 1
     store.put(key, bytes(body))
-    (outcome,) = check_many([CheckLocation(location, connection=store.connection)], ReportKind.TEXT, Progress())
+    (outcome,) = check_many([CheckTarget(location, connection=store.connection)], ReportKind.TEXT, Progress())
     damaged = f"  damaged: datapoints/{41:020d}-{50:020d}.tar"
     assert outcome.report.splitlines()[2:4] == ["  12 ranges: 11 sound, 1 damaged", damaged]
 

@@ -10,8 +10,8 @@ from inspector.__main__ import main
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
-from inspector.operations.create.inputs import PIECE, check_names, gather
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.create.inputs import MAX_PIECE_BYTES, check_names, gather
+from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import Stopping, held, plant, visible_names
 from tests.s3.conftest import BUCKET, Store
 
@@ -33,7 +33,7 @@ def test_a_prefix_is_walked_as_a_folder_is(store: Store, prefix: str) -> None:
     assert [each.name.decode() for each in inputs] == ["a/z", "a/é/deep", "a-b", "b"]
     assert [each.size for each in inputs] == [2, 0, len(LARGE), 1]
     assert [b"".join(each.pieces()) for each in inputs] == [b"22", b"", LARGE, b"1"]
-    assert all(len(piece) <= PIECE for each in inputs for piece in each.pieces())
+    assert all(len(piece) <= MAX_PIECE_BYTES for each in inputs for piece in each.pieces())
     assert all(each.modified for each in inputs)
 
 
@@ -78,21 +78,21 @@ def test_ranges_are_made_of_objects(store: Store, tmp_path: Path) -> None:
 def test_keys_that_are_no_names_are_refused(store: Store) -> None:
     store.put("odd/../x", b"1")
 
-    with pytest.raises(Refused, match="leads out of its folder"):
+    with pytest.raises(OperationError, match="leads out of its folder"):
         check_names(gather([f"s3://{BUCKET}/odd"], Progress(), connection=store.connection))
 
 
 def test_an_object_that_is_replaced_meanwhile_is_a_sentence_and_leaves_nothing(
     store: Store, prefix: str, tmp_path: Path
 ) -> None:
-    class Replacing(Progress):
+    class AtomicFile(Progress):
         def begin(self, label: str, total: int, unit: str = "bytes") -> None:
             super().begin(label, total, unit)
             if unit == "bytes":
                 store.put("creating/b", b"2")
 
     with pytest.raises(SourceError, match=r"replaced|changed"):
-        create_caf(Replacing(), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
+        create_caf(AtomicFile(), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
     assert visible_names(tmp_path) == []
 
 
@@ -104,5 +104,5 @@ def test_what_is_not_there_is_a_sentence(store: Store, tmp_path: Path, capsys: p
 
 def test_it_can_be_cancelled(store: Store, prefix: str, tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
-        create_caf(Stopping(PIECE), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
+        create_caf(Stopping(MAX_PIECE_BYTES), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
     assert visible_names(tmp_path) == []

@@ -9,7 +9,7 @@ import pytest
 from inspector.core.edit import EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.operations.edit.taco_header import header_draft
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
 from inspector.operations.protocol.header_draft import set_entry
@@ -126,8 +126,8 @@ def test_a_change_that_does_not_fit_the_new_one_stays_with_the_old(desk: Archive
     desk.preview(Progress(), edit)
     store.put(KEY, b"other")
 
-    with pytest.raises(Refused, match="is for a file of"):
-        desk.reload(Progress(), edit)
+    with pytest.raises(OperationError, match="is for a file of"):
+        desk.read_again(Progress(), edit)
 
     assert first_entry(desk) == (200, 300)
     assert desk.upload_preview(edit)

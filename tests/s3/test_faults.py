@@ -13,8 +13,8 @@ from inspector.core import limits
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
-from inspector.sources.cache import BLOCK
 from inspector.sources.s3 import client
+from inspector.sources.s3.cache import BLOCK
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
@@ -61,7 +61,7 @@ SENTENCES = [
     (refuse(503, "SlowDown"), "asks to slow down"),
     (refuse(503), "is not available now"),
     (refuse(418, "Teapot", "short and stout"), "refused to give .*: Teapot: short and stout"),
-    (refuse(200, "Nonsense"), "replaced"),
+    (refuse(200, "ExpressionError"), "replaced"),
     (answering(Content_Range=f"bytes 5-{BLOCK + 4}/{len(DATA)}"), "answered with other bytes"),
     (answering(Content_Range="bytes nonsense"), "does not say which bytes"),
     (answering(Content_Range=f"bytes 0-{BLOCK - 1}/{len(DATA) + 1}"), "was replaced"),

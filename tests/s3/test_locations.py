@@ -19,7 +19,7 @@ from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import open_location
 from inspector.operations.open.opening import decode
-from inspector.sources.cache import LARGEST
+from inspector.sources.s3.cache import LARGEST
 from inspector.sources.s3.source import S3Source
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import SAMPLES, caf, dataset, members, taco

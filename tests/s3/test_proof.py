@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
-from inspector.operations.check.proof import Proof, made_crc32, prove
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.check.proof import Proof, combined_crc32, prove
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import answering
@@ -35,7 +35,7 @@ def zipped(members: list[bytes], method: int = zipfile.ZIP_STORED, lead: bytes =
 def made(data: bytes) -> int:
     archive = start(BytesSource(data))
     decode(archive, Progress())
-    return made_crc32(archive.source, archive.members, Progress())
+    return combined_crc32(archive.source, archive.members, Progress())
 
 
 def keep(store: Store, key: str, data: bytes, algorithm: str = "CRC32") -> str:
@@ -66,13 +66,13 @@ def test_any_other_byte_of_a_member_makes_another(members: list[bytes], draw: st
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (zipped([b"x" * 99], zipfile.ZIP_DEFLATED), "not stored as it is"),
-        (zipped([]), "no members"),
-        (b"\0\0" + b'{"format_version":"1.0","files":{}}' + (35).to_bytes(4, "little"), "no members"),
+        (zipped([b"x" * 99], zipfile.ZIP_DEFLATED), "is compressed"),
+        (zipped([]), "no CRC-32 of members"),
+        (b"\0\0" + b'{"format_version":"1.0","files":{}}' + (35).to_bytes(4, "little"), "no CRC-32 of members"),
     ],
 )
 def test_what_cannot_be_compared_is_said(data: bytes, words: str) -> None:
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(OperationError, match=words):
         made(data)
 
 
@@ -84,10 +84,10 @@ def test_it_costs_little_and_says_what_it_proves(store: Store, tmp_path: Path) -
     proved = prove(location, Progress(), store.connection)
 
     assert (proved.proof, proved.members) == (Proof.PROVED, 5)
-    assert proved.kept == proved.made == zlib.crc32(data)
-    assert "whether the server still has them as it was given them is not proved" in proved.sentence
+    assert proved.server_crc32 == proved.archive_crc32 == zlib.crc32(data)
+    assert "so it is not proved that the server still has them" in proved.sentence
     assert len(store.proxy.log) == proved.requests <= 5
-    assert proved.read < 2 * MEBI
+    assert proved.bytes_read < 2 * MEBI
 
 
 def test_a_member_that_was_damaged_before_it_was_sent_is_found(store: Store, tmp_path: Path) -> None:
@@ -121,4 +121,4 @@ def test_from_the_command_line(store: Store, tmp_path: Path, capsys: pytest.Capt
     assert main(["check", "--by-checksum", location, none, str(tmp_path / "made.taco"), *store.options]) == 2
     shown = capsys.readouterr().out.splitlines()
     assert ["keeps no CRC-32" in line for line in shown] == [False, True, False]
-    assert "no object on S3" in shown[2]
+    assert "not an object on S3" in shown[2]

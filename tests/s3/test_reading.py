@@ -8,7 +8,7 @@ import pytest
 
 from inspector.core.source import SourceError, expect
 from inspector.core.span import Span
-from inspector.sources.cache import BLOCK, LARGEST
+from inspector.sources.s3.cache import BLOCK, LARGEST
 from inspector.sources.s3.ledger import Why
 from inspector.sources.s3.source import TAIL
 from tests.s3.conftest import Store

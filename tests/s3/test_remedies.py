@@ -26,7 +26,7 @@ R = ErrorAction
         (412, "PreconditionFailed", (R.RELOAD,)),
         (416, "InvalidRange", (R.RELOAD,)),
         (503, "SlowDown", (R.RETRY,)),
-        (400, "Nonsense", (R.CONNECTION,)),
+        (400, "ExpressionError", (R.CONNECTION,)),
         (301, "PermanentRedirect", (R.CONNECTION,)),
         (0, "NoCredentialsError", (R.CONNECTION, R.UNSIGNED)),
         (0, "EndpointConnectionError", (R.RETRY, R.CONNECTION)),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.cli.errors import REPORT
+from inspector.cli.run import REPORT_VARIABLE
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import S3Source
@@ -116,7 +116,7 @@ def test_a_mistake_in_the_program(
         raise LookupError(f"{KEY} {SECRET} {TOKEN}")
 
     location = store.put("secrets/mistake.zip", wide(2))
-    monkeypatch.setenv(REPORT, str(tmp_path / "report.txt"))
+    monkeypatch.setenv(REPORT_VARIABLE, str(tmp_path / "report.txt"))
     monkeypatch.setattr(S3Source, "read", mistaken)
     assert main(["list", *store.options, location]) != 0
     said = "".join(capfd.readouterr())

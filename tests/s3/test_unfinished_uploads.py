@@ -69,8 +69,7 @@ def test_what_a_killed_run_has_left_is_removed_and_nothing_else(
     said = make("four", "--remove-unfinished")
     assert f"1 unfinished upload of a run that was killed was removed in {HERE}/: 'left/killed.caf'." in said
     assert (
-        f"'left/theirs.bin'. To end one, use abort-multipart-upload of aws s3api; the id of the first is {foreign}"
-        in said
+        f"'left/theirs.bin'. To end one, use aws s3api abort-multipart-upload; the id of the first is {foreign}" in said
     )
     assert unfinished(store) == ["left/theirs.bin"]
     assert notes() == []

@@ -16,7 +16,7 @@ from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.edit import apply_repairs
-from inspector.sources.local import kept as store_of_old_bytes
+from inspector.sources.local import old_bytes as store_of_old_bytes
 from inspector.sources.local.disk_calls import Disk
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
@@ -153,7 +153,7 @@ def test_metadata_that_does_not_come_is_no_reason_to_write(
         assert main(["check", *options, flipped]) == 2
         said = capsys.readouterr().out
         assert "Unreadable" in said
-        assert "The metadata beside the tar could not be fetched, so nothing is known of it." in said
+        assert "The metadata beside the tar could not be fetched, so it was not compared." in said
         assert day.words in said
         assert "No hash is recorded" not in said
         for accepted in ([], ["--accept", "datas3t-rebuild-metadata"]):

@@ -13,9 +13,9 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.sources.s3.abort import Patience
 from inspector.sources.s3.sender import Sender
+from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import S3Source
 from inspector.sources.s3.writing import write_object
-from inspector.sources.s3.writing_sentences import CannotCopyError
 from tests.s3.bad_days import BRIEFLY
 from tests.s3.conftest import BUCKET, SECRET, TOKEN, Store
 from tests.s3.proxy import HELD, Fault, Forward, Reply, Seen, answering, ignoring, refuse, silent, web_page

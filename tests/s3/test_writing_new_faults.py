@@ -12,7 +12,7 @@ from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
-from inspector.operations.jobs.unfinished_uploads import removed_uploads
+from inspector.operations.jobs.unfinished import remove_uploads
 from inspector.sources.s3.address import Address
 from tests.operations.creations import Stopping, plant
 from tests.s3.conftest import BUCKET, Store
@@ -105,7 +105,7 @@ def test_what_is_left_of_a_cancelled_one_is_said(store: Store, tmp_path: Path) -
     assert unfinished(store) == ["new/left.caf"]
     for each in store.client.list_multipart_uploads(Bucket=BUCKET)["Uploads"]:
         assert f"until the upload {each['UploadId']} is aborted" in str(told.value)
-    assert len(list(removed_uploads(Address(BUCKET, "new/"), store.connection))) == 1
+    assert len(list(remove_uploads(Address(BUCKET, "new/"), store.connection))) == 1
     assert unfinished(store) == []
 
 

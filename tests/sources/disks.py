@@ -16,7 +16,7 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write
-from inspector.sources.local.kept import folder
+from inspector.sources.local.old_bytes import folder
 
 CALLS = [name for name in vars(Disk) if not name.startswith("_")]
 

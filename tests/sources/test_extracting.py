@@ -16,8 +16,7 @@ import pytest
 
 from inspector.core.source import SourceError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
-from inspector.sources.local.folder_calls import FolderCalls
-from inspector.sources.local.member_writer import Destination, FullError, PlaceError, Standing, TakenError
+from inspector.sources.local.member_writer import Destination, Existing, FolderCalls, FullError, PlaceError, TakenError
 from tests.operations.extracting import archive, extract, files, tree
 
 CALLS = [name for name in vars(FolderCalls) if not name.startswith("_")]
@@ -216,14 +215,14 @@ def test_what_stands_at_a_place(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("folder")
     os.mkfifo(tmp_path / "pipe")
     status = (tmp_path / "file").stat()
-    with Destination(tmp_path, spared=frozenset({(status.st_dev, status.st_ino)})) as destination:
+    with Destination(tmp_path, protected=frozenset({(status.st_dev, status.st_ino)})) as destination:
         found = {name: destination.look((name,)) for name in (b"folder", b"file", b"link", b"pipe", b"none")}
         assert list(found.values()) == [
-            *(Standing.FOLDER, Standing.SPARED, Standing.OTHER, Standing.OTHER, Standing.NOTHING)
+            *(Existing.FOLDER, Existing.PROTECTED, Existing.OTHER, Existing.OTHER, Existing.NOTHING)
         ]
-        assert destination.look((b"link", b"x")) is Standing.BLOCKED
-        assert destination.look((b"file", b"x")) is Standing.BLOCKED
-        assert destination.look((b"none", b"x")) is Standing.NOTHING
+        assert destination.look((b"link", b"x")) is Existing.BLOCKED
+        assert destination.look((b"file", b"x")) is Existing.BLOCKED
+        assert destination.look((b"none", b"x")) is Existing.NOTHING
         with pytest.raises(PlaceError, match="not followed"):
             destination.make_folder((b"link", b"x"))
     with Destination(tmp_path / "file" / "x") as destination, pytest.raises(SourceError):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local import journal
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 from inspector.sources.local.journal import BrokenJournal, Journal, decoded, encoded, find, load, places, save
 from tests.sources.disks import EDITS, Watched
 

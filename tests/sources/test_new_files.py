@@ -10,8 +10,8 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.sources.local.atomic import NewFiles
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.new_files import NewFiles
 
 LARGE = 40 << 20
 
@@ -34,8 +34,8 @@ def test_they_are_there_when_the_block_has_ended(tmp_path: Path) -> None:
     assert (tmp_path / "b").read_bytes() == b"b1xy45"
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, Cancelled, SourceError])
-def test_nothing_is_left_where_the_block_is_left_by_an_exception(tmp_path: Path, error: type[BaseException]) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Cancelled(), SourceError("it failed")])
+def test_nothing_is_left_where_the_block_is_left_by_an_exception(tmp_path: Path, error: BaseException) -> None:
     (tmp_path / "a").write_bytes(b"old")
 
     def make() -> None:
@@ -44,7 +44,7 @@ def test_nothing_is_left_where_the_block_is_left_by_an_exception(tmp_path: Path,
             files.add(tmp_path / "b").write(b"new")
             raise error
 
-    with pytest.raises(error):
+    with pytest.raises(type(error)):
         make()
 
     assert names(tmp_path) == ["a"]
@@ -74,7 +74,7 @@ def test_what_has_replaced_another_file_stays_and_is_named(tmp_path: Path) -> No
             for name in "abc":
                 files.add(tmp_path / name).write(b"new")
 
-    with pytest.raises(SourceError, match=r"c cannot be written.*These are new already: a\."):
+    with pytest.raises(SourceError, match=r"c cannot be written.*These files are replaced already: a\."):
         make()
 
     assert names(tmp_path) == ["a", "c"]

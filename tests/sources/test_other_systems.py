@@ -12,11 +12,10 @@ import pytest
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
-from inspector.operations.extract.extraction_names import refusal
-from inspector.sources.local.file import FileSource
+from inspector.operations.extract.selection import refusal
+from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.in_place import write
 from inspector.sources.local.member_writer import Destination
-from inspector.sources.local.temporary import TemporarySource
 from tests.sources.disks import CONTENT, EDITS, after
 
 NOT_THERE = ("pread", "pwrite", "copy_file_range", "SEEK_DATA", "O_NOFOLLOW", "O_NONBLOCK", "getxattr")

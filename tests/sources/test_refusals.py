@@ -17,7 +17,7 @@ from inspector.sources.local import journal
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write
-from inspector.sources.local.kept import entries
+from inspector.sources.local.old_bytes import entries
 from inspector.sources.local.recovery import pending, roll_back
 from tests.sources.disks import CONTENT, EDITS, Watched, after, failing, names, refused, refusing
 

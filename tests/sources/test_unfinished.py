@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.operations.jobs.unfinished import said_of
+from inspector.operations.jobs.unfinished import report_unfinished
+from inspector.sources.local.atomic import NewFiles
 from inspector.sources.local.member_writer import Destination
-from inspector.sources.local.new_files import NewFiles
 from inspector.sources.local.unfinished import Unfinished, remove, unfinished
 from tests.sources.kill_driver import KILLED, child, ended
 
@@ -43,7 +43,7 @@ def test_new_files_of_a_killed_program_are_found_and_removed(tmp_path: Path) -> 
     found = unfinished(tmp_path)
     assert sizes(found) == [10, 10, 10]
     assert [each.name[:6] for each in found] == [".one-0", ".one.c", ".xxxxx"]
-    assert len(list(said_of([tmp_path, tmp_path / "nothing", tmp_path]))) == 1
+    assert len(list(report_unfinished([tmp_path, tmp_path / "nothing", tmp_path]))) == 1
     assert all(remove(tmp_path, each) for each in found)
     assert [path.name for path in tmp_path.iterdir()] == ["finished.caf"]
 

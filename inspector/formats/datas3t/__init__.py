@@ -1,10 +1,10 @@
-"""datas3t: tar archives of numbered datapoints, with what is recorded about them (S3 Storage Layout for datas3t)."""
+"""datas3t: tar archives of numbered datapoints, and their metadata (S3 Storage Layout for datas3t)."""
 
 from __future__ import annotations
 
 from inspector.core.format import Format
 from inspector.formats import _tar
-from inspector.formats.datas3t import archive, standalone
+from inspector.formats.datas3t import decode, standalone
 from inspector.formats.datas3t.check import check
 from inspector.formats.datas3t.repair import repairs
 
@@ -19,8 +19,8 @@ FORMAT = Format(
         "Recorded hashes (xxHash64) are compared when the range is checked, not on opening.",
         "The short-lived .index.zst is not read.",
     ),
-    probe=archive.probe,
-    decode=archive.decode,
+    probe=decode.probe,
+    decode=decode.decode,
     read=_tar.read,
     check=check,
     repairs=repairs,
@@ -32,7 +32,7 @@ METADATA = Format(
     title="datas3t metadata",
     suffixes=(standalone.SUFFIX,),
     specification=_SPECIFICATION,
-    limitations=("By itself it is compared with no tar; open the tar for that.",),
+    limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
     probe=standalone.probe_metadata,
     decode=standalone.decode_metadata,
     read=standalone.read_metadata,
@@ -44,7 +44,7 @@ INDEX = Format(
     title="datas3t index",
     suffixes=(),
     specification="none: the later layout as its programs write it",
-    limitations=("By itself it is compared with no tar; open the tar for that.",),
+    limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
     probe=standalone.probe_index,
     decode=standalone.decode_index,
     read=standalone.read_index,

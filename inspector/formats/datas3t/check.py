@@ -1,4 +1,4 @@
-"""The datapoints of a range against the hashes recorded of them.
+"""Compare the datapoints of a range with their recorded hashes.
 
 S3 Storage Layout, ``data_hash``: the xxHash64 (seed 0) of a datapoint's bytes, without the padding of the tar.
 """
@@ -19,39 +19,41 @@ from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
 from inspector.formats._tar.header import BLOCK, aligned
-from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, Beside
+from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, RangeRecords
 
 MISMATCH = "datas3t-hash-mismatch"
 
-_TELLING = SPECIAL | HAS_DIGEST
-"""The marks that tell whether a member can be checked: a plain file that has a row."""
+_MATCHABLE = SPECIAL | HAS_DIGEST
+"""The marks that decide whether a member has a hash to compare: a regular file with a row has only HAS_DIGEST."""
 
 _VERIFIED = VERDICTS.index(Verdict.VERIFIED)
 
-_COUNTED = frozenset((MISMATCH, ROW_MISSING, UNREADABLE))
-"""The codes of errors that a datapoint's verdict says already, or that are none of the range's bytes."""
+_COUNTED_ELSEWHERE = frozenset((MISMATCH, ROW_MISSING, UNREADABLE))
+"""Error codes that a verdict already counts, or that concern no bytes of the range."""
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """See Format.check: every datapoint that has a metadata row is read once, neighbours together."""
-    beside = archive.detail
-    if isinstance(beside, Beside) and beside.rows is None and beside.unread:
-        return ""  # nobody knows what was recorded
-    if isinstance(beside, Beside) and beside.rows is not None:
-        _Hashes(archive, emitter, progress, beside).run()
+    """Read every datapoint once, neighbours together, and hash those that have a metadata row."""
+    records = archive.detail
+    if isinstance(records, RangeRecords) and records.rows is None and records.unread:
+        return ""  # the recorded hashes are unknown
+    if isinstance(records, RangeRecords) and records.rows is not None:
+        _Hashes(archive, emitter, progress, records).run()
     else:
         check_padding(archive, emitter, progress)
     return summary((archive,))
 
 
 def summary(archives: Iterable[Archive]) -> str:
-    """What checking found of ranges that were checked, together: how many datapoints have which verdict."""
+    """The combined result of checked ranges: how many datapoints have which verdict."""
     verdicts = Counter[Verdict]()
     others = 0
     for archive in archives:
         verdicts += Counter({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
         verdicts[Verdict.NOT_CHECKED] += len(archive.members) - len(archive.verdicts)
-        others += sum(each.severity is Severity.ERROR and each.code not in _COUNTED for each in archive.findings)
+        others += sum(
+            each.severity is Severity.ERROR and each.code not in _COUNTED_ELSEWHERE for each in archive.findings
+        )
     parts = _parts(verdicts, verdicts.total())
     if others:
         parts.append(f"{count(others, 'other error')} {'was' if others == 1 else 'were'} found")
@@ -67,8 +69,8 @@ def _parts(verdicts: Counter[Verdict], total: int) -> list[str]:
     if verified == total:
         return ["The datapoint is verified" if total == 1 else f"All {total:,} datapoints are verified"]
     rest = (
-        (verdicts[Verdict.MISMATCH], "does not fit its hash", "do not fit their hashes"),
-        (bare, "has no metadata row to be checked with", "have no metadata row to be checked with"),
+        (verdicts[Verdict.MISMATCH], "does not match its hash", "do not match their hashes"),
+        (bare, "has no metadata row to compare with", "have no metadata row to compare with"),
         (verdicts[Verdict.NOT_CHECKED], "was not read", "were not read"),
     )
     return [
@@ -80,16 +82,16 @@ def _parts(verdicts: Counter[Verdict], total: int) -> list[str]:
 class _Hashes:
     """One pass over all datapoints."""
 
-    def __init__(self, archive: Archive, emitter: Emitter, progress: Progress, beside: Beside) -> None:
+    def __init__(self, archive: Archive, emitter: Emitter, progress: Progress, records: RangeRecords) -> None:
         # Imported here because start-up must not wait for it.
         import xxhash
 
-        self._new, self._at_once = xxhash.xxh64, xxhash.xxh64_intdigest
+        self._new, self._digest_of = xxhash.xxh64, xxhash.xxh64_intdigest
         self._archive = archive
         self._emitter = emitter
         self._progress = progress
-        self._beside = beside
-        self._computed = beside.computed
+        self._records = records
+        self._computed = records.computed
         self._padding = Padding(emitter)
 
     def run(self) -> None:
@@ -99,15 +101,15 @@ class _Hashes:
         self._emitter.judge_all(Verdict.NOT_CHECKED)
         for first, last in groups(members):
             if members.stops[last - 1] - members.starts[first] <= WINDOW:
-                self._together(first, last)
+                self._check_group(first, last)
             else:
-                self._large(first)
+                self._check_large(first)
             self._progress.advance(max(0, min(aligned(members.stops[last - 1]), size) - self._progress.done))
         self._padding.close()
         self._progress.advance(size - self._progress.done)
 
-    def _together(self, first: int, last: int) -> None:
-        """Neighbours that one read gives."""
+    def _check_group(self, first: int, last: int) -> None:
+        """Check neighbours that fit into one read."""
         members = self._archive.members
         start = members.starts[first]
         data = memoryview(self._archive.source.read(start, aligned(members.stops[last - 1]) - start))
@@ -115,19 +117,19 @@ class _Hashes:
         assert digests is not None
         assert marks is not None
         verdicts = self._archive.verdicts
-        at_once, look = self._at_once, self._padding.look
+        digest_of, look = self._digest_of, self._padding.look
         for index in range(first, last):
             low, high = starts[index] - start, stops[index] - start
-            computed = at_once(data[low:high])
-            if computed == digests[index] and marks[index] & _TELLING == HAS_DIGEST:
+            computed = digest_of(data[low:high])
+            if computed == digests[index] and marks[index] & _MATCHABLE == HAS_DIGEST:
                 verdicts[index] = _VERIFIED
             else:
                 self._compare(index, computed)
             if high % BLOCK:
                 look(index, bytes(data[high : aligned(high)]))
 
-    def _large(self, index: int) -> None:
-        """A datapoint that is read in pieces."""
+    def _check_large(self, index: int) -> None:
+        """Check a datapoint that is read in pieces."""
         members, source = self._archive.members, self._archive.source
         start, stop = members.starts[index], members.stops[index]
         digest = self._new()
@@ -141,56 +143,56 @@ class _Hashes:
         members = self._archive.members
         assert members.digests is not None
         assert members.marks is not None
-        if members.marks[index] & _TELLING != HAS_DIGEST:
+        if members.marks[index] & _MATCHABLE != HAS_DIGEST:
             self._emitter.judge(index, Verdict.NOT_CHECKABLE)
         elif computed == members.digests[index]:
             self._emitter.judge(index, Verdict.VERIFIED)
         else:
             self._emitter.judge(index, Verdict.MISMATCH)
             self._computed[index] = computed
-            self._tell(index, computed, members.digests[index])
+            self._report_mismatch(index, computed, members.digests[index])
 
-    def _tell(self, index: int, computed: int, stored: int) -> None:
+    def _report_mismatch(self, index: int, computed: int, stored: int) -> None:
         members, size = self._archive.members, self._archive.source.size
         start, stop = members.starts[index], members.stops[index]
-        there = max(0, min(stop, size) - start)
-        cut = f" (all that are left of {in_bytes(stop - start)})" if there < stop - start else ""
+        present = max(0, min(stop, size) - start)
+        cut = f" (all that remain of {in_bytes(stop - start)})" if present < stop - start else ""
         self._emitter.error(
             MISMATCH,
-            f"The hash of the datapoint {visible(members.path(index))} does not fit: its {in_bytes(there)}{cut} hash "
-            f"to {computed:016x}, the metadata says {stored:016x} (the row of key {self._beside.keys[index]:,} in "
-            f"{self._beside.metadata}). Either its bytes or that row have changed since they were written; a reader "
-            "that compares will refuse it.",
+            f"The hash of the datapoint {visible(members.path(index))} does not match. Its {in_bytes(present)}{cut} "
+            f"hash to {computed:016x}, the metadata records {stored:016x} (row of key {self._records.keys[index]:,} "
+            f"in {self._records.metadata}). Either its bytes or that row changed after they were written. A reader "
+            "that verifies hashes rejects the datapoint.",
             (start, stop),
             member=index,
         )
 
 
-def ledger(archive: Archive, beside: Beside, headers: Sequence[Checksum]) -> ChecksumTable:
+def checksum_table(archive: Archive, records: RangeRecords, headers: Sequence[Checksum]) -> ChecksumTable:
     """The hashes of the metadata's rows, then the checksums of the tar's headers."""
-    rows = 0 if beside.rows is None else len(beside.rows)
+    rows = 0 if records.rows is None else len(records.rows)
     return ChecksumTable(
         rows + len(headers),
-        lambda row: _hash_row(archive, beside, row) if row < rows else headers[row - rows],
+        lambda row: _hash_row(archive, records, row) if row < rows else headers[row - rows],
     )
 
 
-def _hash_row(archive: Archive, beside: Beside, row: int) -> Checksum:
+def _hash_row(archive: Archive, records: RangeRecords, row: int) -> Checksum:
     """The ``data_hash`` of one metadata row; it stands in another file, so it has no place in this one."""
-    rows = beside.rows
+    rows = records.rows
     assert rows is not None
     stored = f"{rows.hashes[row]:016x}"
-    index = beside.member_of[row]
+    index = records.member_of[row]
     if index == NONE:
         bad = rows.unreadable.get(row)
-        note = f"The row is broken: {bad} cannot be read." if bad else "The row has no datapoint of its own in the tar."
+        note = f"The row is broken: {bad} cannot be read." if bad else "The row has no datapoint in the tar."
         name = f"data_hash of metadata row {grouped(row)}"
         return Checksum(name, "xxHash64", stored, "", (), (), (), Verdict.NOT_CHECKABLE, note)
     members = archive.members
     verdict = archive.verdict(index)
     computed = stored if verdict is Verdict.VERIFIED else ""
     if verdict is Verdict.MISMATCH:
-        computed = f"{beside.computed[index]:016x}"
+        computed = f"{records.computed[index]:016x}"
     covers = Span(members.starts[index], members.stops[index]).clipped(0, archive.source.size)
     name = f"data_hash of {visible(members.path(index))}"
     return Checksum(

@@ -1,8 +1,7 @@
-"""A range of which only what stands beside it is read: its tar headers are, when its datapoints are looked at.
+"""Open a remote range by its metadata or index alone; read a tar header only when its datapoint is shown.
 
-S3 Storage Layout, Metadata Files: the metadata says where each datapoint begins and ends. Where it does so without a
-gap, the headers lie between what it says, and each takes a request of its own; they tell the extension of the name, and
-the size to the byte.
+S3 Storage Layout, Metadata Files: the metadata gives the start and end of each datapoint. If it does so without a gap,
+the headers need not be walked, at one request each; they add only the extension of the name and the exact size.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from inspector.formats import _tar
 from inspector.formats._tar.fields import archive_fields
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, PAX_GLOBAL, ZEROS, aligned, parse
 from inspector.formats._tar.resync import Layout, Stray
-from inspector.formats.datas3t.datapoints import Beside
+from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
 
 NOT_READ = "datas3t-headers-not-read"
-"""The code of the finding that headers were left out, which is said of all ranges when it is said of one."""
+"""The code of the finding that headers were not read; one finding stands for all ranges of a dataset."""
 _PLAIN = frozenset((b"0", b"\0"))
 """Type flags of regular files."""
 
 
-class Place(NamedTuple):
-    """One datapoint: its headers begin at ``head``, its data is about ``[start, stop)``."""
+class DatapointLocation(NamedTuple):
+    """One datapoint: its headers start at ``head``, its data is approximately ``[start, stop)``."""
 
     key: int
     head: int
@@ -40,90 +39,91 @@ class Place(NamedTuple):
     stop: int
 
 
-def places(beside: Beside, named: RangeName | None, size: int) -> list[Place] | None:
-    """Where the datapoints of a tar of ``size`` bytes are, in order; None where nothing says it without a gap."""
-    found: list[Place] = []
-    if beside.rows is not None and not beside.rows.unreadable:
-        found = sorted(_of_rows(beside), key=lambda place: place.head)
-    elif beside.index is not None and named is not None:
-        found = list(_of_index(beside, named))
-    return found if found and _is_whole(found, size) else None
+def datapoint_locations(records: RangeRecords, named: RangeName | None, size: int) -> list[DatapointLocation] | None:
+    """The datapoints of a tar of ``size`` bytes in order; None if neither metadata nor index covers it without gaps."""
+    found: list[DatapointLocation] = []
+    if records.rows is not None and not records.rows.unreadable:
+        found = sorted(_locations_of_rows(records), key=lambda location: location.head)
+    elif records.index is not None and named is not None:
+        found = list(_locations_of_index(records, named))
+    return found if found and _has_no_gaps(found, size) else None
 
 
-def _of_rows(beside: Beside) -> Iterator[Place]:
-    assert beside.rows is not None
-    for key, begin, end in zip(beside.rows.ids, beside.rows.begins, beside.rows.ends, strict=True):
-        yield Place(key, begin, begin + BLOCK, end)
+def _locations_of_rows(records: RangeRecords) -> Iterator[DatapointLocation]:
+    assert records.rows is not None
+    for key, begin, end in zip(records.rows.ids, records.rows.begins, records.rows.ends, strict=True):
+        yield DatapointLocation(key, begin, begin + BLOCK, end)
 
 
-def _of_index(beside: Beside, named: RangeName) -> Iterator[Place]:
-    """The rows of an index have no keys: they stand in the order of the tar, whose keys have no gap."""
-    assert beside.index is not None
-    for row in range(len(beside.index)):
-        head, blocks, size = beside.index[row]
+def _locations_of_index(records: RangeRecords, named: RangeName) -> Iterator[DatapointLocation]:
+    """Index rows have no keys: they are in the order of the tar, whose keys are contiguous."""
+    assert records.index is not None
+    for row in range(len(records.index)):
+        head, blocks, size = records.index[row]
         start = head + blocks * BLOCK
-        yield Place(named.first + row, head, start, start + size)
+        yield DatapointLocation(named.first + row, head, start, start + size)
 
 
-def _is_whole(found: Sequence[Place], size: int) -> bool:
-    """Whether each datapoint begins where the one before ends, and all keys differ."""
+def _has_no_gaps(found: Sequence[DatapointLocation], size: int) -> bool:
+    """Whether each datapoint starts where the one before ends, and all keys differ."""
     last = aligned(found[-1].stop)
-    whole = found[0].head == 0 and last <= size and len({place.key for place in found}) == len(found)
+    valid = found[0].head == 0 and last <= size and len({location.key for location in found}) == len(found)
     return (
-        whole
-        and all(place.head + BLOCK <= place.start <= place.stop for place in found)
-        and all(aligned(before.stop) == place.head for before, place in pairwise(found))
+        valid
+        and all(location.head + BLOCK <= location.start <= location.stop for location in found)
+        and all(aligned(before.stop) == location.head for before, location in pairwise(found))
     )
 
 
-def decode(emitter: Emitter, progress: Progress, beside: Beside, found: Sequence[Place], digest: str) -> None:
-    """Emit what ``places`` says."""
+def decode(
+    emitter: Emitter, progress: Progress, records: RangeRecords, found: Sequence[DatapointLocation], digest: str
+) -> None:
+    """Emit the members at ``datapoint_locations``, with headers unread."""
     archive = emitter.archive
     source = archive.source
     progress.begin("Reading metadata", len(found), "members")
     members = Members(digest=digest, digest_digits=16 if digest else 0, sizes=True, heads=True, marks=True)
     emitter.begin_members(members)
-    for place in found:
-        name = b"%0*d" % (DIGITS, place.key)
-        members.append(name, place.start, place.stop, head=place.head, marks=UNREAD)
+    for location in found:
+        name = b"%0*d" % (DIGITS, location.key)
+        members.append(name, location.start, location.stop, head=location.head, marks=UNREAD)
         progress.advance(1)
     end = aligned(found[-1].stop)
     layout = Layout([Span(0, end)])
     if end < source.size:
-        note = "What stands after the last datapoint; it was not read. Two blocks of zeros end a tar."
+        note = "The bytes after the last datapoint, which were not read. Two blocks of zeros end a tar."
         layout.strays.append(Stray("end of archive", Kind.TAR_END, Span(end, source.size), note))
-    emitter.lay(archive_fields(source, members, layout, beside.extras))
+    emitter.lay(archive_fields(source, members, layout, records.extras))
     members.reader = partial(_read, archive, members, end)
     emitter.info(
         NOT_READ,
-        "Tar headers were not read, which would take requests: what stands beside a tar says where each datapoint is. "
-        "Names and exact sizes come with what is looked at; a check reads and compares all of them.",
+        "Tar headers were not read, because the metadata or the index locates every datapoint. Reading them takes "
+        "requests. The exact name and size of a datapoint are read when it is shown; a check reads and compares all.",
     )
 
 
-def say_walked(emitter: Emitter, beside: Beside) -> None:
-    """Say why the headers of a range that is far away were read all the same."""
-    there = beside.rows is not None or beside.index is not None
-    why = "what stands beside the tar does not" if there else "nothing beside the tar that can be read does"
+def report_walked(emitter: Emitter, records: RangeRecords) -> None:
+    """Report why all headers of a remote range were read."""
+    present = records.rows is not None or records.index is not None
+    why = "the metadata or the index leaves gaps" if present else "there is no readable metadata or index"
     emitter.info(
         "datas3t-headers-walked",
-        f"All tar headers were read one after another, each of which may take a request: {why} say without a gap where "
-        "the datapoints are.",
+        f"All tar headers were read one after another, because {why}. Each may have taken a request.",
     )
 
 
 def _read(archive: Archive, members: Members, end: int, indices: Sequence[int]) -> None:
-    """See Members.reader."""
+    """Read the headers of the members ``indices`` (Members.reader)."""
     assert members.heads is not None
     heads = members.heads
     spans = [Span(heads[index], heads[index] + BLOCK) for index in indices]
     for index, block in zip(indices, gather(archive.source, spans), strict=True):
         stop = heads[index + 1] if index + 1 < len(members) else end
-        settled = _settled(archive, Span(heads[index], stop), block)
-        if settled is None or datapoint_key(settled[0]) is None or not _same_key(members, index, settled[0]):
+        resolved = _member_in(archive, Span(heads[index], stop), block)
+        if resolved is None or datapoint_key(resolved[0]) is None or not _same_key(members, index, resolved[0]):
             members.misled = True
         else:
-            members.settle(index, *settled)
+            members.settle(index, *resolved)
 
 
 def _same_key(members: Members, index: int, name: bytes) -> bool:
@@ -131,19 +131,19 @@ def _same_key(members: Members, index: int, name: bytes) -> bool:
     return was is not None and now is not None and was[0] == now[0]
 
 
-Settled = tuple[bytes, int, int]
+ResolvedMember = tuple[bytes, int, int]
 """A member's name and its data ``[start, stop)``."""
 
 
-def _settled(archive: Archive, room: Span, block: bytes) -> Settled | None:
-    """What the headers in ``room`` say, of which the first is ``block``; None where they do not fill it."""
+def _member_in(archive: Archive, room: Span, block: bytes) -> ResolvedMember | None:
+    """The member whose headers and data fill ``room``, which starts with ``block``; None if they do not fill it."""
     if len(block) < BLOCK or block == ZEROS:
         return None
     found = parse(block)
     if not found.fits or found.typeflag == PAX_GLOBAL:
         return None
     if found.typeflag in EXTENSIONS:
-        return _extended(archive, room)
+        return _extended_member_in(archive, room)
     start = room.start + BLOCK
     if found.typeflag not in _PLAIN or found.folder or found.size is None or found.size < 0:
         return None
@@ -151,8 +151,8 @@ def _settled(archive: Archive, room: Span, block: bytes) -> Settled | None:
     return (found.name, start, stop) if aligned(stop) == room.stop else None
 
 
-def _extended(archive: Archive, room: Span) -> Settled | None:
-    """The same of a member with extended headers, walked as a tar of its own."""
+def _extended_member_in(archive: Archive, room: Span) -> ResolvedMember | None:
+    """The same for a member with extended headers, decoded as a tar of its own."""
     alone = Archive(SplicedSource(archive.source, (room,), archive.source.name), "tar", "", ())
     _tar.decode(alone.source, Emitter(alone), Progress())
     members = alone.members

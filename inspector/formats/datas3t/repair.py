@@ -1,7 +1,7 @@
-"""Repairing a range: its metadata written anew from the tar, and the tar's own end and headers.
+"""Repairs of a range: rebuild its metadata and index from the tar, and fix the tar's own names, headers and end.
 
-S3 Storage Layout, Metadata Files. A hash that is recorded stays, even one that the datapoint does not fit: it is what
-shows that bytes have changed. It is replaced only where the user says that the bytes are right.
+S3 Storage Layout, Metadata Files. A recorded hash is preserved even if its datapoint does not match: it shows that
+bytes have changed. It is replaced only after confirming that the bytes are right.
 """
 
 from __future__ import annotations
@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from inspector.core.archive import Archive
+from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
 from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
+from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BLOCK as PIECE
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import _tar
-from inspector.formats._tar.header import BLOCK, aligned
+from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, parse
 from inspector.formats._tar.repair import repair_end, repair_headers
-from inspector.formats.datas3t.archive import METADATA
 from inspector.formats.datas3t.check import MISMATCH
-from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, Beside
-from inspector.formats.datas3t.derived import repair_index, repair_names
+from inspector.formats.datas3t.consistency import NAME
+from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, RangeRecords
+from inspector.formats.datas3t.decode import METADATA
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
 from inspector.formats.datas3t.write import Row, metadata
 
@@ -43,43 +45,50 @@ REBUILT = frozenset(
         "datas3t-metadata-spelling",
     )
 )
-"""The findings that new metadata answers."""
+"""The findings that rebuilding the metadata fixes."""
 
-_NAMED = 5
-"""The most keys in one sentence; the rest are counted."""
+MAX_KEYS_LISTED = 5
+"""Keys named in one sentence."""
+
+DATAPOINT_NAME = "datas3t-datapoint-name"
+INDEX_CODES = frozenset(
+    ("datas3t-index-count", "datas3t-index-cut", "datas3t-index-damaged", "datas3t-index-offset"),
+)
+
+_INDEX_ROWS_PER_PIECE = 4_096
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    """See Format.repairs."""
-    beside = archive.detail
+    """The repairs that the findings of a decoded or checked range allow."""
+    records = archive.detail
     codes = {each.code for each in archive.findings if each.severity is not Severity.INFO}
-    if not isinstance(beside, Beside) or not codes:
+    if not isinstance(records, RangeRecords) or not codes:
         return ()
     progress.begin("Planning repairs", len(archive.members), "members")
     found = [
-        *repair_headers(archive, lambda member: _expected(beside, member)),
-        *repair_end(archive, _is_whole(archive)),
+        *repair_headers(archive, lambda member: _expected(records, member)),
+        *repair_end(archive, _is_complete(archive)),
     ]
     if not _is_damaged(archive):
-        found += repair_index(archive, beside, codes)
+        found += repair_index(archive, records, codes)
         if TWICE not in codes:
             found += repair_names(archive)
-    if _rows_can_be_told(archive, beside, codes):
+    if _tar_determines_rows(archive, records, codes):
         if codes & REBUILT:
-            found.append(_rebuild(archive, beside, codes))
+            found.append(_rebuild(archive, records, codes))
         if MISMATCH in codes:
-            found.append(_trust(archive, beside, codes))
+            found.append(_replace_hashes(archive, records, codes))
     return found
 
 
-def _expected(beside: Beside, member: int) -> bytes:
-    """The digits that the name of a member should begin with, by the key of the one before it; else none."""
-    before = beside.keys[member - 1] if member else None
+def _expected(records: RangeRecords, member: int) -> bytes:
+    """The digits that should start the name of a member, from the key before it; empty if that is unknown."""
+    before = records.keys[member - 1] if member else None
     return b"" if before is None else b"%0*d" % (DIGITS, before + 1)
 
 
-def _is_whole(archive: Archive) -> bool:
-    """Whether the range holds the last datapoint that its name promises, and every one that has a row."""
+def _is_complete(archive: Archive) -> bool:
+    """Whether the range contains the last datapoint of its name, and every datapoint that has a row."""
     named = range_name(archive.source.name)
     count = len(archive.members)
     last = datapoint_key(archive.members.path(count - 1)) if count else None
@@ -91,156 +100,170 @@ def _is_damaged(archive: Archive) -> bool:
     return any(each.code.startswith("tar-") and each.severity is Severity.ERROR for each in archive.findings)
 
 
-def _rows_can_be_told(archive: Archive, beside: Beside, codes: Iterable[str]) -> bool:
-    """Whether the tar says of every key where its one datapoint lies.
+def _tar_determines_rows(archive: Archive, records: RangeRecords, codes: Iterable[str]) -> bool:
+    """Whether the tar determines the one location of every key.
 
-    Metadata of a damaged tar is left alone: it is what tells of the datapoints that are no longer found.
+    The metadata of a damaged tar is never rebuilt: it still locates the datapoints that are no longer found.
     """
     members = archive.members
-    keyed = [member for member, key in enumerate(beside.keys) if key is not None]
-    odd = members.marks is not None and any(members.marks[member] & (SPECIAL | FOLDER | UNREADABLE) for member in keyed)
-    return bool(keyed) and not _is_damaged(archive) and not odd and TWICE not in codes
+    keyed = [member for member, key in enumerate(records.keys) if key is not None]
+    unusual = members.marks is not None and any(
+        members.marks[member] & (SPECIAL | FOLDER | UNREADABLE) for member in keyed
+    )
+    return bool(keyed) and not _is_damaged(archive) and not unusual and TWICE not in codes
 
 
-def _rebuild(archive: Archive, beside: Beside, codes: set[str]) -> Repair:
-    """New metadata that keeps the recorded hashes."""
-    new = sum(key is not None and not _has_row(beside, member) for member, key in enumerate(beside.keys))
-    hashes = f", with new hashes of the bytes of {count(new, 'datapoint')} as they are now" if new else ""
-    title = f"Write the metadata anew from the tar{hashes}"
+def _rebuild(archive: Archive, records: RangeRecords, codes: set[str]) -> Repair:
+    """New metadata with the recorded hashes."""
+    new = sum(key is not None and not _has_row(records, member) for member, key in enumerate(records.keys))
+    hashes = f", with new hashes of {count(new, 'datapoint')} as stored now" if new else ""
+    title = f"Rebuild the metadata from the tar{hashes}"
     return Repair(
         "datas3t-rebuild-metadata",
         title,
         frozenset(codes & REBUILT),
-        _loses(beside, codes),
-        " ".join(filter(None, (_claim_of_tar(beside, new), _claim_of_extra(beside)))),
-        content=_content(archive, beside, lambda member: _has_row(beside, member)),
+        _losses(records, codes),
+        " ".join(filter(None, (_tar_assumption(records, new), _extra_rows_assumption(records)))),
+        content=_content(archive, records, lambda member: _has_row(records, member)),
         beside=METADATA,
-        old=beside.found.get(METADATA),
+        old=records.found.get(METADATA),
     )
 
 
-def _trust(archive: Archive, beside: Beside, codes: set[str]) -> Repair:
-    """New metadata with new hashes where the recorded ones do not fit."""
+def _replace_hashes(archive: Archive, records: RangeRecords, codes: set[str]) -> Repair:
+    """New metadata with new hashes where the recorded ones do not match."""
     wrong = archive.verdicts.count(VERDICTS.index(Verdict.MISMATCH))
     what = count(wrong, "datapoint")
     claim = (
-        f"That the bytes of {what} are right and the recorded hashes are wrong: nothing in the range proves it, and if "
+        f"The bytes of {what} are assumed right and the recorded hashes wrong. Nothing in the range proves it, and if "
         "the bytes have changed, nothing will show it any more."
     )
     return Repair(
         "datas3t-replace-hashes",
-        f"Write the metadata anew from the tar, with new hashes of {what} whose bytes do not fit the recorded ones",
+        f"Rebuild the metadata from the tar, with new hashes of {what} that do not match the recorded ones",
         frozenset(codes & (REBUILT | {MISMATCH})),
-        (f"The recorded {'hash' if wrong == 1 else 'hashes'} of {what}.", *_loses(beside, codes)),
-        " ".join(filter(None, (claim, _claim_of_extra(beside)))),
+        (f"The recorded {'hash' if wrong == 1 else 'hashes'} of {what}.", *_losses(records, codes)),
+        " ".join(filter(None, (claim, _extra_rows_assumption(records)))),
         content=_content(
             archive,
-            beside,
-            lambda member: _has_row(beside, member) and archive.verdict(member) is not Verdict.MISMATCH,
+            records,
+            lambda member: _has_row(records, member) and archive.verdict(member) is not Verdict.MISMATCH,
         ),
         beside=METADATA,
-        old=beside.found.get(METADATA),
+        old=records.found.get(METADATA),
     )
 
 
-def _has_row(beside: Beside, member: int) -> bool:
-    return beside.rows is not None and beside.row_of[member] != NONE
+def _has_row(records: RangeRecords, member: int) -> bool:
+    return records.rows is not None and records.row_of[member] != NONE
 
 
-def _extra_keys(beside: Beside) -> list[int]:
-    """The keys of rows that have no datapoint in the tar."""
-    if beside.rows is None:
+def _extra_keys(records: RangeRecords) -> list[int]:
+    """The keys of rows without a datapoint in the tar."""
+    if records.rows is None:
         return []
-    there = set(beside.keys)
-    return [key for row, key in enumerate(beside.rows.ids) if row not in beside.rows.unreadable and key not in there]
-
-
-def _other_hashes(beside: Beside) -> list[int]:
-    """The keys of which a further row has another hash than the one that is kept."""
-    rows = beside.rows
-    if rows is None:
-        return []
-    kept = {key: rows.hashes[row] for key, row in zip(beside.keys, beside.row_of, strict=True) if row != NONE}
-    pairs = zip(rows.ids, rows.hashes, strict=True)
+    present = set(records.keys)
     return [
-        key for row, (key, digest) in enumerate(pairs) if row not in rows.unreadable and kept.get(key, digest) != digest
+        key for row, key in enumerate(records.rows.ids) if row not in records.rows.unreadable and key not in present
     ]
 
 
-def _claim_of_tar(beside: Beside, new: int) -> str:
-    """What is assumed where the metadata that is there is replaced; ``new`` datapoints get a hash of their bytes."""
-    if METADATA not in beside.found:
+def _conflicting_hashes(records: RangeRecords) -> list[int]:
+    """The keys of extra rows whose hash differs from the one that is preserved."""
+    rows = records.rows
+    if rows is None:
+        return []
+    keeps_hash = {key: rows.hashes[row] for key, row in zip(records.keys, records.row_of, strict=True) if row != NONE}
+    pairs = zip(rows.ids, rows.hashes, strict=True)
+    return [
+        key
+        for row, (key, digest) in enumerate(pairs)
+        if row not in rows.unreadable and keeps_hash.get(key, digest) != digest
+    ]
+
+
+def _tar_assumption(records: RangeRecords, new: int) -> str:
+    """What replacing existing metadata assumes; ``new`` datapoints get a hash of their current bytes."""
+    if METADATA not in records.found:
         return ""
-    bytes_too = f", and that the bytes of {count(new, 'datapoint')} are those that were written" if new else ""
-    return f"That the tar is right and the metadata wrong where they differ{bytes_too}: nothing in the range proves it."
+    unchanged = f", and the bytes of {count(new, 'datapoint')} unchanged" if new else ""
+    return (
+        f"The tar is assumed right and the metadata wrong where they differ{unchanged}. Nothing in the range proves it."
+    )
 
 
-def _claim_of_extra(beside: Beside) -> str:
-    extra = _extra_keys(beside)
+def _extra_rows_assumption(records: RangeRecords) -> str:
+    extra = _extra_keys(records)
     if not extra:
         return ""
-    return f"That the tar lacks nothing, though the metadata has rows of {_listed(extra)}, which it does not hold."
+    return (
+        f"The tar is assumed complete, although the metadata has rows for {_listed(extra)}, which it does not contain."
+    )
 
 
-def _loses(beside: Beside, codes: set[str]) -> tuple[str, ...]:
-    extra = _extra_keys(beside)
-    other = _other_hashes(beside)
-    broken = 0 if beside.rows is None else len(beside.rows.unreadable)
+def _losses(records: RangeRecords, codes: set[str]) -> tuple[str, ...]:
+    extra = _extra_keys(records)
+    other = _conflicting_hashes(records)
+    broken = 0 if records.rows is None else len(records.rows.unreadable)
     sentences = (
-        extra and f"The rows of {_listed(extra)}, with their hashes.",
-        other and f"Further rows of {_listed(other)} with other hashes; the first row of each stays.",
-        broken and f"What is left of {count(broken, 'row')} that cannot be read, recorded hashes among it.",
-        DAMAGED in codes and "The hashes in the metadata that cannot be read: new ones say what the bytes are now.",
+        extra and f"The rows for {_listed(extra)}, with their hashes.",
+        other and f"Extra rows for {_listed(other)} with other hashes; the first row for each key stays.",
+        broken and f"The readable parts of {count(broken, 'broken row')}, possibly with recorded hashes.",
+        DAMAGED in codes and "The hashes in the unreadable metadata. New ones are computed from the current bytes.",
     )
     return tuple(sentence for sentence in sentences if sentence)
 
 
 def _listed(keys: Sequence[int]) -> str:
-    shown = ", ".join(map(grouped, keys[:_NAMED])) + (", ..." if len(keys) > _NAMED else "")
+    shown = ", ".join(map(grouped, keys[:MAX_KEYS_LISTED])) + (", ..." if len(keys) > MAX_KEYS_LISTED else "")
     return f"{'key' if len(keys) == 1 else 'the keys'} {shown}"
 
 
-def _content(archive: Archive, beside: Beside, kept: Callable[[int], bool]) -> Callable[[Progress], Iterator[bytes]]:
-    """The metadata; the hashes of members that are not ``kept`` are of their bytes as they are."""
+def _content(
+    archive: Archive, records: RangeRecords, keeps_hash: Callable[[int], bool]
+) -> Callable[[Progress], Iterator[bytes]]:
+    """The new metadata, with the recorded hash where ``keeps_hash(member)``, else that of the current bytes."""
 
     def content(progress: Progress) -> Iterator[bytes]:
         progress.begin("Hashing datapoints", sum(map(archive.members.stored, range(len(archive.members)))))
-        made = metadata(_rows(archive, beside, kept, progress))
-        for start in range(0, len(made), PIECE):
-            yield made[start : start + PIECE]
+        data = metadata(_rows(archive, records, keeps_hash, progress))
+        for start in range(0, len(data), PIECE):
+            yield data[start : start + PIECE]
 
     return content
 
 
-def _rows(archive: Archive, beside: Beside, kept: Callable[[int], bool], progress: Progress) -> Iterator[Row]:
+def _rows(
+    archive: Archive, records: RangeRecords, keeps_hash: Callable[[int], bool], progress: Progress
+) -> Iterator[Row]:
     members = archive.members
-    padded = _ends_are_padded(beside)
+    padded = _ends_are_padded(records)
     assert members.heads is not None
-    keyed = [(key, member) for member, key in enumerate(beside.keys) if key is not None]
+    keyed = [(key, member) for member, key in enumerate(records.keys) if key is not None]
     for key, member in sorted(keyed):
         start, stop = members.starts[member], members.stops[member]
-        if beside.rows is not None and kept(member):
-            digest = beside.rows.hashes[beside.row_of[member]]
+        if records.rows is not None and keeps_hash(member):
+            digest = records.rows.hashes[records.row_of[member]]
             progress.advance(stop - start)
         else:
-            digest = _hashed(archive, member, progress)
+            digest = _hash_member(archive, member, progress)
         yield Row(key, members.heads[member], start + aligned(stop - start) if padded else stop, digest)
 
 
-def _ends_are_padded(beside: Beside) -> bool:
-    """Whether end offsets include the padding, as specified, unless the rows that are there all mean it otherwise."""
-    rows, members = beside.rows, beside.members
+def _ends_are_padded(records: RangeRecords) -> bool:
+    """Whether end offsets include the padding, as specified; not if all existing rows exclude it."""
+    rows, members = records.rows, records.members
     if rows is None:
         return True
-    telling = [
+    unpadded = [
         rows.ends[row] == members.stops[member]
-        for member, row in enumerate(beside.row_of)
+        for member, row in enumerate(records.row_of)
         if row != NONE and members.stops[member] % BLOCK
     ]
-    return not telling or not all(telling)
+    return not unpadded or not all(unpadded)
 
 
-def _hashed(archive: Archive, member: int, progress: Progress) -> int:
+def _hash_member(archive: Archive, member: int, progress: Progress) -> int:
     # Imported here because start-up must not wait for it.
     import xxhash
 
@@ -248,3 +271,67 @@ def _hashed(archive: Archive, member: int, progress: Progress) -> int:
     for piece in _tar.read(archive, member, progress):
         digest.update(piece)
     return digest.intdigest()
+
+
+# ---- datapoint names and the index, which the tar alone determines
+
+
+def repair_names(archive: Archive) -> Iterator[Repair]:
+    """Pad the keys in names to 20 digits, if all the wrong names fit into their headers."""
+    wrong = [each.member for each in archive.findings if each.code == DATAPOINT_NAME and each.member is not None]
+    patches = [_renamed(archive, member) for member in wrong]
+    read_whole = tuple(patch for patch in patches if patch is not None)
+    if not wrong or len(read_whole) != len(wrong):
+        return
+    first = visible(archive.members.path(wrong[0]))
+    more = f" and of {count(len(wrong) - 1, 'more datapoint')}" if len(wrong) > 1 else ""
+    title = f"Write the key in the name of {first}{more} with {DIGITS} digits"
+    claim = "No reader is assumed to use the current names of these datapoints. Only their names change."
+    edit = Edit(title, read_whole, archive.source.size, archive.source.size)
+    yield Repair("datas3t-name-digits", title, frozenset((DATAPOINT_NAME,)), (), claim, edit)
+
+
+def _renamed(archive: Archive, member: int) -> Patch | None:
+    """The header with the correct name; None if the name has no key, or is in an extended header."""
+    members, name = archive.members, archive.members.path(member)
+    found = datapoint_key(name)
+    at = members.starts[member] - BLOCK
+    assert members.heads is not None
+    block = archive.source.read(at, BLOCK)
+    if found is None or members.heads[member] != at or not parse(block).fits:
+        return None
+    new = b"%0*d%s" % (DIGITS, found[0], name[len(name.split(b".")[0]) :])
+    if len(new) > NAME:
+        return None
+    renamed = new.ljust(NAME, b"\0") + block[NAME:]
+    renamed = renamed[: CHKSUM.start] + b"%06o\0 " % checksums(renamed)[0] + renamed[CHKSUM.stop :]
+    return Patch(at, block[: CHKSUM.stop], renamed[: CHKSUM.stop])
+
+
+def repair_index(archive: Archive, records: RangeRecords, codes: set[str]) -> Iterator[Repair]:
+    """Rebuild the index, which the tar determines entirely."""
+    if not codes & INDEX_CODES:
+        return
+
+    def content(progress: Progress) -> Iterator[bytes]:
+        total = len(archive.members)
+        progress.begin("Writing the index", total, "members")
+        for first in range(0, total, _INDEX_ROWS_PER_PIECE):
+            last = min(first + _INDEX_ROWS_PER_PIECE, total)
+            yield b"".join(_packed_index_row(records, member) for member in range(first, last))
+            progress.advance(last - first)
+
+    title = f"Rebuild the index from the tar, with {count(len(archive.members), 'row')}"
+    fixes = frozenset(codes & INDEX_CODES)
+    claim = "The tar is assumed right and the index wrong where they differ. Nothing in the range proves it."
+    old = records.found.get(".index")
+    yield Repair(
+        "datas3t-rebuild-index", title, fixes, (), claim, content=content, beside=".index", instead_of=".tar", old=old
+    )
+
+
+def _packed_index_row(records: RangeRecords, member: int) -> bytes:
+    members = records.members
+    head, _ = records.header_offsets(member)
+    blocks = (members.starts[member] - head) // BLOCK
+    return head.to_bytes(8, "big") + blocks.to_bytes(2, "big") + members.stored(member).to_bytes(6, "big")

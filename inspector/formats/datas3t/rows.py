@@ -1,4 +1,4 @@
-"""What stands beside a tar about its datapoints: metadata rows (specified) and index rows (the later layout).
+"""Parse the rows about the datapoints of a tar: metadata rows (specified) and index rows (the later layout).
 
 Metadata: one zstd frame of a JSON array, a row per datapoint in key order, its numbers written as strings:
 ``{"id":"17","begin_offset":"8192","end_offset":"9728","data_hash":"9a3f..."}``. Index: 16 bytes a row, big-endian:
@@ -18,45 +18,45 @@ from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, SourceError
 from inspector.formats._zstd import ZstdError, decompress
 
-FILE_CAP = 256 * 1024 * 1024
-"""The largest metadata or index object that is read, in bytes."""
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""The largest metadata or index object that is read."""
 
-JSON_CAP = 256 * 1024 * 1024
-"""The largest metadata that is decoded, in bytes."""
+MAX_JSON_BYTES = 256 * 1024 * 1024
+"""The largest metadata after decompression."""
 
 INDEX_ROW = 16
-"""The size of an index row, in bytes."""
+"""Bytes of an index row."""
 
 FIELDS = ("id", "begin_offset", "end_offset", "data_hash")
-"""What a metadata row has."""
+"""The fields of a metadata row."""
 
-_NAMES = tuple(f'"{name}"'.encode() for name in FIELDS)
-"""The fields as JSON has them, where nothing is escaped."""
+_QUOTED_FIELDS = tuple(f'"{name}"'.encode() for name in FIELDS)
+"""The field names as unescaped JSON."""
 
-_LISTED, _LONGEST = 3, 40
-"""Values that are told of a field that stands more than once, and characters of each."""
+MAX_VALUES_LISTED, MAX_VALUE_CHARS = 3, 40
+"""Limits on the values listed for a repeated field: their number, and the characters of each."""
 
 _FORMS = ("d", "d", "d", "x")
-"""How the fields of a row are written."""
+"""The format specifications of the fields."""
 
 
 class RowsError(Exception):
-    """The rows cannot be had; the message is a sentence for a person."""
+    """The rows cannot be read; the message is a sentence for users."""
 
 
 class Rows:
-    """Metadata rows in columns, as they stand.
+    """Metadata rows in columns, in file order.
 
-    ``unreadable`` names the fields of rows that could not be read, ``misspelt`` those that could, and are not written
-    as specified; ``repeated`` says of rows what stands in them more than once, of which the last counts, and
-    ``contradictory`` are those of them where that is not the same.
+    All maps are by row: ``unreadable`` names the fields that cannot be parsed, ``misspelled`` those that can but are
+    not written as specified, ``repeated`` lists the values of fields that occur more than once; the last counts.
+    ``contradictory`` are the rows whose repeated values differ.
     """
 
     def __init__(self) -> None:
         self.columns = tuple(array("Q") for _ in FIELDS)
         self.ids, self.begins, self.ends, self.hashes = self.columns
         self.unreadable: dict[int, str] = {}
-        self.misspelt: dict[int, str] = {}
+        self.misspelled: dict[int, str] = {}
         self.repeated: dict[int, str] = {}
         self.contradictory: set[int] = set()
 
@@ -64,7 +64,7 @@ class Rows:
         return len(self.ids)
 
     def broken(self) -> dict[int, int]:
-        """The rows that cannot be read although their key can, by that key."""
+        """Unreadable rows whose key can be read, by that key."""
         return {self.ids[row]: row for row, bad in self.unreadable.items() if FIELDS[0] not in bad.split(" and ")}
 
     def add(self, values: tuple[Any, ...]) -> None:
@@ -75,10 +75,10 @@ class Rows:
         if bad:
             self.unreadable[len(self)] = " and ".join(bad)
         elif values != (str(numbers[0]), str(numbers[1]), str(numbers[2]), f"{numbers[3]:x}"):
-            spelt = [
+            misspelled_fields = [
                 FIELDS[place] for place, number in enumerate(numbers) if values[place] != f"{number:{_FORMS[place]}}"
             ]
-            self.misspelt[len(self)] = " and ".join(spelt)
+            self.misspelled[len(self)] = " and ".join(misspelled_fields)
         for column, number in zip(self.columns, numbers, strict=True):
             column.append(number or 0)
 
@@ -95,26 +95,28 @@ def _number(value: object, base: int) -> int | None:
     return number if number <= LARGEST else None
 
 
-def whole(source: Source) -> bytes:
-    """All bytes of a small object. Raises RowsError when it is not small, SourceError where not all can be had."""
-    if source.size > FILE_CAP:
-        raise RowsError(f"It has {in_bytes(source.size)}; more than {in_bytes(FILE_CAP)} are not read.")
+def read_whole(source: Source) -> bytes:
+    """All bytes of a small object. Raises RowsError if it is too large, SourceError if it cannot be read whole."""
+    if source.size > MAX_FILE_BYTES:
+        raise RowsError(f"It has {in_bytes(source.size)}; more than {in_bytes(MAX_FILE_BYTES)} are not read.")
     data = source.read(0, source.size)
     if len(data) < source.size:
-        raise SourceError(f"{visible(source.name)} became shorter while it was read: {in_bytes(len(data))} came.")
+        raise SourceError(
+            f"{visible(source.name)} became shorter while it was read: only {in_bytes(len(data))} were read."
+        )
     return data
 
 
 def metadata_json(data: bytes) -> bytes:
     """The JSON in the bytes of a metadata object; raises RowsError."""
     try:
-        return decompress(data, JSON_CAP)
+        return decompress(data, MAX_JSON_BYTES)
     except ZstdError as error:
         raise RowsError(str(error)) from error
 
 
 def metadata_rows(text: bytes) -> Rows:
-    """The rows of the JSON; raises RowsError where it is no array of objects."""
+    """The rows in the JSON; raises RowsError if it is not an array of objects."""
     # Imported here because start-up must not wait for it.
     import msgspec
 
@@ -127,19 +129,19 @@ def metadata_rows(text: bytes) -> Rows:
     try:
         raw = msgspec.json.decode(text, type=list[Raw])
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise RowsError(f"Its JSON is no array of rows: {error}.") from error
+        raise RowsError(f"Its JSON is not an array of rows: {error}.") from error
     rows = Rows()
     for row in raw:
         rows.add((row.id, row.begin_offset, row.end_offset, row.data_hash))
-    if rows.unreadable or b"\\" in text or any(text.count(name) != len(rows) for name in _NAMES):
+    if rows.unreadable or b"\\" in text or any(text.count(name) != len(rows) for name in _QUOTED_FIELDS):
         _find_repeated(rows, msgspec.json.decode(text, type=list[msgspec.Raw]))
     return rows
 
 
 def _find_repeated(rows: Rows, raw: Sequence[bytes]) -> None:
-    """Find the fields that stand twice in a row: whoever reads JSON sees one of them, mostly the last."""
+    """Find fields that occur twice in a row: JSON parsers return only one of them, usually the last."""
     for row, text in enumerate(map(bytes, raw)):
-        if b"\\" not in text and all(text.count(name) < 2 for name in _NAMES):
+        if b"\\" not in text and all(text.count(name) < 2 for name in _QUOTED_FIELDS):
             continue
         values: dict[str, list[str]] = {}
         for name, value in _pairs(text):
@@ -152,21 +154,21 @@ def _find_repeated(rows: Rows, raw: Sequence[bytes]) -> None:
 
 
 def _pairs(text: bytes) -> Sequence[tuple[str, str]]:
-    """The names and values in a JSON object in their order; nothing where another reader cannot have them."""
+    """The names and values of a JSON object in order; empty if the standard parser rejects it."""
     try:
         pairs = json.loads(text.decode("utf-8", "replace"), object_pairs_hook=tuple, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         return ()
-    return [(name, value if isinstance(value, str) else "no number") for name, value in pairs]
+    return [(name, value if isinstance(value, str) else "not a number") for name, value in pairs]
 
 
 def _listed(values: Sequence[str]) -> str:
-    shown = [visible(value[:_LONGEST]) for value in values[:_LISTED]]
-    return ", then ".join(shown) + (", ..." if len(values) > _LISTED else "")
+    shown = [visible(value[:MAX_VALUE_CHARS]) for value in values[:MAX_VALUES_LISTED]]
+    return ", then ".join(shown) + (", ..." if len(values) > MAX_VALUES_LISTED else "")
 
 
 class IndexRows:
-    """Index rows as they stand in the bytes of an index object."""
+    """The rows in the bytes of an index object; ``rest`` counts the bytes of a last, incomplete row."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

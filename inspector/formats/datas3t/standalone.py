@@ -1,4 +1,4 @@
-"""The metadata and the index of a datas3t range, each opened by itself."""
+"""The metadata or the index of a datas3t range, opened by itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import HEADER, MAGIC, frame_header
 from inspector.formats._zstd_fields import frame_field
-from inspector.formats.datas3t.datapoints import check_row_form, metadata_row
+from inspector.formats.datas3t.consistency import check_row_form
+from inspector.formats.datas3t.datapoints import metadata_row
 from inspector.formats.datas3t.keys import range_name
 from inspector.formats.datas3t.rows import (
     INDEX_ROW,
@@ -26,32 +27,30 @@ from inspector.formats.datas3t.rows import (
     RowsError,
     metadata_json,
     metadata_rows,
-    whole,
+    read_whole,
 )
 
 MEMBER = b"metadata.json"
-"""What the decoded metadata is called."""
+"""Member name of the decoded metadata."""
 
 SUFFIX = ".tar.metadata"
 INDEX_SUFFIX = ".index"
 
 
 def probe_metadata(source: Source) -> ProbeResult:
-    """See Format.probe: a zstd frame that is named as metadata."""
+    """A zstd frame with the suffix of metadata."""
     named = source.name.endswith(SUFFIX)
     return ProbeResult.CERTAIN if named and source.read(0, len(MAGIC)) == MAGIC else ProbeResult.NO
 
 
 def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> None:
-    """See Format.decode."""
+    """Decode the frame into one member, the JSON, and its rows into fields."""
     progress.begin("Reading metadata", source.size)
     emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True))
     if not _has_tar(source, "", ".metadata"):
-        emitter.warning(
-            "datas3t-metadata-orphan", "This metadata is an orphan: the tar that it describes is not beside it."
-        )
+        emitter.warning("datas3t-metadata-orphan", "This metadata is an orphan: the tar it describes is not beside it.")
     try:
-        data = whole(source)
+        data = read_whole(source)
     except RowsError as error:
         emitter.error("datas3t-metadata-damaged", f"The metadata cannot be read. {error}")
         emitter.lay(())
@@ -69,7 +68,7 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
 
 
 def _has_tar(source: Source, suffix: str, instead_of: str) -> bool:
-    """Whether the tar stands beside it; also where that is not told: nobody can say that it is missing then."""
+    """Whether the tar exists beside it. True if that is hidden, because it cannot be reported as missing then."""
     try:
         return source.sibling(suffix, instead_of) is not None
     except HiddenError:
@@ -89,13 +88,13 @@ def _check_rows(emitter: Emitter, rows: Rows) -> None:
         if begin > end:
             emitter.error(
                 "datas3t-metadata-offset",
-                f"Row {row:,} of the metadata is wrong: its begin offset {begin:,} lies past its end offset {end:,}.",
+                f"Row {row:,} of the metadata is wrong: its begin offset {begin:,} is after its end offset {end:,}.",
             )
     check_row_form(emitter, rows)
 
 
 def check_metadata(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """See Format.check: the frame may hold a checksum of the JSON, which decoding it has compared."""
+    """Report the checksum of the JSON in the frame, if any, which decoding has already verified."""
     if not len(archive.members):
         return "The metadata cannot be read, so nothing in it can be checked."
     progress.begin("Checking metadata", archive.source.size)
@@ -103,17 +102,17 @@ def check_metadata(archive: Archive, emitter: Emitter, progress: Progress) -> st
     emitter.judge(0, Verdict.VERIFIED if checked else Verdict.NOT_CHECKABLE)
     progress.advance(archive.source.size)
     return (
-        "The checksum of the zstd frame fits; the rows are compared with their tar when that is checked."
+        "The checksum of the zstd frame matches; the rows are compared with their tar when that is checked."
         if checked
         else "The zstd frame has no checksum; the rows are compared with their tar when that is checked."
     )
 
 
 def read_metadata(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
-    """See Format.read: the decoded JSON."""
+    """The decoded JSON."""
     archive.members[index]
     try:
-        text = metadata_json(whole(archive.source))
+        text = metadata_json(read_whole(archive.source))
     except RowsError as error:
         raise MemberError(str(error)) from error
     for start in range(0, len(text), PIECE):
@@ -122,7 +121,7 @@ def read_metadata(archive: Archive, index: int, progress: Progress) -> Iterator[
 
 
 def probe_index(source: Source) -> ProbeResult:
-    """See Format.probe: rows of 16 bytes, named after a range or with the tar beside it."""
+    """Rows of 16 bytes, named after a range or with the tar beside it."""
     name = source.name.removesuffix(INDEX_SUFFIX)
     if name == source.name or not source.size or source.size % INDEX_ROW:
         return ProbeResult.NO
@@ -137,10 +136,10 @@ def probe_index(source: Source) -> ProbeResult:
 
 
 def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
-    """See Format.decode."""
+    """Decode the rows into fields; an index has no members."""
     progress.begin("Reading index", source.size)
     if not _has_tar(source, ".tar", INDEX_SUFFIX):
-        emitter.warning("datas3t-index-orphan", "This index is an orphan: the tar that it describes is not beside it.")
+        emitter.warning("datas3t-index-orphan", "This index is an orphan: the tar it describes is not beside it.")
     count = source.size // INDEX_ROW
     stop = count * INDEX_ROW
     roles = role_bit(Role.EXTENT)
@@ -150,9 +149,9 @@ def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
         note = f"A row of {INDEX_ROW} bytes for each datapoint, big-endian."
         fields.append(Field("index", Kind.INDEX, (Span(0, stop),), count, note, table))
     if stop < source.size:
-        words = f"The index ends inside a row: {in_bytes(source.size - stop)} of {INDEX_ROW} are there."
-        emitter.error("datas3t-index-cut", words, (stop, source.size))
-        fields.append(Field("cut-off row", Kind.GARBAGE, (Span(stop, source.size),), note=words))
+        message = f"The index ends inside a row: {in_bytes(source.size - stop)} of {INDEX_ROW} are present."
+        emitter.error("datas3t-index-cut", message, (stop, source.size))
+        fields.append(Field("cut-off row", Kind.GARBAGE, (Span(stop, source.size),), note=message))
     emitter.lay(fields)
 
 
@@ -161,7 +160,7 @@ def _index_field(source: Source, row: int) -> Field:
     rows = IndexRows(source.read(start, INDEX_ROW))
     values: Sequence[int | None] = rows[0] if len(rows) else (None, None, None)
     parts = (
-        ("header offset", 0, 8, Kind.OFFSET, "Where the tar header begins, in bytes."),
+        ("header offset", 0, 8, Kind.OFFSET, "Where the tar header starts, in bytes."),
         ("header size", 8, 10, Kind.LENGTH, "In blocks of 512 bytes."),
         ("data size", 10, 16, Kind.LENGTH, "In bytes."),
     )
@@ -173,5 +172,5 @@ def _index_field(source: Source, row: int) -> Field:
 
 
 def read_index(archive: Archive, index: int, _progress: Progress) -> Iterator[bytes]:
-    """See Format.read: an index has no members."""
+    """Raises MemberError: an index has no members."""
     raise MemberError(f"An index has no member {index}: its datapoints are in the tar beside {archive.source.name}.")

@@ -1,7 +1,7 @@
-"""Writing a range: a tar of datapoints as the published programs make it, and the metadata beside it.
+"""Write a range: a tar of datapoints as the published programs write it, and its metadata.
 
 S3 Storage Layout, Datapoint Structure and Metadata Files. The tar is ustar (POSIX.1-2017, pax) with two blocks of zeros
-at its end and no more. Nothing here writes: the caller is given the bytes.
+at its end and no more. Nothing here does I/O: the caller writes the returned bytes.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksu
 from inspector.formats._zstd import compress
 from inspector.formats.datas3t.keys import DIGITS
 
-LARGEST = 8**11 - 1
-"""The largest datapoint whose size a ustar header can hold, in bytes."""
+MAX_DATAPOINT_BYTES = 8**11 - 1
+"""The largest size that a ustar header can hold."""
 
 END = 2 * ZEROS
-"""What ends a tar."""
+"""The end of a tar."""
 
 _NAME = 100
 _LEVEL = 19
-"""The best compression that asks readers for no larger window."""
+"""The highest compression level that needs no larger window in readers."""
 
 
 class WriteError(Exception):
-    """A datapoint cannot be taken in: the message is a sentence for a person."""
+    """A datapoint cannot be added; the message is a sentence for users."""
 
 
 class Row(NamedTuple):
-    """What the metadata says of one datapoint: offsets in the tar, in bytes, and the xxHash64 of its data."""
+    """The metadata of one datapoint: offsets in the tar in bytes, and the xxHash64 of its data."""
 
     key: int
     begin: int
@@ -40,12 +40,12 @@ class Row(NamedTuple):
 
 
 def row_text(row: Row) -> bytes:
-    """A row as it stands in the JSON: its numbers are strings, the hash has no leading zeros."""
+    """A row as JSON: its numbers are strings, the hash has no leading zeros."""
     return b'{"id":"%d","begin_offset":"%d","end_offset":"%d","data_hash":"%x"}' % row
 
 
 def metadata(rows: Iterable[Row]) -> bytes:
-    """The metadata object: one zstd frame of a JSON array of the rows, which come in the order of their keys."""
+    """The metadata object: one zstd frame of a JSON array of the rows, given in key order."""
     return compress(b"[%s]" % b",".join(map(row_text, rows)), _LEVEL)
 
 
@@ -55,11 +55,11 @@ def header(name: bytes, size: int, modified: int, mode: int = 0o644) -> bytes:
     ``modified`` is in seconds since 1970.
     """
     if len(name) > _NAME:
+        raise WriteError(f"The name {visible(name)!r} is longer than the {_NAME} bytes that a tar header can hold.")
+    if size > MAX_DATAPOINT_BYTES:
         raise WriteError(
-            f"The name {visible(name)!r} is longer than the {_NAME} bytes that the header of a tar can hold."
+            f"A datapoint has {in_bytes(size)}; a tar header can hold at most {in_bytes(MAX_DATAPOINT_BYTES)}."
         )
-    if size > LARGEST:
-        raise WriteError(f"A datapoint has {in_bytes(size)}; the header of a tar can hold at most {in_bytes(LARGEST)}.")
     block = bytearray(ZEROS)
     block[: len(name)] = name
     for start, stop, value in ((100, 108, mode), (108, 116, 0), (116, 124, 0), (124, 136, size), (136, 148, modified)):
@@ -72,15 +72,15 @@ def header(name: bytes, size: int, modified: int, mode: int = 0o644) -> bytes:
 
 
 def octal(value: int, size: int) -> bytes:
-    """A number of a header: ``size`` bytes with the NUL that ends it."""
+    """A header number of ``size`` bytes, including its final NUL."""
     return b"%0*o\0" % (size - 1, value)
 
 
 class Writer:
-    """The books of a range that is being written, from the key ``first`` on, one key after another.
+    """Tracks a range being written, with contiguous keys from ``first``.
 
-    The caller writes what ``begin``, ``end`` and ``finish`` give, and the datapoints' bytes between them. ``rows`` are
-    for the metadata; ``size`` is what the tar would have if it were finished now, in bytes.
+    The caller writes what ``begin``, ``end`` and ``finish`` return, and the bytes of the datapoints in between.
+    ``rows`` go into the metadata.
     """
 
     def __init__(self, first: int) -> None:
@@ -95,16 +95,16 @@ class Writer:
 
     @property
     def size(self) -> int:
-        """See the class."""
+        """Bytes of the tar if it were finished now."""
         return aligned(self._at) + len(END)
 
     @property
     def name(self) -> str:
-        """What the object is called; it has at least one datapoint."""
+        """The object name; needs at least one datapoint."""
         return f"{self._first:0{DIGITS}d}-{self.rows[-1].key:0{DIGITS}d}.tar"
 
     def begin(self, extension: str, size: int, modified: int) -> bytes:
-        """Begin the next datapoint, whose name ends in ``extension`` (``.json``); gives its header."""
+        """Start the next datapoint, whose name ends in ``extension`` (``.json``); returns its header."""
         name = f"{self._first + len(self.rows):0{DIGITS}d}{extension}".encode()
         block = header(name, size, modified)
         self._head, self._at, self._left = self._at, self._at + BLOCK, size
@@ -112,7 +112,7 @@ class Writer:
         return block
 
     def add(self, data: bytes) -> None:
-        """These bytes of the datapoint have been written; raises WriteError where they are more than announced."""
+        """Count written bytes of the datapoint; raises WriteError if they exceed the announced size."""
         self._left -= len(data)
         if self._left < 0:
             raise WriteError(f"A datapoint became larger while it was read, by {in_bytes(-self._left)} or more.")
@@ -120,7 +120,7 @@ class Writer:
         self._digest.update(data)
 
     def end(self) -> bytes:
-        """End the datapoint; gives its padding. Raises WriteError where bytes are missing."""
+        """End the datapoint; returns its padding. Raises WriteError if bytes are missing."""
         if self._left:
             missing = f"{in_bytes(self._left)} of it {verb(self._left, 'is', 'are')} missing"
             raise WriteError(f"A datapoint became smaller while it was read: {missing}.")
@@ -130,5 +130,5 @@ class Writer:
         return padding
 
     def finish(self) -> bytes:
-        """What ends the tar."""
+        """The end of the tar."""
         return END

@@ -14,11 +14,14 @@ from inspector.core.archive import Emitter
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
+from inspector.formats._zstd import MAGIC
 
 RESET = 0
 """The type of a reset block, a control block."""
 BLOB = 32
 """Stands for a blob block among the types, which are 0..31 for control blocks."""
+NOT_OPENING = 34
+"""Stands for a reset block that opens no segment: one of more than MAX_IMPLAUSIBLE_SEGMENTS without a zstd frame."""
 REST = 33
 """Stands for the bytes behind a varint that cannot be read, to the end of the stream."""
 
@@ -29,7 +32,12 @@ VARINT = 10
 BLOCKS = 4_000_000
 """The most blocks that are told apart; the rest is left as it is, so that a file of zeros does not fill memory."""
 
+MAX_IMPLAUSIBLE_SEGMENTS = 1_000
+"""Reset blocks without a zstd frame behind them that open a segment, for each segment has a hash to compare."""
+
 _BLOB = bytes((BLOB,))
+_FRAME = VARINT + len(MAGIC)
+"""The magic of a zstd frame lies within so many bytes behind a reset block that opens a segment."""
 _SMALLEST, _LARGEST = 4096, 512 * 1024
 
 
@@ -38,7 +46,8 @@ class Blocks:
 
     Block ``i`` is ``[edges[i], edges[i + 1])``, its payload begins at ``payloads[i]``. ``segments`` are the numbers of
     the blocks that begin a segment: 0 and every reset block. ``claimed`` is the end that the last block claims, past
-    ``edges[-1]`` where bytes are missing; ``left_off`` says whether there were too many to tell them all.
+    ``edges[-1]`` where bytes are missing; ``left_off`` says whether there were too many to list; ``implausible`` is
+    how many reset blocks have no zstd frame behind them.
     """
 
     def __init__(self) -> None:
@@ -48,6 +57,7 @@ class Blocks:
         self.segments = array("Q", (0,))
         self.claimed = 0
         self.left_off = False
+        self.implausible = 0
 
     def __len__(self) -> int:
         return len(self.payloads)
@@ -59,6 +69,13 @@ class Blocks:
         self.edges.append(start)
         self.payloads.append(payload)
         self.types.append(kind)
+
+    def opens(self, window: bytes, stop: int) -> bool:
+        """Whether a reset block that ends at ``stop`` of ``window`` opens a segment: see MAX_IMPLAUSIBLE_SEGMENTS."""
+        if stop + _FRAME <= len(window) and window.find(MAGIC, stop, stop + _FRAME) < 0:
+            self.implausible += 1
+            return self.implausible <= MAX_IMPLAUSIBLE_SEGMENTS
+        return True
 
     def close(self, stop: int, claimed: int) -> None:
         """End the last block at ``stop``, though its varint may say ``claimed``."""
@@ -163,6 +180,8 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
         if value & 1:
             blocks.types.extend(_BLOB * (len(blocks) - known))
             kind, length = typed(value)
+            if kind == RESET and not blocks.opens(window, payload + length):
+                kind = NOT_OPENING
             blocks.append(kind, base + at, base + payload)
             known = len(blocks)
         else:
@@ -175,7 +194,14 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
 
 
 def report(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
-    """Report that the blocks end before the stream does, or reach past its end."""
+    """Report that the blocks end before the stream does, or reach past its end, and reset blocks that open nothing."""
+    more = blocks.types.count(NOT_OPENING)
+    if more:
+        emitter.warning(
+            "rca-too-many-segments",
+            f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "
+            "no zstd frame behind them. Their hashes are not compared.",
+        )
     if len(blocks) and blocks.types[-1] == REST:
         _report_rest(blocks, blocks.edges[len(blocks) - 1], inner, emitter)
     elif len(blocks) and blocks.claimed > inner.size:

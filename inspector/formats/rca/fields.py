@@ -15,7 +15,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.rows import LazyRows
 from inspector.core.span import Spans
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST, typed, varint
+from inspector.formats.rca.blocks import BLOB, HASH, NOT_OPENING, RESET, REST, typed, varint
 from inspector.formats.rca.layout import Layout, OuterStarts
 
 _SECTION = "RCA, Inner Layer Format (Blob Layer)"
@@ -24,7 +24,7 @@ _RESET_SECTION = "RCA, Reset blocks (block type 0)"
 _CONTROL_ROLES = role_bit(Role.EXTENT) | role_bit(Role.CONTROL)
 _ROLES = [_CONTROL_ROLES] * 32
 _ROLES[RESET] |= role_bit(Role.DIGEST)
-_ROLES += [role_bit(Role.EXTENT) | role_bit(Role.DATA), role_bit(Role.GAP)]
+_ROLES += [role_bit(Role.EXTENT) | role_bit(Role.DATA), role_bit(Role.GAP), _CONTROL_ROLES]
 
 
 class _BlockRoles(LazyRows[int]):
@@ -171,8 +171,12 @@ class BlobLayerFields:
         )
 
     def _control(self, block: int, value: int, stated: str) -> Field:
-        kind = self._blocks.types[block]
         span = self._inner.outer(self._blocks.payloads[block], self._blocks.edges[block + 1])
+        if self._blocks.types[block] == NOT_OPENING:
+            kind, note = RESET, f"A reset block with {stated} that opens no segment: too many before it hold nothing."
+        else:
+            kind = self._blocks.types[block]
+            note = f"A control block of the unknown type {kind} with {stated}: readers skip it."
         parts = [Field("payload", Kind.BYTES, span, note="Of a meaning that is not known here.")]
         return parent(
             "control block",
@@ -180,5 +184,5 @@ class BlobLayerFields:
             self._spans(block, block + 1),
             self._parts(block, value, f"control, type {kind}, {stated}", parts),
             value=kind,
-            note=f"A control block of the unknown type {kind} with {stated}: readers skip it.",
+            note=note,
         )

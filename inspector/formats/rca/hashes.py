@@ -26,6 +26,8 @@ from inspector.formats.rca.chunks import METADATA
 from inspector.formats.rca.layout import NEAR, Layout, Near
 
 _WORKERS = 8
+MAX_HASH_TRIALS = 1_000
+"""Wrong hashes of which it is tried whether they alone are wrong."""
 _ENDED = -1
 Ranges = tuple[tuple[int, int], ...]
 """Inner bytes ``[start, stop)``, in order."""
@@ -62,6 +64,7 @@ class Hashes:
         if self._lead:
             self._cut_off.insert(0, blocks.edges[1] - blocks.payloads[0] < HASH)
         self.inner = Near(layout.inner)
+        self._filled = layout.filled_chunks()
         self._held = bytearray(rows)
         self._known = bytearray(rows)
         self._digests = {convention: array("Q", bytes(8 * rows)) for convention in Convention}
@@ -170,9 +173,12 @@ class Hashes:
         """
         if self.verdict(row) is not Verdict.MISMATCH or self.segment(row) in self.layout.damaged:
             return None
+        stored = int.from_bytes(self.stored(row), "big")
         for convention in Convention:
-            computed = bytes.fromhex(self.digest(row, convention))
-            if sum(one != other for one, other in zip(computed, self.stored(row), strict=False)) == 1:
+            if not self._known[row] & convention.value:
+                continue
+            changed = self._digests[convention][row] ^ stored
+            if changed and (changed & -changed).bit_length() - 1 >> 3 == changed.bit_length() - 1 >> 3:
                 return convention
         return None
 
@@ -184,7 +190,7 @@ class Hashes:
         segment = self.segment(row)
         if self.final(row) or segment < 0 or segment in self.layout.damaged or not self._known[row]:
             return False
-        chunk = None if self._held[row] else self.layout.filled(self.bounds(row)[1])
+        chunk = None if self._held[row] else self._filled.get(self.bounds(row)[1])
         return chunk is not None and chunk.metadata.hex() in {self.digest(row, each) for each in Convention}
 
     def hash_only(self, row: int) -> bool:
@@ -221,7 +227,7 @@ def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = Non
     progress.begin("Comparing hashes", total)
     _Comparison(hashes, progress).run(wanted)
     progress.advance(max(0, progress.total - progress.done))  # what no hash that can be compared covers
-    for row in hashes.wrong():
+    for row in hashes.wrong()[:MAX_HASH_TRIALS]:
         if _only_the_hash_is_wrong(hashes, row, progress):
             hashes.repaired.add(row)
     return hashes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 from inspector.core.edit import Patch
@@ -86,11 +87,12 @@ class Layout:
 
     def filled(self, at: int) -> Chunk | None:
         """The chunk that ends at the inner position ``at``, where another one follows it."""
-        for chunk in self.chunks.chunks[:-1]:
-            at -= chunk.payload.size
-            if not at:
-                return chunk
-        return None
+        return self.filled_chunks().get(at)
+
+    def filled_chunks(self) -> dict[int, Chunk]:
+        """The chunks that another one follows, by the inner position at which each ends."""
+        chunks = self.chunks.chunks[:-1]
+        return dict(zip(accumulate(chunk.payload.size for chunk in chunks), chunks, strict=True))
 
     def outer_starts(self, first: int, last: int) -> list[int]:
         """Where the blocks ``[first, last)`` begin in the file."""

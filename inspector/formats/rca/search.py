@@ -7,8 +7,8 @@ Where the blocks cease to make sense a varint may be wrong: if exactly one value
 there. Else the next segment is searched for by the zstd frame that it begins with, and is one only if a hash
 proves it.
 
-All of this takes time that is linear in the bytes searched: each byte is followed, decoded and hashed a bounded number
-of times (``BUDGET`` and a quarter more for what varints may have been), whatever the bytes are.
+All of this takes time that is linear in the bytes searched, whatever they are: ``Budget`` counts the bytes that are
+hashed and decoded and the blocks and candidates that are looked at, and holds the limits of both.
 """
 
 from __future__ import annotations
@@ -29,18 +29,43 @@ from inspector.formats.rca.layout import Layout, Lost, Near
 
 RESET_HEAD = b"\x81\x04"
 """How a reset block begins whose payload is a hash and nothing more."""
-BUDGET = 32
-"""How often a byte is followed at most, on average."""
-_STEP = 12
-"""What looking at a block costs, in bytes that are followed."""
-FREE = 1 << 20
-"""Bytes that are followed in any case, however small the archive."""
+MIN_BYTES = 1 << 20
+"""Bytes that a search hashes and decodes in any case, however small the archive."""
+MAX_PASSES = 32
+"""How often a search hashes and decodes each byte of the archive, on average."""
+MIN_STEPS = 50_000
+"""Blocks and candidates that a search looks at in any case: about 10 to 20 microseconds each."""
+BYTES_PER_STEP = 64
+"""A search looks at one more block or candidate for so many bytes of the archive."""
+TENTATIVE_SHARE = 4
+"""Trials of other varints may cost this fraction of the budget beyond it: 4 for a quarter."""
+MAX_UNALIGNED_BLOCKS = 4_096
+"""Blocks of one segment that are followed behind the first that hardly any writer makes."""
+MAX_EMPTY_SEGMENTS = 64
+"""Segments in a row without a right hash and without a blob that decodes, before they count as one damaged stretch."""
+_NO_FRAME = 0x0B
+"""Bits that are 0 in the first byte behind a frame's magic: the reserved one, and those of a dictionary, never used."""
 _EXTRA = 256
 """The furthest that a reset block is looked for before the blob block that follows it, in bytes."""
 _ENDS = 4096
 """The most zstd blocks of one blob whose varint is looked for: 512 MiB of content."""
 _TRIALS = 32
 """The most values of one varint that are tried."""
+
+
+class Budget:
+    """What one search has cost and may cost: ``bytes`` hashed and decoded, and ``steps``, blocks and candidates."""
+
+    def __init__(self, size: int, share: int = 1) -> None:
+        """For an archive of ``size`` bytes of blob layer, divided by ``share``."""
+        self.bytes = self.steps = 0
+        self.max_bytes = (MIN_BYTES + MAX_PASSES * size) // share
+        self.max_steps = (MIN_STEPS + size // BYTES_PER_STEP) // share
+
+    @property
+    def left(self) -> bool:
+        """Whether the search may go on."""
+        return self.bytes <= self.max_bytes and self.steps <= self.max_steps
 
 
 class Fix(NamedTuple):
@@ -56,13 +81,15 @@ class _Segment:
 
     ``closed`` is where a hash proves that it ends; else ``reset`` is where a reset block or the end of the stream
     follows all the same, and ``lost`` where the blocks cease to make sense: with ``reset`` the first block that hardly
-    any writer makes, if there is one. ``last`` are where blocks begin whose varints may be wrong.
+    any writer makes, if there is one. ``last`` are where blocks begin whose varints may be wrong. ``empty`` says that
+    no blob in it decodes.
     """
 
     closed: int | None = None
     reset: int | None = None
     lost: int | None = None
     last: tuple[int, ...] = ()
+    empty: bool = False
 
 
 class Search:
@@ -70,22 +97,21 @@ class Search:
 
     ``lost`` are the stretches to leave out, ``fix`` is a varint to be put right first: another search will tell more.
     ``end`` is the last inner position at which the hash in the chunk's header proves that the archive ends there, in
-    an archive of which nothing else says that. ``work`` counts the bytes that were followed.
+    an archive of which nothing else says that. ``budget`` and ``tentative`` count the work.
     """
 
     def __init__(self, layout: Layout, hashes: Hashes, progress: Progress) -> None:
         self.lost: list[Lost] = []
         self.fix: Fix | None = None
         self.end: int | None = None
-        self.work = 0
         self._layout = layout
         self._hashes = hashes
         self._inner = layout.inner
         self._near = Near(layout.inner)
         self._progress = progress
-        self._budget = FREE + BUDGET * layout.inner.size
-        self._trying = False
-        self._tried = 0
+        self.budget = Budget(layout.inner.size)
+        self.tentative = Budget(layout.inner.size, TENTATIVE_SHARE)
+        self._spent = self.budget
 
     def run(self) -> Search:
         """Search all there is, or up to a fix."""
@@ -115,13 +141,17 @@ class Search:
 
     def _region(self, at: int, stop: int) -> None:
         following: int | None = at
+        empty: list[int] = []  # where segments begin in which no blob decodes, one behind the other
         while following is not None and following < stop and self.fix is None:
             at, found = following, self._follow(following)
             following = found.reset
+            empty = [*empty, at] if found.empty and found.closed is None else []
             if found.closed is not None:
                 following = found.closed
                 if following < self._inner.size and not self._stored(following):
                     self.fix = Fix(following, RESET_HEAD)
+            elif len(empty) > MAX_EMPTY_SEGMENTS:
+                following = self._behind(empty[0], stop, None)
             elif found.lost is not None:
                 self.fix = self._restored(at, found.last)
                 if self.fix is None:
@@ -147,20 +177,18 @@ class Search:
     @contextmanager
     def _tentative(self) -> Iterator[None]:
         """What is followed meanwhile may be of no use: it is counted apart, so that segments are found all the same."""
-        self._trying = True
+        self._spent = self.tentative
         try:
             yield
         finally:
-            self._trying = False
+            self._spent = self.budget
 
-    def _spend(self, size: int) -> bool:
-        """Count bytes that are about to be followed; False where that is too many."""
-        self.work += size
+    def _spend(self, size: int, steps: int = 1) -> bool:
+        """Count bytes and blocks that are about to be followed; False where that is too many."""
+        self._spent.bytes += size
+        self._spent.steps += steps
         self._progress.advance(0)
-        if self._trying:
-            self._tried += size
-            return self._tried <= self._budget // 4
-        return self.work - self._tried <= self._budget
+        return self._spent.left
 
     def _block(self, at: int) -> tuple[int, int, int] | None:
         """The type of the block at ``at``, where its payload begins and where it ends; None for what is none."""
@@ -169,7 +197,7 @@ class Search:
         kind, payload = typed(value)
         stop = at + length + payload
         # A blob has at least the 0 byte that ends its name: an empty one is never written.
-        if not length or stop > size or (kind == BLOB and not payload) or not self._spend(_STEP + length):
+        if not length or stop > size or (kind == BLOB and not payload) or not self._spend(length):
             return None
         return kind, at + length, stop
 
@@ -223,15 +251,18 @@ class Search:
         # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
         digests, stream, edge, last = self._digests(at), Stream(), at, [at, at]
         odd: int | None = None
+        unaligned, empty = 0, True
         while edge < self._inner.size:
             block = self._block(edge)
-            if block is None or not self._spend(block[2] - edge):
-                return _Segment(lost=edge if odd is None else odd, last=(*last, edge))
+            unaligned += odd is not None
+            if block is None or unaligned > MAX_UNALIGNED_BLOCKS or not self._spend(block[2] - edge):
+                return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
             kind, payload, stop = block
             if kind == RESET and edge > at:
-                return _Segment(reset=edge, lost=odd, last=tuple(last))
+                return _Segment(reset=edge, lost=odd, last=tuple(last), empty=empty)
             if kind == BLOB and not self._decodes(stream, payload, stop):
-                return _Segment(lost=edge if odd is None else odd, last=(*last, edge))
+                return _Segment(lost=edge if odd is None else odd, last=(*last, edge), empty=empty)
+            empty &= kind != BLOB
             if odd is None and (not stream.aligned if kind == BLOB else kind != RESET):
                 odd = edge
                 last.append(odd)
@@ -292,11 +323,15 @@ class Search:
             base = at - len(before)
             found = window.find(MAGIC, max(0, len(before) - len(MAGIC) + 1))
             while found >= 0:
-                yield from self._resets_before(base + found, start)
+                if found + len(MAGIC) >= len(window) or not window[found + len(MAGIC)] & _NO_FRAME:
+                    if not self._spend(0):
+                        return
+                    yield from self._resets_before(base + found, start)
                 found = window.find(MAGIC, found + 1)
             at += len(piece)
             before = window[-(len(MAGIC) - 1) :]
-            self._spend(len(piece))
+            if not self._spend(len(piece)):
+                return
 
     def _resets_before(self, frame: int, start: int) -> Iterator[int]:
         """Where a reset block may begin behind which the blob begins whose zstd frame is at ``frame``."""

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app.tabs import Tabs
-from inspector.gui.kit import fonts, preferences, theme
-from inspector.gui.kit.setting import Number
+from inspector.gui.kit import preferences, theme
+from inspector.gui.kit.preferences import Number
 from inspector.gui.kit.settings import Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -67,7 +67,7 @@ class Appearance(QObject):
             self._dress(tab.hex_pane)
 
     def _choose_font(self) -> None:
-        fonts.choose(self._settings.get(preferences.FONT), self._settings.get(preferences.FONT_SIZE))
+        theme.set_fixed_font(self._settings.get(preferences.FONT), self._settings.get(preferences.FONT_SIZE))
 
     def _show_font(self) -> None:
         self._choose_font()

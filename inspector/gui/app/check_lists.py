@@ -17,7 +17,7 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.tabs.audit_tab import AuditTab
-    from inspector.gui.tabs.check_list_tab import CheckTab
+    from inspector.gui.tabs.check_list import CheckTab
 
 
 class CheckLists(QObject):
@@ -43,7 +43,7 @@ class CheckLists(QObject):
         self._list(locations, connection).checks.start()
 
     def _list(self, locations: list[str], connection: Connection) -> CheckTab:
-        from inspector.gui.tabs.check_list_tab import CheckTab  # the first paint does not wait for it
+        from inspector.gui.tabs.check_list import CheckTab  # the first paint does not wait for it
 
         tab = CheckTab(list(locations), connection)
         tab.chosen.connect(self._open_location)
@@ -57,10 +57,10 @@ class CheckLists(QObject):
     @property
     def sides(self) -> Sides:
         """What shows a check or an audit of an earlier session, which goes on when the user wants that."""
-        return {"check": self._list_again, "audit": lambda kept: self._audit().take_up(kept)}
+        return {"check": self._list_again, "audit": lambda kept: self._audit().restore(kept)}
 
     def _list_again(self, kept: OpenTab) -> None:
-        self._list(list(kept.places), self._connections.known(kept.location)).show_places()
+        self._list(list(kept.places), self._connections.known(kept.location)).show_locations()
 
     def _audit(self) -> AuditTab:
         from inspector.gui.tabs.audit_tab import AuditTab  # the first paint does not wait for it

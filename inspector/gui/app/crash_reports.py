@@ -28,11 +28,11 @@ class CrashReports(QObject):
 
     Signals:
         noted(str report): a mistake came up. Whatever thread it came up in, it is shown in the window's.
-        saveWanted(): the user wants what is unfinished kept.
+        saveRequested(): the user wants what is unfinished kept.
     """
 
     noted = Signal(str)
-    saveWanted = Signal()
+    saveRequested = Signal()
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -111,7 +111,7 @@ class CrashReports(QObject):
         from inspector.gui.dialogs.crash_report import CrashReportDialog
 
         dialog = CrashReportDialog(self._window)
-        dialog.saveWanted.connect(self.saveWanted)
+        dialog.saveRequested.connect(self.saveRequested)
         dialog.finished.connect(self._told)
         return dialog
 

@@ -65,7 +65,7 @@ class CreateActions(QObject):
     @property
     def sides(self) -> Sides:
         """What goes on with a draft of an earlier session."""
-        return {"draft": lambda kept: self._new_archive().take_up(kept)}
+        return {"draft": lambda kept: self._new_archive().restore(kept)}
 
     def _new_archive(self) -> NewArchiveTab:
         from inspector.gui.tabs.new_archive import NewArchiveTab  # the first paint does not wait for it
@@ -140,7 +140,7 @@ class CreateActions(QObject):
         from inspector.gui.dialogs.catalogue import CatalogueDialog
 
         dialog = CatalogueDialog(self._parent, self._owner.settings.text(CATALOGUE))
-        dialog.used.connect(lambda path: self._owner.settings.set_text(CATALOGUE, path))
+        dialog.searched.connect(lambda path: self._owner.settings.set_text(CATALOGUE, path))
         dialog.chosen.connect(self._show)
         self._keep(dialog, dialog.client)
         dialog.show()

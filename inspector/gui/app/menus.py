@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from inspector.core.names import visible
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.kit import preferences
-from inspector.gui.kit.choice_menu import ChoiceMenu
-from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.settings import ChoiceMenu, Settings
 from inspector.gui.kit.text import escaped
 from inspector.resources import samples
 

@@ -91,7 +91,7 @@ class S3Actions(QObject):
 
         dialog = OpenLocationDialog(self._parent, self.connections, location)
         dialog.chosen.connect(self.open)
-        dialog.browseWanted.connect(self._browse)
+        dialog.browseRequested.connect(self._browse)
         self._keep(dialog, dialog.client)
         return dialog
 
@@ -126,9 +126,9 @@ class S3Actions(QObject):
         if is_s3(location):
             self.connections.remember(location, connection)
         tab = BrowserTab(self.connections, location, connection)
-        tab.openWanted.connect(self.open)
-        tab.checkWanted.connect(self._owner.checks.check)
-        tab.extractWanted.connect(self._extract)
+        tab.openRequested.connect(self.open)
+        tab.checkRequested.connect(self._owner.checks.check)
+        tab.extractRequested.connect(self._extract)
         self._owner.tabs.insert_side(tab)
 
     @property

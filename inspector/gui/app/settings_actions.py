@@ -36,7 +36,7 @@ class SettingsActions:
         """Each setting as a line of the palette of commands, which shows it in the dialog; each choice makes it so."""
         from inspector.gui.app.command_palette import Line
         from inspector.gui.kit import preferences
-        from inspector.gui.kit.setting import Choice
+        from inspector.gui.kit.preferences import Choice
 
         found: dict[Line, Callable[[], object]] = {}
         for one in preferences.EVERY:

@@ -31,8 +31,8 @@ from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
+from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
-from inspector.gui.panels.digests import DigestsPanel
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.header import HeaderPanel
 from inspector.gui.panels.members import MembersPanel
@@ -72,7 +72,7 @@ class Tab(QWidget):
         self.structure = StructurePanel(document, self.hex_pane.swatch)
         self.byte = BytePanel(document, self.hex_pane.inspector)
         self.findings = FindingsPanel(document)
-        self.digests = DigestsPanel(document)
+        self.digests = ChecksumsPanel(document)
         self.editing = Editing(document)
         self.hex_editing = HexEditing(document, self.editing, self.hex_pane)
         self.header = HeaderPanel(document, self.editing)
@@ -93,8 +93,8 @@ class Tab(QWidget):
         self.navigation = Navigation(document, self.hex_pane)
         self.arrows = Arrows(document, self.hex_pane.hex, self.navigation)
         self.members.drag_with(self.temp_files.files)
-        self.findings.exportWanted.connect(self.saving.ask_report)
-        self.findings.repairWanted.connect(self.plan_repairs)
+        self.findings.exportRequested.connect(self.saving.ask_report)
+        self.findings.repairRequested.connect(self.plan_repairs)
         self.coverage = CoverageDock(document)
         self.area = QMainWindow()
         self.area.setWindowFlags(Qt.WindowType.Widget)
@@ -138,12 +138,12 @@ class Tab(QWidget):
         self.remedies.told.connect(self.note.hide)  # which says the same
         self.editing.changed.connect(self.note.hide)  # which was about the state before
         self.editing.changed.connect(self._title_changes)
-        self.banner.repairWanted.connect(self.plan_repairs)
-        self.changes.copyWanted.connect(self.writing.ask_copy)
-        self.changes.exportWanted.connect(self.writing.ask_export)
-        self.repair.changesWanted.connect(self.show_changes)
-        self.repair.copyWanted.connect(self.writing.ask_repaired)
-        self.repair.salvageWanted.connect(self.writing.ask_salvage)
+        self.banner.repairRequested.connect(self.plan_repairs)
+        self.changes.copyRequested.connect(self.writing.ask_copy)
+        self.changes.exportRequested.connect(self.writing.ask_export)
+        self.repair.changesRequested.connect(self.show_changes)
+        self.repair.copyRequested.connect(self.writing.ask_repaired)
+        self.repair.salvageRequested.connect(self.writing.ask_salvage)
         document.statusChanged.connect(self._title_findings)
         self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)
 
@@ -189,7 +189,7 @@ class Tab(QWidget):
         # Qt makes new bars of tabs, and until it deletes the old ones they are painted over what lies there now.
         for bar in self.area.findChildren(QTabBar):
             QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
-        self.coverage.place()
+        self.coverage.update_visibility()
         self.hide_requests()
         return restored
 
@@ -205,8 +205,8 @@ class Tab(QWidget):
         for dock in self.docks.values():
             dock.show()
         self.hide_requests()
-        self.coverage.place()
-        self.coverage.give_room()
+        self.coverage.update_visibility()
+        self.coverage.resize_to_bands()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
         shares = (26, 20) if width >= WIDE else (33, 23)

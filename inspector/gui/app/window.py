@@ -31,13 +31,12 @@ from inspector.gui.app.toolbar import ToolBar
 from inspector.gui.document.session import OpenTab
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.ipc.temp_dir import TempDir
-from inspector.gui.kit.clipboard import copy_cells
 from inspector.gui.kit.dropping import take_copy
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
 from inspector.gui.kit.locations import absolute, from_mime
-from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.widgets import MessageBar, copy_cells
 from inspector.gui.panels.status_line import StatusLine
 
 if TYPE_CHECKING:  # see Window._new_tab
@@ -67,7 +66,7 @@ class Window(QMainWindow):
         self.addToolBar(self.tools)
         self.line = StatusLine(self)
         self.setStatusBar(self.line)
-        self.message = Message()
+        self.message = MessageBar()
         self.start_page = StartPage()
         self.checks = CheckLists(self, self.tabs, self.open_location, self.settings)
         self.making = CreateActions(self, self)
@@ -102,7 +101,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         self.start_page.chosen.connect(self.open_location)
         self.start_page.wanted.connect(self.open_files)
-        self.crash_reports.saveWanted.connect(self._keep_unfinished)
+        self.crash_reports.saveRequested.connect(self._keep_unfinished)
         self.tabs.currentChanged.connect(self._change_tab)
         self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
 

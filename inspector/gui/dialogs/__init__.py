@@ -1,1 +1,1 @@
-"""Windows that ask for something; nothing waits for any of them."""
+"""Dialogs; none of them blocks."""

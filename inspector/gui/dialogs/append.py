@@ -1,4 +1,4 @@
-"""Asking what is to be added to an RCA archive, and how."""
+"""The dialog that adds members to an RCA archive."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SIZE = (720, 460)
 
 
 class AppendDialog(QDialog):
-    """Lists what will be added to the archive at ``location``; ``then`` gets what is agreed to."""
+    """Lists what will be added to the archive at ``location``; ``then`` gets the accepted Draft."""
 
     def __init__(self, parent: QWidget, name: str, location: str, then: Callable[[Draft], object]) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Add to {name}")
         self._location = location
-        self._then = then
+        self._on_accept = then
         self.client = create_client(self)
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
@@ -35,27 +35,27 @@ class AppendDialog(QDialog):
         layout.addWidget(self.options)
         layout.addWidget(self.buttons)
         self.resize(*SIZE)
-        self.inputs.looked.connect(self._enable)
+        self.inputs.contentsChanged.connect(self._enable)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        self.finished.connect(self._end)
+        self.finished.connect(self._stop_worker)
         self._enable()
 
     def draft(self) -> Draft:
-        """What is asked for."""
+        """The Draft of the current fields."""
         draft = Draft(ArchiveKind.RCA, self._location, tuple(self.inputs.locations), grows=True)
         return self.options.apply(draft)
 
     def accept(self) -> None:
-        """See QDialog: only what was looked at is added."""
+        """Accept only contents that have been read."""
         if self.add.isEnabled():
-            self._then(self.draft())
+            self._on_accept(self.draft())
             super().accept()
 
     def _enable(self) -> None:
         contents = self.inputs.contents
         self.add.setEnabled(contents is not None and not contents.obstacle and contents.count > 0)
 
-    def _end(self) -> None:
+    def _stop_worker(self) -> None:
         self.inputs.stop()
         self.client.close()

@@ -1,4 +1,4 @@
-"""Searching a catalogue: in which archive a member is, and where."""
+"""The dialog that searches a catalogue for the archive that contains a member."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inspector.core.numbers import count, grouped
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, table_view
 from inspector.operations.protocol.create_views import FoundPlaces, Place
 from inspector.operations.protocol.requests import CreateRequests
@@ -31,22 +31,22 @@ TITLES = ("Name", "Archive", "Offset", "Length")
 
 
 class CatalogueDialog(QDialog):
-    """Searches while it is open, without being in the way of the window.
+    """Searches a catalogue; the window stays usable.
 
     Signals:
-        chosen(object): a Place is to be shown.
-        used(str): the catalogue at this path has been searched.
+        chosen(object): show this Place.
+        searched(str): the catalogue at this path was searched.
     """
 
     chosen = Signal(object)
-    used = Signal(str)
+    searched = Signal(str)
 
     def __init__(self, parent: QWidget, path: str) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Search Catalogue")
         self.client = create_client(self)
-        self.client.lost.connect(self._fail)
+        self.client.lost.connect(self._show_error)
         self._job: Job[FoundPlaces] | None = None
         self._places: tuple[Place, ...] = ()
         self.path = PathField(path)
@@ -55,7 +55,7 @@ class CatalogueDialog(QDialog):
         self.browse = QPushButton("&Browse…")
         self.name = QLineEdit()
         self.name.setAccessibleName("Name")
-        self.name.setPlaceholderText("a whole name, or a prefix and *")
+        self.name.setPlaceholderText("a full name, or a prefix and *")
         self.search = QPushButton("&Search")
         self.search.setDefault(True)
         self.browse.setAutoDefault(False)
@@ -92,7 +92,7 @@ class CatalogueDialog(QDialog):
 
     def _connect(self) -> None:
         self.browse.clicked.connect(self._ask_path)
-        self.search.clicked.connect(self.seek)
+        self.search.clicked.connect(self.start_search)
         self.table.activated.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._enable)
         self.open_button.clicked.connect(self._open)
@@ -102,7 +102,7 @@ class CatalogueDialog(QDialog):
 
     @property
     def settled(self) -> bool:
-        """Whether it does not search."""
+        """Whether no search is running."""
         return self._job is None
 
     def _ask_path(self) -> None:
@@ -113,8 +113,8 @@ class CatalogueDialog(QDialog):
         dialog.fileSelected.connect(self.path.setText)
         dialog.open()
 
-    def seek(self) -> None:
-        """Search."""
+    def start_search(self) -> None:
+        """Search the catalogue for the name."""
         if not self.path.text().strip() or not self.name.text():
             self.stack.show_sentence("Choose a catalogue and type a name.")
             return
@@ -123,27 +123,28 @@ class CatalogueDialog(QDialog):
         self.stack.show_sentence("Searching…")
         self.sentence.setText("")
         path = absolute(self.path.text().strip())
-        self._job = job = self.client.start(CreateRequests.find, path, self.name.text()).then(self._take, self._fail)
-        job.finished.connect(lambda: self._over(job))
-        self.used.emit(path)
+        job = self.client.start(CreateRequests.find, path, self.name.text())
+        self._job = job.then(self._show_found, self._show_error)
+        job.finished.connect(lambda: self._job_finished(job))
+        self.searched.emit(path)
 
-    def _over(self, job: Job[FoundPlaces]) -> None:
+    def _job_finished(self, job: Job[FoundPlaces]) -> None:
         if self._job is job:
             self._job = None
 
-    def _take(self, found: FoundPlaces) -> None:
+    def _show_found(self, found: FoundPlaces) -> None:
         self._places = found.places
         self.model.show([_row(place) for place in found.places])
         if not found.places:
             self.stack.show_sentence(f"No member is named {visible(self.name.text())}.")
             return
         self.stack.show_view(self.table)
-        more = " There are more: type more of the name." if found.more else ""
+        more = " There are more; type more of the name." if found.more else ""
         self.sentence.setText(f"{count(len(found.places), 'member')}.{more}")
         self.table.selectRow(0)
         self.table.setFocus()
 
-    def _fail(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self._places = ()
         self.model.show(())
         self.stack.show_sentence(sentence)

@@ -1,4 +1,4 @@
-"""A mistake in the program: what is said of it, a report to copy, and going on."""
+"""The dialog for internal errors: a sentence, and a report to copy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
-from inspector.gui.kit.fonts import fixed_font
+from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
 SENTENCE = "The program hit an internal error. It keeps running, but what you see may be out of date."
@@ -19,13 +19,13 @@ SIZE = (640, 420)
 
 
 class CrashReportDialog(QDialog):
-    """Beside the window, which can be worked in as before.
+    """Shows crash reports; the window stays usable.
 
     Signals:
-        saveWanted(): what is unfinished is to be kept.
+        saveRequested(): save the session and pending changes.
     """
 
-    saveWanted = Signal()
+    saveRequested = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -55,7 +55,7 @@ class CrashReportDialog(QDialog):
         layout.addWidget(buttons)
 
     def show_reports(self, reports: list[str], happened: int) -> None:
-        """Show reports of so many mistakes; those that were alike have one report together."""
+        """Show the reports of ``happened`` errors; equal errors share one report."""
         times = plural("It happened {number} time.", "It happened {number} times.", happened) if happened > 1 else ""
         self.sentence.setText(f"{SENTENCE} {times}".rstrip())
         text = "\n\n".join(reports)
@@ -69,5 +69,5 @@ class CrashReportDialog(QDialog):
         QGuiApplication.clipboard().setText(self.report.toPlainText())
 
     def _save(self) -> None:
-        self.saveWanted.emit()
+        self.saveRequested.emit()
         self.accept()

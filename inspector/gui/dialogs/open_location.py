@@ -1,4 +1,4 @@
-"""Asking for a path or an address on S3, and how S3 is to be reached."""
+"""The dialog that opens a path or an S3 address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import browse_client
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.widgets import sentence_label
-from inspector.gui.panels.connection_form import ConnectionForm
+from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.operations.protocol.requests import ProfileRequests
 from inspector.sources.s3.address import SCHEME, is_s3, parse
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection
 
 SIZE = (620, 300)
-NOTHING = "A path, or an S3 address: s3://bucket/key for an object, s3://bucket/prefix/ for everything below a prefix."
-HERE = "This is a path on this computer."
-BEHIND = "This is taken as the path {path} on this computer."
+HINT = "A path, or an S3 address: s3://bucket/key for an object, s3://bucket/prefix/ for everything below a prefix."
+LOCAL_PATH = "This is a path on this computer."
+TAKEN_AS_PATH = "This is taken as the path {path} on this computer."
 
 
 class OpenLocationDialog(QDialog):
-    """Asks for a location; ``connections`` says how its bucket was reached before.
+    """Asks for a location; ``connections`` remembers the connection of each bucket.
 
     Signals:
-        chosen(str, object): a location is to be opened, with a Connection.
-        browseWanted(str, object): what lies at a location is to be listed.
+        chosen(str, object): open this location with this Connection.
+        browseRequested(str, object): list this location with this Connection.
     """
 
     chosen = Signal(str, object)
-    browseWanted = Signal(str, object)
+    browseRequested = Signal(str, object)
 
     def __init__(self, parent: QWidget, connections: Connections, location: str = SCHEME) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class OpenLocationDialog(QDialog):
         self.setWindowTitle("Open Location")
         self._connections = connections
         self._bucket = ""
-        self._touched = False
+        self._is_edited = False
         self._filling = False
         self.client = browse_client(self)
         self.location = PathField()
@@ -57,7 +57,7 @@ class OpenLocationDialog(QDialog):
         self.form.offer_endpoints(connections.endpoints())
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.browse = self.buttons.addButton("&Browse", QDialogButtonBox.ButtonRole.ActionRole)
-        self.browse.setToolTip("List the contents instead of opening it")
+        self.browse.setToolTip("List the contents instead of opening the location")
         self.open_ = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self.open_.setDefault(True)
         self._lay_out()
@@ -65,7 +65,7 @@ class OpenLocationDialog(QDialog):
         self._fill(connections.latest())
         self.location.setText(location)
         if location == SCHEME:
-            self.location.selectAll()  # who types a path or a whole address has it replaced
+            self.location.selectAll()  # typing a path or a full address replaces it
         self.client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
         leave_drops(self)
         self.resize(*SIZE)
@@ -83,23 +83,23 @@ class OpenLocationDialog(QDialog):
 
     def _connect(self) -> None:
         self.location.textChanged.connect(self._change_location)
-        self.form.changed.connect(self._touch)
+        self.form.changed.connect(self._edited)
         self.form.endpointChosen.connect(lambda endpoint: self._fill(self._connections.at(endpoint)))
         self.browse.clicked.connect(self._browse)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         self.finished.connect(lambda _: self.client.close())
 
-    # ---- what is entered ---------------------------------------------------------------------------------------
+    # ---- fields ------------------------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """The location as it is entered, without what lets others in."""
+        """The entered location without credentials."""
         return strip_credentials(_location(self.location.text().strip().strip("'\"")))
 
     def show_connection(self, connection: Connection) -> None:
-        """Enter a connection instead of the one that is remembered, and move the keyboard to it."""
+        """Fill in a connection instead of the remembered one, and move the focus to it."""
         self._fill(connection)
-        self._touched = True
+        self._is_edited = True
         self.form.profile.setFocus()
 
     def _fill(self, connection: Connection) -> None:
@@ -108,20 +108,20 @@ class OpenLocationDialog(QDialog):
         self._filling = False
         self._enable()
 
-    def _touch(self) -> None:
-        self._touched = self._touched or not self._filling
+    def _edited(self) -> None:
+        self._is_edited = self._is_edited or not self._filling
         self._enable()
 
     def _change_location(self) -> None:
-        """Another bucket is reached as it was before, unless something else has been entered."""
-        bucket = self._address()
-        if bucket and bucket != self._bucket and not self._touched:
+        """Use the remembered connection of a new bucket unless the user has edited the connection."""
+        bucket = self._entered_bucket()
+        if bucket and bucket != self._bucket and not self._is_edited:
             self._bucket = bucket
             self._fill(self._connections.known(self.text()))
         self._enable()
 
-    def _address(self) -> str:
-        """The bucket that is entered, empty while there is none."""
+    def _entered_bucket(self) -> str:
+        """The entered bucket, "" if there is none."""
         try:
             return parse(self.text()).bucket
         except SourceError:
@@ -133,38 +133,38 @@ class OpenLocationDialog(QDialog):
         remark = self._remark()
         self.remark.setText(remark)
         self.remark.setVisible(bool(remark))
-        fine = bool(self._address()) and not self.form.trouble() if remote else bool(text)
-        self.open_.setEnabled(fine)
-        self.open_.setToolTip("" if fine else remark or self.form.trouble())
-        self.browse.setEnabled(remote and not self.form.trouble())
+        is_valid = bool(self._entered_bucket()) and not self.form.problem() if remote else bool(text)
+        self.open_.setEnabled(is_valid)
+        self.open_.setToolTip("" if is_valid else remark or self.form.problem())
+        self.browse.setEnabled(remote and not self.form.problem())
 
     def _remark(self) -> str:
-        """What is said of the location: what it is taken as, or why it cannot be opened."""
+        """How the location is interpreted, or why it cannot be opened."""
         text = self.text()
         if not is_s3(text):
-            behind = is_s3(self.location.text().strip())
-            return BEHIND.format(path=visible(text)) if behind else HERE if text else NOTHING
+            after_scheme = is_s3(self.location.text().strip())
+            return TAKEN_AS_PATH.format(path=visible(text)) if after_scheme else LOCAL_PATH if text else HINT
         try:
             parse(text)
         except SourceError as error:
-            return NOTHING if text == SCHEME else str(error)
+            return HINT if text == SCHEME else str(error)
         return ""
 
-    # ---- what is done ------------------------------------------------------------------------------------------
+    # ---- actions -----------------------------------------------------------------------------------------------
 
     def accept(self) -> None:
-        """See QDialog: only what can be tried is opened."""
+        """Accept only a valid location."""
         if self.open_.isEnabled():
             self.chosen.emit(self.text(), self.form.connection())
             super().accept()
 
     def _browse(self) -> None:
-        self.browseWanted.emit(self.text(), self.form.connection())
+        self.browseRequested.emit(self.text(), self.form.connection())
         super().accept()
 
 
 def _location(typed: str) -> str:
-    """What was typed, or the path or the whole address that was typed behind the scheme."""
+    """The typed text, or the path or full address typed after the preset ``s3://``."""
     rest = typed[len(SCHEME) :]
     if is_s3(typed) and (rest.startswith(("/", "~", "./", "../", "\\")) or rest[1:3] in (":\\", ":/") or is_s3(rest)):
         return rest

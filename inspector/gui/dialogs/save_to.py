@@ -1,4 +1,4 @@
-"""Asking where a copy of an archive is to be written: to a file here, or to an object on S3."""
+"""The dialog that asks for the target of a copy: a local file or an S3 object."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from inspector.core.source import SourceError
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import push_button, sentence_label
-from inspector.gui.panels.s3_target import S3Target
+from inspector.gui.panels.s3_connection import S3Target
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 680
-PLACES = "A path here, or s3://bucket/key."
-TAKEN = "The file exists already: choose another name, or replace it."
+HINT = "A local path, or s3://bucket/key."
+EXISTS = "The file exists already: choose another name, or replace it."
 NO_KEY = "An object needs a key: s3://bucket/key."
 
 
 class SaveToDialog(QDialog):
-    """``target`` is what is offered at first, ``reach`` how S3 is reached.
+    """Asks for a target; ``target`` is the first suggestion, ``s3_target`` shows the S3 connection.
 
     Signals:
-        chosen(str, bool, object): a path or an address, whether what is there is replaced, and the Connection.
+        chosen(str, bool, object): the path or address, whether to replace an existing file, and the Connection.
     """
 
     chosen = Signal(str, bool, object)
 
-    def __init__(self, parent: QWidget, title: str, target: str, reach: S3Target) -> None:
+    def __init__(self, parent: QWidget, title: str, target: str, s3_target: S3Target) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.target = PathField(target)
         self.target.setAccessibleName("Path, or address on S3")
         self.browse = push_button("&Browse…", "Choose a file on this computer")
-        self.reach = reach
+        self.s3_target = s3_target
         self.overwrite = QCheckBox("&Replace existing files")
         self.remark = sentence_label()
         self.remark.setAccessibleName("About the target")
@@ -50,7 +50,7 @@ class SaveToDialog(QDialog):
         grid.addWidget(self.target, 0, 1)
         grid.addWidget(self.browse, 0, 2)
         grid.addWidget(self.remark, 1, 1, 1, 2)
-        grid.addWidget(self.reach, 2, 1, 1, 2)
+        grid.addWidget(self.s3_target, 2, 1, 1, 2)
         grid.addWidget(self.overwrite, 3, 1, 1, 2)
         grid.setRowStretch(4, 1)
         grid.addWidget(self.buttons, 5, 0, 1, 3)
@@ -63,12 +63,12 @@ class SaveToDialog(QDialog):
         self._enable()
 
     def text(self) -> str:
-        """The place as it is entered, whole and without what lets others in."""
+        """The absolute target, without credentials."""
         typed = self.target.text().strip().strip("'\"")
         return absolute(typed) if typed else ""
 
-    def _trouble(self) -> str:
-        """Why nothing can be written there, whatever is there; empty where it may be possible."""
+    def _problem(self) -> str:
+        """Why the target is invalid, "" if it is valid."""
         text = self.text()
         if not is_s3(text):
             return "" if text else "Choose where to write it."
@@ -78,29 +78,29 @@ class SaveToDialog(QDialog):
             return str(error)
 
     def _enable(self) -> None:
-        trouble = self._trouble()
-        self.remark.setText(trouble or PLACES)
-        self.reach.follow(self.text())
-        self.save.setEnabled(not trouble)
+        problem = self._problem()
+        self.remark.setText(problem or HINT)
+        self.s3_target.follow(self.text())
+        self.save.setEnabled(not problem)
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, self.windowTitle())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        # Whether something is replaced is for the box in this dialog to say, once.
+        # The check box of this dialog decides whether to replace; do not ask twice.
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
         dialog.fileSelected.connect(self.target.setText)
         dialog.open()
 
     def accept(self) -> None:
-        """See QDialog: only what can be tried; how a bucket is reached that is new is asked first."""
+        """Accept a valid target; ask for the connection of an unknown bucket first."""
         if not self.save.isEnabled():
             return
         if not is_s3(self.text()) and not self.overwrite.isChecked() and Path(self.text()).exists():
-            self.remark.setText(TAKEN)
-        elif not self.reach.is_sure:
-            self.reach.ask(self.accept)
+            self.remark.setText(EXISTS)
+        elif not self.s3_target.is_settled:
+            self.s3_target.ask(self.accept)
         else:
-            self.reach.remember()
-            self.chosen.emit(self.text(), self.overwrite.isChecked(), self.reach.connection)
+            self.s3_target.remember()
+            self.chosen.emit(self.text(), self.overwrite.isChecked(), self.s3_target.connection)
             super().accept()

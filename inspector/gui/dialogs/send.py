@@ -1,4 +1,4 @@
-"""What will be sent to S3, before it is."""
+"""The dialog that confirms an upload to S3."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from inspector.gui.document.editing import Dispatch
 from inspector.gui.kit.widgets import sentence_label
 
 SIZE = (640, 340)
-LEAVES = (
+NOTE = (
     "Metadata, tags and storage class of the object are kept. If the bucket keeps versions, the old version is "
     "kept too; otherwise it is lost."
 )
 
 
 class SendDialog(QDialog):
-    """Shows what is about to be sent, as ``lines``, and is accepted where that is wanted."""
+    """Shows the planned upload as ``lines``."""
 
     def __init__(self, parent: QWidget, location: str, dispatch: Dispatch, lines: tuple[str, ...]) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Send to S3")
-        self.sentence = sentence_label(_told(location, dispatch))
-        self.lines = QPlainTextEdit("\n".join((*lines, *_beside(dispatch))))
+        self.sentence = sentence_label(_summary(location, dispatch))
+        self.lines = QPlainTextEdit("\n".join((*lines, *_sibling_lines(dispatch))))
         self.lines.setReadOnly(True)
         self.lines.setTabChangesFocus(True)
         self.lines.setAccessibleName("What will be sent")
-        self.remark = sentence_label(LEAVES)
+        self.remark = sentence_label(NOTE)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        words = "&Send All of It" if dispatch.whole else "&Send"
-        self.send = self.buttons.addButton(words, QDialogButtonBox.ButtonRole.AcceptRole)
+        label = "&Send All of It" if dispatch.whole else "&Send"
+        self.send = self.buttons.addButton(label, QDialogButtonBox.ButtonRole.AcceptRole)
         cancel = self.buttons.button(QDialogButtonBox.StandardButton.Cancel)
-        # What costs much more than what was asked for is not for Enter to begin.
+        # Enter must not start an upload that costs much more than was requested.
         (cancel if dispatch.whole else self.send).setDefault(True)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
@@ -47,23 +47,23 @@ class SendDialog(QDialog):
         (cancel if dispatch.whole else self.send).setFocus()
 
 
-def _told(location: str, dispatch: Dispatch) -> str:
-    """What is to be changed, and why it is asked for again where it is."""
-    edit, what = dispatch.edit, visible(location)
+def _summary(location: str, dispatch: Dispatch) -> str:
+    """What will change, after the reason for asking again if there is one."""
+    edit, target = dispatch.edit, visible(location)
     if edit is None:
-        return f"Beside {what} will be written:"
+        return f"Files that will be written next to {target}:"
     text = "{label}: {bytes} in {places}. A new object will replace {object}."
     if edit.dropped.size:
         text = "{label}: {bytes} in {places}, {cut} cut off. A new object will replace {object}."
-    said = text.format(
+    summary = text.format(
         label=edit.label,
         bytes=in_bytes(sum(len(patch.new) for patch in edit.patches)),
         places=count(len(edit.patches), "place"),
         cut=in_bytes(edit.dropped.size),
-        object=what,
+        object=target,
     )
-    return f"{dispatch.why}\n\n{said}" if dispatch.why else said
+    return f"{dispatch.why}\n\n{summary}" if dispatch.why else summary
 
 
-def _beside(dispatch: Dispatch) -> tuple[str, ...]:
-    return tuple(f"{name}: written beside it" for name in dispatch.beside)
+def _sibling_lines(dispatch: Dispatch) -> tuple[str, ...]:
+    return tuple(f"{name}: written next to it" for name in dispatch.beside)

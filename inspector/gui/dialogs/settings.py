@@ -1,31 +1,46 @@
-"""The dialog of all settings: what is changed in it holds at once."""
+"""The settings dialog. Changes apply at once."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
     QDialog,
     QDialogButtonBox,
+    QFontComboBox,
     QFormLayout,
     QFrame,
+    QHBoxLayout,
     QLabel,
+    QLineEdit,
     QScrollArea,
     QSizePolicy,
+    QSpinBox,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from inspector.gui.dialogs.setting_fields import field_for
 from inspector.gui.kit import preferences
-from inspector.gui.kit.setting import Flag, Page
+from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, SettingsPage, Text
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import push_button, sentence_label
 
+CreateField = Callable[[Any, Settings], QWidget]
+MAX_FIELD_PX = 320
+"""Pixels: the maximum width of a field."""
+PADDING_PX = 10
+"""Pixels around a number, as around a text."""
+
 SIZE = (560, 460)
 NOTES = {
-    Page.LIMITS: "These settings apply to archives opened from now on.",
-    Page.S3: (
+    SettingsPage.LIMITS: "These settings apply to archives opened from now on.",
+    SettingsPage.S3: (
         "These settings apply to archives opened from now on. A bucket that was opened before keeps its own "
         "connection. Keys are never stored here; they stay where the AWS tools keep them."
     ),
@@ -33,7 +48,7 @@ NOTES = {
 
 
 class SettingsDialog(QDialog):
-    """All settings, a page for each subject."""
+    """All settings, one page per topic."""
 
     def __init__(self, parent: QWidget, settings: Settings) -> None:
         super().__init__(parent)
@@ -44,14 +59,14 @@ class SettingsDialog(QDialog):
         self.fields: dict[str, QWidget] = {}
         self.pages = QTabWidget()
         self.pages.setAccessibleName("Settings by topic")
-        for page in Page:
+        for page in SettingsPage:
             self.pages.addTab(self._page(page), page.value)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         self.reset = push_button("Reset This Page", "Reset this page to its defaults")
         self.reset_all = push_button("Reset All", "Reset all settings to their defaults; recent files stay")
-        self.reset.clicked.connect(lambda: self._reset(list(Page)[self.pages.currentIndex()]))
-        self.reset_all.clicked.connect(lambda: self._reset(*Page))
+        self.reset.clicked.connect(lambda: self._reset(list(SettingsPage)[self.pages.currentIndex()]))
+        self.reset_all.clicked.connect(lambda: self._reset(*SettingsPage))
         for button in (self.reset, self.reset_all):
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
         layout = QVBoxLayout(self)
@@ -59,12 +74,12 @@ class SettingsDialog(QDialog):
         layout.addWidget(buttons)
 
     def go_to(self, key: str) -> None:
-        """Show the page of a setting and move the keyboard to its field; to the first page where there is none."""
+        """Show the page of a setting and focus its field; an unknown key means the first setting."""
         setting = next((one for one in preferences.EVERY if one.key == key), preferences.EVERY[0])
-        self.pages.setCurrentIndex(list(Page).index(setting.page))
+        self.pages.setCurrentIndex(list(SettingsPage).index(setting.page))
         self.fields[setting.key].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _page(self, page: Page) -> QWidget:
+    def _page(self, page: SettingsPage) -> QWidget:
         inner = QWidget()
         form = QFormLayout(inner)
         form.setContentsMargins(16, 16, 16, 16)
@@ -76,11 +91,11 @@ class SettingsDialog(QDialog):
                 label = QLabel("" if isinstance(setting, Flag) else setting.label)
                 label.setBuddy(field)
                 form.addRow(label, field)
-                form.addRow("", _quiet(setting.tip))
-        if page is Page.GENERAL:
+                form.addRow("", _hint_label(setting.tip))
+        if page is SettingsPage.GENERAL:
             self._add_recent(form)
         if page in NOTES:
-            form.addRow(_quiet(NOTES[page]))
+            form.addRow(_hint_label(NOTES[page]))
         area = QScrollArea()
         area.setAccessibleName(page.value)
         area.setWidgetResizable(True)
@@ -97,14 +112,115 @@ class SettingsDialog(QDialog):
         self.clear.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         form.addRow(QLabel("Recent files"), self.clear)
 
-    def _reset(self, *pages: Page) -> None:
+    def _reset(self, *pages: SettingsPage) -> None:
         for setting in preferences.EVERY:
             if setting.page in pages:
                 self._settings.put(setting, setting.default)
 
 
-def _quiet(text: str) -> QLabel:
+def _hint_label(text: str) -> QLabel:
     label = sentence_label(text)
     label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
     label.setContentsMargins(0, 0, 0, 8)
     return label
+
+
+def field_for(setting: Setting[Any], settings: Settings) -> QWidget:
+    """The field of a setting, with its label and tooltip."""
+    field = _create_field(setting, settings)
+    field.setObjectName(setting.key)
+    field.setAccessibleName(setting.label)
+    field.setAccessibleDescription(setting.tip)
+    field.setToolTip(setting.tip)
+    field.setMaximumWidth(MAX_FIELD_PX)
+    return field
+
+
+def _create_field(setting: Setting[Any], settings: Settings) -> QWidget:
+    kinds: tuple[tuple[type[Setting[Any]], CreateField], ...] = (
+        *((Flag, _flag), (Choice, _choice), (Number, _number), (FontFamily, _FontFamilyField)),
+        (Text, _text),
+    )
+    return next(create for kind, create in kinds if isinstance(setting, kind))(setting, settings)
+
+
+class _SettingBinding(QObject):
+    """Keeps a field in step with its setting while the field exists."""
+
+    def __init__(
+        self, setting: Setting[Any], settings: Settings, field: QObject, show: Callable[[Any], object]
+    ) -> None:
+        super().__init__(field)
+        self._setting, self._settings, self._field, self._show = setting, settings, field, show
+        settings.changed.connect(self._changed)
+        self._changed(setting.key)
+
+    def _changed(self, key: str) -> None:
+        if key == self._setting.key:
+            self._field.blockSignals(True)
+            self._show(self._settings.get(self._setting))
+            self._field.blockSignals(False)
+
+
+def _flag(setting: Flag, settings: Settings) -> QWidget:
+    field = QCheckBox(setting.label)
+    _SettingBinding(setting, settings, field, field.setChecked)
+    field.toggled.connect(lambda on: settings.put(setting, on))
+    return field
+
+
+def _choice(setting: Choice, settings: Settings) -> QWidget:
+    field = QComboBox()
+    for value in setting.words:
+        field.addItem(setting.called(value), value)
+    _SettingBinding(setting, settings, field, lambda value: field.setCurrentIndex(field.findData(value)))
+    field.currentIndexChanged.connect(lambda at: settings.put(setting, str(field.itemData(at))))
+    return field
+
+
+def _number(setting: Number, settings: Settings) -> QWidget:
+    field = QSpinBox()
+    field.setRange(setting.least, setting.most)
+    field.setSuffix(f" {setting.unit}" if setting.unit else "")
+    field.setMinimumHeight(field.fontMetrics().height() + PADDING_PX)
+    field.setSpecialValueText(setting.special)
+    field.setGroupSeparatorShown(True)
+    field.setKeyboardTracking(False)  # set the number when it is complete, not with each digit
+    _SettingBinding(setting, settings, field, field.setValue)
+    field.valueChanged.connect(lambda number: settings.put(setting, number))
+    return field
+
+
+def _text(setting: Text, settings: Settings) -> QWidget:
+    field = QLineEdit()
+    field.setPlaceholderText(setting.hint)
+    field.setClearButtonEnabled(True)
+    _SettingBinding(setting, settings, field, field.setText)
+    field.textChanged.connect(lambda text: settings.put(setting, text.strip()))
+    return field
+
+
+class _FontFamilyField(QWidget):
+    """The monospaced fonts, and a button for the system's font."""
+
+    def __init__(self, setting: FontFamily, settings: Settings) -> None:
+        super().__init__()
+        self.fonts = QFontComboBox()
+        self.fonts.setFontFilters(QFontComboBox.FontFilter.MonospacedFonts)
+        self.fonts.setAccessibleName(setting.label)
+        self.system = push_button("System", f"Use the default font: {setting.hint}")
+        self.setFocusProxy(self.fonts)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.fonts, 1)
+        layout.addWidget(self.system)
+        _SettingBinding(setting, settings, self.fonts, self._show)
+        self.fonts.currentFontChanged.connect(lambda font: settings.put(setting, font.family()))
+        self.system.clicked.connect(lambda: settings.put(setting, setting.default))
+
+    def _show(self, family: str) -> None:
+        if family:
+            self.fonts.setCurrentFont(QFont(family))
+        else:
+            self.fonts.setCurrentIndex(-1)
+            self.fonts.setEditText("System font")

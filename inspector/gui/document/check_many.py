@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from inspector.core.redaction import strip_credentials
 from inspector.gui.ipc.client import Client, check_client
 from inspector.operations.jobs.process_pool import DIED
-from inspector.operations.protocol.check_views import CheckLocation, Outcome, check_failed
+from inspector.operations.protocol.check_views import CheckTarget, Outcome, check_failed
 from inspector.operations.protocol.requests import CheckRequests
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -26,7 +26,7 @@ class ManyChecks(QObject):
 
     Signals:
         started(): it is going to be found out which locations there are.
-        found(object): which locations there are to check: a list of CheckLocation, whose places the other signals give.
+        found(object): which locations there are to check: a list of CheckTarget, whose places the other signals give.
         began(int): the check of one has begun.
         came(int, object): what the check of one came to, an Outcome.
         failed(str): it cannot be done, or not gone on with; why. Then it is finished.
@@ -44,7 +44,7 @@ class ManyChecks(QObject):
         super().__init__(parent)
         self._locations = locations
         self._connection = connection
-        self._wanted: list[CheckLocation] = []
+        self._wanted: list[CheckTarget] = []
         self._waiting: deque[int] = deque()
         self._at: dict[Client[CheckRequests], int | None] = {}
         self._most = FAR_WORKERS if any(map(is_s3, locations)) else WORKERS
@@ -80,7 +80,7 @@ class ManyChecks(QObject):
         self._at[client] = None
         return client
 
-    def _found(self, client: Client[CheckRequests], wanted: list[CheckLocation]) -> None:
+    def _found(self, client: Client[CheckRequests], wanted: list[CheckTarget]) -> None:
         self._wanted = wanted
         self._waiting.extend(range(len(wanted)))
         self.found.emit(wanted)

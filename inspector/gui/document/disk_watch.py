@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton
 
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
-from inspector.gui.kit.message_bar import Message
+from inspector.gui.kit.widgets import MessageBar
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import DiskChange, Stage
 
@@ -38,7 +38,7 @@ class DiskWatch(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(PAUSE)
         self._timer.timeout.connect(self._look)
-        self.message = Message()
+        self.message = MessageBar()
         self.keep = QPushButton("Keep")
         self.keep.setToolTip("Keep what is shown")
         self.keep.clicked.connect(self._keep)

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.gui.dialogs.extract import ExtractDialog, Wish
-from inspector.gui.dialogs.extracted import ExtractedDialog
+from inspector.gui.dialogs.extract import ExtractDialog, ExtractedDialog, ExtractionChoices
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.panels.banner import Banner
@@ -58,16 +57,16 @@ class ExtractFlow(QObject):
         path = PurePath(location)
         return str(path.with_name(f"{path.name}-extracted" if path.stem == path.name else path.stem))
 
-    def _plan(self, wish: Wish) -> Job[ExtractionPlan]:
-        arguments = (wish.members, wish.folder, wish.on_conflict, wish.doubtful)
+    def _plan(self, choices: ExtractionChoices) -> Job[ExtractionPlan]:
+        arguments = (choices.members, choices.folder, choices.on_conflict, choices.doubtful)
         return self._document.client.start(ArchiveRequests.plan_extraction, *arguments)
 
-    def start(self, wish: Wish) -> None:
+    def start(self, choices: ExtractionChoices) -> None:
         """Extract."""
-        self._folder = wish.folder
-        how = (wish.on_conflict, wish.doubtful, wish.keep_damaged, wish.remove_unfinished)
-        job = self._document.start(ArchiveRequests.extract, wish.members, wish.folder, *how).then(self._tell)
-        job.finished.connect(lambda: self._say_cancelled(job, wish.folder))
+        self._folder = choices.folder
+        how = (choices.on_conflict, choices.doubtful, choices.keep_damaged, choices.remove_unfinished)
+        job = self._document.start(ArchiveRequests.extract, choices.members, choices.folder, *how).then(self._tell)
+        job.finished.connect(lambda: self._say_cancelled(job, choices.folder))
 
     def _say_cancelled(self, job: Job[ExtractionResult], folder: str) -> None:
         if job.cancelled:

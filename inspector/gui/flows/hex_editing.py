@@ -8,8 +8,7 @@ from inspector.core.edit import differing
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.hex.overwriting import Overwriting
-from inspector.gui.hex.typing import Typed
+from inspector.gui.hex.overwriting import Overwriting, Typed
 from inspector.operations.protocol.views import LayerKind
 
 ONLY_FILE = "Bytes can only be edited in the File layer; this layer is derived from it."

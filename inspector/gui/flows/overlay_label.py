@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.message_bar import Message
+from inspector.gui.kit.widgets import MessageBar
 
 MARGIN = 8
 """Pixels between the note and the edges of what it lies over."""
 
 
-class OverlayLabel(Message):
+class OverlayLabel(MessageBar):
     """Shows what a document says, until it is closed or the user goes on to another place."""
 
     def __init__(self, document: Document, over: QWidget) -> None:

@@ -15,7 +15,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.file_dialogs import begin_beside
 from inspector.gui.panels.banner import Banner
-from inspector.gui.panels.s3_target import S3Target
+from inspector.gui.panels.s3_connection import S3Target
 from inspector.operations.protocol.edit_views import WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.ipc.temp_dir import TempDir
-from inspector.gui.kit.model_dragging import FILES
+from inspector.gui.kit.table_models import FILES
 from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen

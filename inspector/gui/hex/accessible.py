@@ -21,8 +21,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
-from inspector.core.numbers import grouped, in_bytes
-from inspector.core.span import Span
+from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.span import Span, total
+from inspector.gui.kit.text import short
+from inspector.operations.protocol.views import Explanation, FieldRow
 
 
 class Bytes(Protocol):
@@ -130,3 +132,42 @@ def announce(view: QWidget, sentence: str) -> None:
         event = QAccessibleAnnouncementEvent(view, sentence)
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
         QAccessible.updateAccessibility(event)
+
+
+MOST_FINDINGS = 3
+"""Findings that are read out of one byte."""
+
+
+def spoken(explanation: Explanation, byte: int | None) -> str:
+    """``offset 14, byte 3 of 4, CRC-32, value 0x4D6C0647, reads 06``, what is around it, and what is wrong.
+
+    ``byte`` is the value of the byte, None where it has not been read.
+    """
+    parts = [f"offset {grouped(explanation.offset)}"]
+    if explanation.fields:
+        leaf = explanation.fields[-1]
+        parts += [_position(leaf, explanation.offset), short(leaf.name)]
+        parts += [f"value {short(leaf.value)}"] if leaf.value else []
+    parts += ["reads {byte}".format(byte=f"{byte:02X}")] if byte is not None else []
+    parts += [f"in {short(row.name)}" for row in reversed(explanation.fields[:-1])]
+    sentences = [", ".join(part for part in parts if part), *_remarks(explanation)]
+    return ". ".join(sentence.rstrip(".") for sentence in sentences)
+
+
+def _position(leaf: FieldRow, offset: int) -> str:
+    """Which of a field's bytes this is, counted from one over all its stretches."""
+    before = 0
+    for start, stop in leaf.spans:
+        if start <= offset < stop:
+            number, size = before + offset - start + 1, total(leaf.spans)
+            return f"byte {grouped(number)} of {grouped(size)}"
+        before += stop - start
+    return ""
+
+
+def _remarks(explanation: Explanation) -> list[str]:
+    wrong = [sentence for _, sentence in explanation.findings]
+    more = len(wrong) - MOST_FINDINGS
+    rest = [count(more, "more finding")] if more > 0 else []
+    note = [short(explanation.fields[-1].note)] if explanation.fields and explanation.fields[-1].note else []
+    return [*wrong[:MOST_FINDINGS], *rest, *note]

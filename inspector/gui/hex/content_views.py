@@ -7,7 +7,7 @@ from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import grouped, in_bytes
-from inspector.gui.kit.fonts import fixed_font
+from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
 TEXT_LIMIT = 1 << 20

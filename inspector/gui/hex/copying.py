@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 
-LARGEST = 4 << 20
+MAX_COPY_BYTES = 4 << 20
 """The most bytes copied at once: as a C array that is 25 MB of text already."""
 _PER_LINE = 16
 

@@ -6,7 +6,18 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from inspector.core.kinds import ROLES, Role, role_bit
@@ -14,13 +25,13 @@ from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
 from inspector.gui.hex.highlights import joined, meets
 from inspector.gui.hex.painting import hatching, scheme_for
-from inspector.gui.hex.verdict_lane import LANE, draw_verdicts, told
-from inspector.gui.kit.palette import COLOURS, Scheme
+from inspector.gui.kit.palette import COLOURS, Colours, Scheme
+from inspector.operations.protocol.views import Judged
 
 _WIDTH = 60
 _EDGE = 4
 """Pixels left free on both sides; the frame of what is shown reaches into them."""
-_LANE = 7
+_DAMAGE_WIDTH = 7
 """Pixels at the right for damage."""
 _TICK = 3
 """The least height of a mark of damage."""
@@ -118,7 +129,7 @@ class FileMap(QWidget):
             roles = roles_in(self._sets[y * len(self._sets) // self.height()])
             words.append(", ".join(roles))
         if self._verdicts:
-            words.append(told(self._verdicts[y * len(self._verdicts) // self.height()]))
+            words.append(verdict_text(self._verdicts[y * len(self._verdicts) // self.height()]))
         if self._kept:
             words.append("cached" if meets(self._kept, start, stop) else "not read yet")
         if meets(self._damage, start, stop):
@@ -147,7 +158,7 @@ class FileMap(QWidget):
     # ---- painting ----------------------------------------------------------------------------------------------
 
     def _roles_width(self) -> int:
-        return self.width() - 2 * _EDGE - _LANE - (LANE + 2 if self._verdicts else 0)
+        return self.width() - 2 * _EDGE - _DAMAGE_WIDTH - (VERDICT_WIDTH + 2 if self._verdicts else 0)
 
     def _drawn(self) -> QPixmap:
         """The rows as a picture, drawn once."""
@@ -175,7 +186,7 @@ class FileMap(QWidget):
             if self._sets:
                 painter.drawPixmap(QRect(_EDGE, 0, self._roles_width(), self.height()), self._drawn())
             if self._verdicts:
-                lane = QRect(_EDGE + self._roles_width() + 2, 0, LANE, self.height())
+                lane = QRect(_EDGE + self._roles_width() + 2, 0, VERDICT_WIDTH, self.height())
                 draw_verdicts(painter, self._verdicts, lane, colours)
             for span in self._kept:
                 top, height = self._pixels(span, 2)
@@ -183,7 +194,9 @@ class FileMap(QWidget):
             damage = QColor(colours.damage)
             for span in self._damage:
                 top, height = self._pixels(span, _TICK)
-                painter.fillRect(QRect(self.width() - _EDGE - _LANE + 2, top, _LANE - 2, height), damage)
+                painter.fillRect(
+                    QRect(self.width() - _EDGE - _DAMAGE_WIDTH + 2, top, _DAMAGE_WIDTH - 2, height), damage
+                )
             self._frame(painter)
         finally:
             painter.end()
@@ -269,3 +282,51 @@ def _draw_rows(painter: QPainter, sets: Sequence[int], width: int, scheme: Schem
         if not roles:
             painter.fillRect(QRect(0, top, width, height), QColor(colours.base))
         top += height
+
+
+VERDICT_WIDTH = 9
+"""Pixels across; what is judged in several ways shares them."""
+VERDICT_TEXTS = {
+    Judged.VERIFIED: "verified",
+    Judged.DAMAGED: "damaged: does not match the recorded checksum",
+    Judged.UNCHECKED: "not verified: no checksum is recorded, or it was not checked",
+}
+VERDICT_LEGEND = {Judged.VERIFIED: "verified", Judged.UNCHECKED: "not verified"}
+"""How the legend calls them; damage has an entry of its own."""
+_VERDICTS = (Judged.VERIFIED, Judged.DAMAGED, Judged.UNCHECKED)
+_VERIFIED_COLOUR = "#009E73"
+
+
+def judged_in(judged: int) -> list[Judged]:
+    """The single verdicts of a set."""
+    return [each for each in _VERDICTS if judged & each]
+
+
+def verdict_text(judged: int) -> str:
+    """What checking has said, in words."""
+    return "; ".join(VERDICT_TEXTS[each] for each in judged_in(judged))
+
+
+def fill_judged(painter: QPainter, place: QRect, judged: Judged, colours: Colours) -> None:
+    """Fill a place: verified is solid, damaged is crossed, what is not verified is dotted. Never colour alone."""
+    if judged is Judged.VERIFIED:
+        painter.fillRect(place, QColor(_VERIFIED_COLOUR))
+    elif judged is Judged.DAMAGED:
+        painter.fillRect(place, QColor(colours.damage))
+        painter.fillRect(place, QBrush(QColor(colours.base), Qt.BrushStyle.HorPattern))
+    else:
+        painter.fillRect(place, QBrush(QColor(colours.quiet), Qt.BrushStyle.Dense6Pattern))
+
+
+def draw_verdicts(painter: QPainter, sets: Sequence[int], place: QRect, colours: Colours) -> None:
+    """Draw the sets (see ``Judged``) of equal stretches of a layer from the top of a place to its foot."""
+    count, top = len(sets), 0
+    for judged, alike in groupby(sets):
+        stop = top + sum(1 for _ in alike)
+        first, last = place.top() + top * place.height() // count, place.top() + stop * place.height() // count
+        parts = judged_in(judged)
+        for index, each in enumerate(parts):
+            left, right = index * place.width() // len(parts), (index + 1) * place.width() // len(parts)
+            box = QRect(place.left() + left, first, right - left, max(1, last - first))
+            fill_judged(painter, box, each, colours)
+        top = stop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
@@ -10,21 +11,20 @@ from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal
-from inspector.gui.hex.arrow_lanes import Stroke, strokes
 from inspector.gui.hex.painting import Look
 from inspector.gui.kit.text import plain
 from inspector.operations.protocol.views import Arrow
 
-LANE = 5
+LANE_WIDTH = 5
 """Pixels between two lanes."""
-HEAD = 4
+HEAD_LENGTH = 4
 """Pixels that the head of an arrow is long, and half of its height."""
 UP, DOWN = "At byte {place}, {rows} further up.", "At byte {place}, {rows} further down."
-_BESIDE = HEAD + 4
+_HEAD_SPACE = HEAD_LENGTH + 4
 """Pixels between the first lane and the rows: the heads are there."""
-_NEAR = 3
+_HIT_DISTANCE = 3
 """Pixels beside a line in which it is still meant."""
-LEAST, MOST = _BESIDE + LANE, _BESIDE + 6 * LANE
+MIN_WIDTH, MAX_WIDTH = _HEAD_SPACE + LANE_WIDTH, _HEAD_SPACE + 6 * LANE_WIDTH
 """Pixels that one lane takes, and as many lanes as an eye can follow."""
 
 
@@ -76,7 +76,7 @@ class Gutter(QWidget):
             self.update()
 
     def _lanes(self) -> int:
-        return max(0, (self.width() - _BESIDE) // LANE)
+        return max(0, (self.width() - _HEAD_SPACE) // LANE_WIDTH)
 
     # ---- where lines are ---------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class Gutter(QWidget):
         return row * self._look.line + self._look.line // 2
 
     def _lane(self, stroke: Stroke) -> int:
-        return self.width() - _BESIDE - stroke.lane * LANE - LANE // 2
+        return self.width() - _HEAD_SPACE - stroke.lane * LANE_WIDTH - LANE_WIDTH // 2
 
     def line_of(self, stroke: Stroke) -> list[QPoint]:
         """The corners of a line, from its source to the point of its head."""
@@ -104,7 +104,7 @@ class Gutter(QWidget):
         """The arrow whose line is nearest to a pixel, if one is near."""
         near = [(self._distance(stroke, place), not stroke.lit, at) for at, stroke in enumerate(self._strokes)]
         best = min(near, default=None)
-        return self._strokes[best[2]] if best is not None and best[0] <= _NEAR else None
+        return self._strokes[best[2]] if best is not None and best[0] <= _HIT_DISTANCE else None
 
     def _distance(self, stroke: Stroke, place: QPoint) -> int:
         corners = self.line_of(stroke)
@@ -193,7 +193,73 @@ def _distance(place: QPoint, start: QPoint, stop: QPoint) -> int:
 def _head(before: QPoint, point: QPoint) -> QPolygon:
     """A triangle at ``point``, coming from ``before``."""
     if before.y() == point.y():
-        back = point.x() - (HEAD if point.x() > before.x() else -HEAD)
-        return QPolygon([point, QPoint(back, point.y() - HEAD), QPoint(back, point.y() + HEAD)])
-    back = point.y() - (HEAD if point.y() > before.y() else -HEAD)
-    return QPolygon([point, QPoint(point.x() - HEAD, back), QPoint(point.x() + HEAD, back)])
+        back = point.x() - (HEAD_LENGTH if point.x() > before.x() else -HEAD_LENGTH)
+        return QPolygon([point, QPoint(back, point.y() - HEAD_LENGTH), QPoint(back, point.y() + HEAD_LENGTH)])
+    back = point.y() - (HEAD_LENGTH if point.y() > before.y() else -HEAD_LENGTH)
+    return QPolygon([point, QPoint(point.x() - HEAD_LENGTH, back), QPoint(point.x() + HEAD_LENGTH, back)])
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """How an arrow is drawn: along ``lane``, counted from the rows outwards, between two of the rows shown.
+
+    ``source`` and ``target`` are the rows of its ends, counted from the first row shown, None where an end is not
+    shown; the line then ends at the row ``leaves``, above or below the one that is. An arrow from beside the archive
+    has its ``target`` alone and leaves for no row. ``lit`` tells whether the caret is at one of its ends.
+    """
+
+    arrow: Arrow
+    lane: int
+    source: int | None
+    target: int | None
+    leaves: int | None
+    lit: bool
+
+    @property
+    def rows(self) -> tuple[int, int]:
+        """The first and the last row that the line is beside."""
+        ends = [row for row in (self.source, self.target, self.leaves) if row is not None]
+        return min(ends), max(ends)
+
+
+def strokes(arrows: Sequence[Arrow], columns: int, top: int, rows: int, lanes: int, caret: int) -> list[Stroke]:
+    """The arrows that can be seen beside the rows ``[top, top + rows)`` of ``columns`` bytes, each with its lane.
+
+    The one at the caret comes first, then short ones; what finds no lane free is left out.
+    """
+    seen = [stroke for arrow in arrows if (stroke := _stroke(arrow, columns, top, rows, caret)) is not None]
+    seen.sort(key=lambda stroke: (not stroke.lit, stroke.rows[1] - stroke.rows[0], stroke.rows[0]))
+    free: list[set[int]] = [set(range(-1, rows + 1)) for _ in range(lanes)]
+    laid = []
+    for stroke in seen:
+        low, high = stroke.rows
+        wanted = set(range(low, high + 1))
+        lane = next((at for at, left in enumerate(free) if wanted <= left), None)
+        if lane is not None:
+            free[lane] -= wanted
+            laid.append(Stroke(stroke.arrow, lane, stroke.source, stroke.target, stroke.leaves, stroke.lit))
+    return laid
+
+
+def _stroke(arrow: Arrow, columns: int, top: int, rows: int, caret: int) -> Stroke | None:
+    source = None if arrow.source is None else _row(arrow.source.start, columns, top)
+    target = _row(arrow.target.start, columns, top)
+    lit = (arrow.source is not None and arrow.source.start <= caret < arrow.source.stop) or _leads_to(arrow, caret)
+    shown = [row for row in (source, target) if row is not None and 0 <= row < rows]
+    if source == target or not shown:
+        return None
+    if len(shown) == 2 or source is None:
+        return Stroke(arrow, 0, source, target, None, lit)
+    here = shown[0]
+    there = target if here == source else source
+    leaves = here + (1 if there > here else -1)
+    return Stroke(arrow, 0, source if here == source else None, target if here == target else None, leaves, lit)
+
+
+def _leads_to(arrow: Arrow, caret: int) -> bool:
+    """Whether the caret is where an arrow ends. What it leads to may be long: then its beginning counts."""
+    return arrow.target.start == caret
+
+
+def _row(offset: int, columns: int, top: int) -> int:
+    return offset // columns - top

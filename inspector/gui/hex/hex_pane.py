@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial, reduce
 from operator import or_
 
-from PySide6.QtCore import QPoint, Signal
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.field import Run
 from inspector.core.kinds import Role
@@ -16,19 +16,18 @@ from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.document.layer_reader import read_start
 from inspector.gui.document.selection import Selection
-from inspector.gui.hex.accessible_text import spoken
+from inspector.gui.hex.accessible import spoken
 from inspector.gui.hex.content_views import IMAGE_LIMIT, TEXT_LIMIT, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.hex.edit_strip import EditStrip
+from inspector.gui.hex.data_inspector import LOOKED_AT, DataInspector
 from inspector.gui.hex.file_map import FileMap
-from inspector.gui.hex.inspector import DataInspector
-from inspector.gui.hex.inspector_values import LOOKED_AT
 from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.legend import Legend
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.text import path_text, short
+from inspector.gui.kit.widgets import ElidedLabel
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ContentInfo, Explanation, LayerInfo
 
@@ -302,3 +301,41 @@ class HexPane(QWidget):
             self.text.show_text(data, content.encoding or "latin-1", content.layer.size)
         else:
             self.image.show_image(data, content.image or "", content.layer.size)
+
+
+class EditStrip(QFrame):
+    """Is there while bytes are overwritten, and ends that.
+
+    Signals:
+        stopWanted(): no byte is to be overwritten any more.
+    """
+
+    stopWanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.Highlight)
+        self.mark = QLabel("EDIT")
+        font = self.mark.font()
+        font.setBold(True)
+        self.mark.setFont(font)
+        self.story = ElidedLabel(
+            "Typing overwrites bytes. Nothing is written until you press Ctrl+S.", Qt.TextElideMode.ElideRight
+        )
+        for label in (self.mark, self.story):
+            label.setForegroundRole(QPalette.ColorRole.HighlightedText)
+        self.stop = QPushButton("Stop Editing")
+        self.stop.setToolTip("Stop overwriting bytes; pending changes stay (Ctrl+Shift+B)")
+        self.stop.setAutoDefault(False)
+        self.stop.clicked.connect(self.stopWanted)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 2, 6, 2)
+        layout.addWidget(self.mark)
+        layout.addWidget(self.story, 1)
+        layout.addWidget(self.stop)
+        self.hide()
+
+    def minimumSizeHint(self) -> QSize:
+        """See QWidget: the sentence gives way."""
+        return QSize(0, super().minimumSizeHint().height())

@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSiz
 
 from inspector.core.numbers import in_bytes, rounded
 from inspector.gui.document.document import Document
-from inspector.gui.kit.elided_box import ElidedBox
 from inspector.gui.kit.text import escaped, plain
-from inspector.gui.kit.widgets import ElidedLabel
+from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
 from inspector.operations.protocol.views import LayerInfo, LayerKind
 
 LONGEST_TITLE = 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
@@ -130,3 +131,121 @@ def fitting(size: int, cells: int, base: int = 16) -> Layout:
     while Layout(size, 2 * groups * GROUP, base).cells <= cells:
         groups *= 2
     return Layout(size, groups * GROUP, base)
+
+
+_PRINTABLE = bytes(byte if 0x20 <= byte < 0x7F else ord(".") for byte in range(256))
+_UNKNOWN = "--"
+_UNKNOWN_TEXT = " "
+
+
+def hex_text(data: bytes) -> str:
+    """The bytes as hex with a space between two and a wider gap between groups."""
+    return "  ".join(data[i : i + GROUP].hex(" ") for i in range(0, len(data), GROUP)).upper()
+
+
+def plain_text(data: bytes) -> str:
+    """The bytes as ASCII, a full stop for what cannot be printed."""
+    return data.translate(_PRINTABLE).decode("ascii")
+
+
+def row_text(known: Sequence[tuple[int, bytes]], row: Span, columns: int) -> str:
+    """The hex and text columns of the bytes of a row; ``known`` are those that are here, in pieces with offsets."""
+    for offset, piece in known:
+        if offset <= row.start and row.stop <= offset + len(piece):
+            data = piece[row.start - offset : row.stop - offset]
+            digits, text = hex_text(data), plain_text(data)
+            break
+    else:
+        digits, text = _with_unknown(known, row)
+    return f"{digits:<{_hex_cells(columns)}}{' ' * _GAP}{text}"
+
+
+def _with_unknown(known: Sequence[tuple[int, bytes]], row: Span) -> tuple[str, str]:
+    digits, text = [_UNKNOWN] * row.size, [_UNKNOWN_TEXT] * row.size
+    for offset, piece in known:
+        for at in range(max(row.start, offset), min(row.stop, offset + len(piece))):
+            byte = piece[at - offset : at - offset + 1]
+            digits[at - row.start], text[at - row.start] = hex_text(byte), plain_text(byte)
+    groups = (" ".join(digits[i : i + GROUP]) for i in range(0, row.size, GROUP))
+    return "  ".join(groups), "".join(text)
+
+
+def pieces_of(layout: Layout, selected: Span, base: int) -> list[tuple[int, int, bool]]:
+    """The cells of the hex and text columns as pieces (start, stop, selected) that have one text colour each.
+
+    ``selected`` are bytes of the row that begins at ``base``, one at least.
+    """
+    first, stop = selected.start - base, selected.stop - base
+    marks = (
+        (layout.hex_cell(first), layout.hex_cell(stop - 1) + 2),
+        (layout.text_cell(first), layout.text_cell(stop)),
+    )
+    found: list[tuple[int, int, bool]] = []
+    at = layout.hex_start
+    for low, high in marks:
+        if at < low:
+            found.append((at, low, False))
+        found.append((low, high, True))
+        at = high
+    if at < layout.cells:
+        found.append((at, layout.cells, False))
+    return found
+
+
+MAX_BAR_VALUE = 1 << 30
+"""The largest value of the scrollbar: Qt adds to it and must stay inside 31 bits."""
+
+
+class RowScroll:
+    """``top`` is the first of ``page`` rows that are wholly shown, out of ``rows``."""
+
+    def __init__(self) -> None:
+        self.top = 0
+        self.rows = 0
+        self.page = 1
+
+    @property
+    def last(self) -> int:
+        """The largest ``top``: the last row is then the lowest."""
+        return max(0, self.rows - self.page)
+
+    def resize(self, rows: int, page: int) -> None:
+        """Have other numbers of rows."""
+        self.rows, self.page = rows, max(1, page)
+        self.to(self.top)
+
+    def to(self, top: int) -> int:
+        """Scroll to ``top`` or as near as there are rows; gives by how many rows the position changed."""
+        before = self.top
+        self.top = max(0, min(top, self.last))
+        return self.top - before
+
+    def revealing(self, row: int, stop: int | None = None) -> int:
+        """The ``top`` that shows ``row``, and the rows before ``stop`` too if they fit.
+
+        It is the nearest one for a row beside the page; a row further away is shown with a quarter of a page before it.
+        """
+        low, high = row, max(row, (stop or row + 1) - 1)
+        if high - low >= self.page:
+            high = row
+        if self.top <= low and high < self.top + self.page:
+            return self.top
+        if self.top - self.page < low < self.top:
+            return low
+        if self.top <= low and high < self.top + 2 * self.page:
+            return high - self.page + 1
+        return max(0, min(row - self.page // 4, self.last))
+
+    @property
+    def bar_maximum(self) -> int:
+        """The scrollbar's largest value."""
+        return min(self.last, MAX_BAR_VALUE)
+
+    @property
+    def bar_value(self) -> int:
+        """The scrollbar's value for the present position."""
+        return self.top if self.last <= MAX_BAR_VALUE else self.top * MAX_BAR_VALUE // self.last
+
+    def from_bar(self, value: int) -> int:
+        """The position for a value of the scrollbar."""
+        return value if self.last <= MAX_BAR_VALUE else value * self.last // MAX_BAR_VALUE

@@ -7,9 +7,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.kinds import ROLES, Role
-from inspector.gui.hex.file_map import roles_in
+from inspector.gui.hex.file_map import VERDICT_LEGEND, fill_judged, judged_in, roles_in
 from inspector.gui.hex.painting import UNDER, hatching, scheme_for
-from inspector.gui.hex.verdict_lane import LEGEND, fill_judged, judged_in
 from inspector.gui.kit.palette import COLOURS, Colours
 from inspector.operations.protocol.views import Judged
 
@@ -38,7 +37,7 @@ class Legend(QWidget):
 
     def setRoles(self, role_set: int, damaged: bool = False, judged: int = 0, edited: bool = False) -> None:
         """Explain only the roles of a set of roles, the marks of damage and of edits if there are any, and verdicts."""
-        verdicts = [each for each in judged_in(judged) if each in LEGEND]
+        verdicts = [each for each in judged_in(judged) if each in VERDICT_LEGEND]
         marks = [mark for mark, there in ((_DAMAGED, damaged), (_EDITED, edited)) if there]
         self._entries = [*roles_in(role_set), *marks, *verdicts]
         self._tell()
@@ -117,7 +116,7 @@ class Legend(QWidget):
 def _called(entry: _Entry) -> str:
     if isinstance(entry, Role):
         return entry.value
-    return LEGEND[entry] if isinstance(entry, Judged) else entry
+    return VERDICT_LEGEND[entry] if isinstance(entry, Judged) else entry
 
 
 def _swatch(painter: QPainter, place: QRect, entry: _Entry, colours: Colours) -> None:

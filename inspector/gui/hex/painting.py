@@ -15,11 +15,10 @@ from inspector.core.kinds import Role
 from inspector.core.span import Span, intersect
 from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.highlights import Contour, contour, meets, near
-from inspector.gui.hex.layout import Layout
+from inspector.gui.hex.layout import Layout, pieces_of, row_text
 from inspector.gui.hex.pages import HexModel
-from inspector.gui.hex.row_text import pieces_of, row_text
-from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.palette import COLOURS, Colours, Scheme, scheme_of
+from inspector.gui.kit.theme import fixed_font
 
 MARGIN = 8
 """Pixels left of the offsets; a mark of damage fits into it."""

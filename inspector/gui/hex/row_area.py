@@ -2,17 +2,65 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMargins, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QMargins, QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QWidget
 
 from inspector.core.span import Span
-from inspector.gui.hex.column_header import ColumnHeader
 from inspector.gui.hex.cursor import Pane
-from inspector.gui.hex.gutter import LEAST, MOST, Gutter
-from inspector.gui.hex.layout import Layout, fitting
+from inspector.gui.hex.gutter import MAX_WIDTH, MIN_WIDTH, Gutter
+from inspector.gui.hex.layout import GROUP, Layout, RowScroll, fitting
 from inspector.gui.hex.painting import MARGIN, Grid, Look, look_for
-from inspector.gui.hex.scrolling import RowScroll
+
+
+class ColumnHeader(QWidget):
+    """Numbers the columns and marks that of the caret; a bar at its foot tells that the keyboard works below."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look: Look | None = None
+        self._layout: Layout | None = None
+        self._column: int | None = None
+        self._left = 0
+        self._focused = False
+
+    def show_state(self, look: Look, layout: Layout | None, column: int | None, left: int, focused: bool) -> None:
+        """Show the columns of ``layout`` scrolled by ``left`` pixels, that of the caret marked."""
+        state = (look, layout, column, left, focused)
+        if state != (self._look, self._layout, self._column, self._left, self._focused):
+            self._look, self._layout, self._column, self._left, self._focused = state
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Qt override."""
+        painter = QPainter(self)
+        try:
+            if self._look is not None:
+                self._paint(painter, self._look)
+        finally:
+            painter.end()
+
+    def _paint(self, painter: QPainter, look: Look) -> None:
+        painter.fillRect(self.rect(), look.base)
+        bar = 2 if self._focused else 1
+        colour = look.colours.selection if self._focused else look.colours.rule
+        painter.fillRect(QRect(0, self.height() - bar, self.width(), bar), QColor(colour))
+        if self._layout is None:
+            return
+        painter.translate(-self._left, 0)
+        painter.setFont(look.font)
+        painter.setPen(look.quiet)
+        layout = self._layout
+        painter.drawText(QPointF(MARGIN, look.baseline), "offset")
+        heads = layout.head_texts
+        columns = "  ".join(" ".join(heads[i : i + GROUP]) for i in range(0, len(heads), GROUP))
+        painter.drawText(QPointF(MARGIN + layout.hex_start * look.cell, look.baseline), columns)
+        painter.drawText(QPointF(MARGIN + layout.text_start * look.cell, look.baseline), "text")
+        if self._column is not None:
+            painter.setPen(look.text)
+            place = QPointF(MARGIN + layout.hex_cell(self._column) * look.cell, look.baseline)
+            painter.drawText(place, heads[self._column])
+
 
 _WHEEL_ROWS = 3
 """Rows that a notch of the wheel scrolls by."""
@@ -106,14 +154,14 @@ class RowArea(QAbstractScrollArea):
         """Have rows of the right length for the width; the first byte shown stays in the first row."""
         first = self._scroll.top * self._layout.columns
         look, total = self._look, self.viewport().width() + self._beside
-        least = LEAST if self._arrows_shown else 0
+        least = MIN_WIDTH if self._arrows_shown else 0
         if self._wanted_columns:
             self._layout = Layout(self._size, self._wanted_columns, self._base)
         else:
             self._layout = fitting(self._size, int((total - least - 2 * MARGIN) / look.cell), self._base)
         self._grid = Grid(look, self._layout)
         # Arrows take what the bytes leave, but never so little that none could be seen.
-        self._set_margins(max(least, min(MOST, total - self._grid.width)) if least else 0)
+        self._set_margins(max(least, min(MAX_WIDTH, total - self._grid.width)) if least else 0)
         width = self.viewport().width()
         self._scroll.top = first // self._layout.columns
         self._scroll.resize(self._layout.rows, self.viewport().height() // look.line)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtCore import QBasicTimer, QEvent, QObject, QPoint, Qt, QTimerEvent, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QCursor,
     QGuiApplication,
     QHelpEvent,
     QKeyEvent,
@@ -15,21 +16,19 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
 from inspector.gui.hex.accessible import announce, install, tell_caret
-from inspector.gui.hex.copying import LARGEST, CopyFormat, copied
-from inspector.gui.hex.cursor import Cursor, Pane
+from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, copied
+from inspector.gui.hex.cursor import Cursor, Move, Pane
 from inspector.gui.hex.highlights import joined
-from inspector.gui.hex.keys import move_of
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.painting import HATCH, RowPainter, Scene
-from inspector.gui.hex.pointer import Pointer, span_at
 from inspector.gui.hex.row_area import RowArea
 
-_K = QKeySequence.StandardKey
+_Key = QKeySequence.StandardKey
 _LEFT = Qt.MouseButton.LeftButton
 
 
@@ -190,8 +189,8 @@ class HexView(RowArea):
         span = self._cursor.chosen
         if self._model is None or not span.size:
             return
-        if span.size > LARGEST:
-            size, most = in_bytes(span.size), in_bytes(LARGEST)
+        if span.size > MAX_COPY_BYTES:
+            size, most = in_bytes(span.size), in_bytes(MAX_COPY_BYTES)
             too_many = f"{size} are too much for the clipboard: at most {most} can be copied."
             self.said.emit(too_many)
             return
@@ -274,9 +273,9 @@ class HexView(RowArea):
         move = move_of(event)
         if move is not None:
             self._change(lambda: self._cursor.move(move[0], self._layout.columns, self._scroll.page, move[1]))
-        elif event.matches(_K.Copy):
+        elif event.matches(_Key.Copy):
             self.copy()
-        elif event.matches(_K.SelectAll):
+        elif event.matches(_Key.SelectAll):
             self.selectAll()
         elif event.key() == Qt.Key.Key_Escape and self._cursor.selected is not None:
             self.clearSelection()
@@ -337,3 +336,129 @@ class HexView(RowArea):
             if not self._cursor.selection.start <= offset < self._cursor.selection.stop:
                 self._place_caret(offset, pane, extend=False)
         self.menuRequested.emit(self._cursor.caret, place)
+
+
+_MOVES: tuple[tuple[_Key, _Key, Move], ...] = (
+    (_Key.MoveToPreviousChar, _Key.SelectPreviousChar, Move.LEFT),
+    (_Key.MoveToNextChar, _Key.SelectNextChar, Move.RIGHT),
+    (_Key.MoveToPreviousLine, _Key.SelectPreviousLine, Move.UP),
+    (_Key.MoveToNextLine, _Key.SelectNextLine, Move.DOWN),
+    (_Key.MoveToPreviousPage, _Key.SelectPreviousPage, Move.PAGE_UP),
+    (_Key.MoveToNextPage, _Key.SelectNextPage, Move.PAGE_DOWN),
+    (_Key.MoveToStartOfLine, _Key.SelectStartOfLine, Move.ROW_START),
+    (_Key.MoveToEndOfLine, _Key.SelectEndOfLine, Move.ROW_END),
+    (_Key.MoveToStartOfDocument, _Key.SelectStartOfDocument, Move.FILE_START),
+    (_Key.MoveToEndOfDocument, _Key.SelectEndOfDocument, Move.FILE_END),
+)
+
+
+def move_of(event: QKeyEvent) -> tuple[Move, bool] | None:
+    """The move a key asks for and whether it selects; None for other keys."""
+    for plain, selecting, move in _MOVES:
+        if event.matches(plain):
+            return move, False
+        if event.matches(selecting):
+            return move, True
+    return None
+
+
+_TICK = 40
+"""Milliseconds between two steps while the pointer is held beyond the edge."""
+_PIXELS_PER_ROW = 12
+"""Pixels beyond the edge that make a step one row longer."""
+
+
+def span_at(spans: Sequence[Span], offset: int) -> Span | None:
+    """The span that holds the byte at ``offset``."""
+    return next((span for span in spans if span.start <= offset < span.stop), None)
+
+
+class Pointer(QObject):
+    """Follows the mouse over the rows of a view.
+
+    Signals:
+        placed(object offset, object pane, bool extend): the caret is to go to a byte.
+        hovered(object offset): the pointer is over another byte, None when it is over none.
+    """
+
+    placed = Signal(object, object, bool)
+    hovered = Signal(object)
+
+    def __init__(self, view: RowArea) -> None:
+        super().__init__(view)
+        self._view = view
+        self._timer = QBasicTimer()
+        self._dragging: Pane | None = None
+        self._place = QPoint()
+        self._hovered: int | None = None
+        self._text: tuple[int, str] | None = None
+        self._tip_wanted = False
+
+    # ---- selecting ---------------------------------------------------------------------------------------------
+
+    def press(self, place: QPoint, extend: bool) -> None:
+        """The left button goes down."""
+        offset, pane = self._view.nearest(place)
+        self._dragging = pane
+        self.placed.emit(offset, pane, extend)
+
+    def move(self, place: QPoint) -> None:
+        """The pointer goes somewhere, with the button down or not."""
+        if self._dragging is None:
+            self._hover(self._view.over(place))
+            return
+        self._place = place
+        if self._beyond():
+            if not self._timer.isActive():
+                self._timer.start(_TICK, self)
+        else:
+            self._timer.stop()
+        self._extend()
+
+    def release(self) -> None:
+        """The left button goes up."""
+        self._dragging = None
+        self._timer.stop()
+
+    def leave(self) -> None:
+        """The pointer leaves the viewport."""
+        self._hover(None)
+
+    def timerEvent(self, event: QTimerEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Qt override: the pointer is still held beyond the edge."""
+        beyond = self._beyond()
+        steps = 1 + abs(beyond) // _PIXELS_PER_ROW
+        self._view.scroll_rows(steps if beyond > 0 else -steps)
+        self._extend()
+
+    def _beyond(self) -> int:
+        """How many pixels the pointer is below the viewport, above it for a negative number."""
+        height = self._view.viewport().height()
+        return self._place.y() - height + 1 if self._place.y() >= height else min(0, self._place.y())
+
+    def _extend(self) -> None:
+        height = self._view.viewport().height()
+        inside = QPoint(self._place.x(), max(0, min(self._place.y(), height - 1)))
+        offset, pane = self._view.nearest(inside, self._dragging)
+        self.placed.emit(offset, pane, True)
+
+    # ---- hovering ----------------------------------------------------------------------------------------------
+
+    def _hover(self, offset: int | None) -> None:
+        if offset != self._hovered:
+            self._hovered = offset
+            self._tip_wanted = False
+            QToolTip.hideText()
+            self.hovered.emit(offset)
+
+    def explain(self, offset: int, text: str) -> None:
+        """The owner says what the byte at ``offset`` is."""
+        self._text = (offset, text)
+        if self._tip_wanted and offset == self._hovered:
+            self.tip(QCursor.pos())
+
+    def tip(self, place: QPoint) -> None:
+        """Show the explanation of the byte under the pointer at a place on the screen, now or when it is there."""
+        self._tip_wanted = self._hovered is not None
+        if self._tip_wanted and self._text is not None and self._text[0] == self._hovered:
+            QToolTip.showText(place, self._text[1], self._view.viewport())

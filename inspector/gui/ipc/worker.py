@@ -9,8 +9,7 @@ from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from typing import Any
 
-from inspector.core.hints import use_hints
-from inspector.gui.ipc.hints import HINT_TEXTS
+from inspector.core.hints import Hint, HintTexts, use_hints
 from inspector.operations.protocol.requests import AuditRequests, BrowseRequests, CheckRequests, CreateRequests
 
 
@@ -78,3 +77,16 @@ def audit(connection: Connection) -> None:
 def _begin() -> None:
     use_hints(HINT_TEXTS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for the window, which ends its workers
+
+
+HINT_TEXTS: HintTexts = {
+    Hint.PROFILE: "File > Open Location",
+    Hint.REGION: "File > Open Location",
+    Hint.ENDPOINT: "File > Open Location",
+    Hint.UNSIGNED: "Do not sign requests, in File > Open Location",
+    Hint.AGAIN: "File > Reload",
+    Hint.OVERWRITE: "Replace existing files",
+    Hint.WHOLE: "Send All of It",
+    Hint.REMOVE_UNFINISHED: "Remove unfinished files of killed runs",
+    Hint.FIRST_KEY: "Number the files in order",
+}

@@ -2,18 +2,116 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
 
 from inspector.core import limits
 from inspector.core.limits import Limit
-from inspector.gui.kit.setting import Address, Choice, Flag, FontFamily, Number, Page, Setting, Text
+from inspector.core.redaction import strip_credentials
 from inspector.gui.kit.theme import Theme
+
+T = TypeVar("T")
+
+
+class SettingsPage(StrEnum):
+    """A page of the dialog of settings."""
+
+    GENERAL = "General"
+    BYTES = "Bytes"
+    LIMITS = "Limits"
+    S3 = "S3"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Generic[T]):
+    """One setting. ``label`` and ``tip`` tell it to the user, ``page`` is where it is found in the dialog."""
+
+    key: str
+    page: SettingsPage
+    default: T
+    label: str
+    tip: str
+
+    def read(self, stored: str) -> T:
+        """What a stored text says; the default where it says nothing that this setting may be."""
+        raise NotImplementedError
+
+    def text(self, value: T) -> str:
+        """How a value is stored."""
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Setting[bool]):
+    """Something that is on or off."""
+
+    def read(self, stored: str) -> bool:
+        return {"yes": True, "no": False}.get(stored, self.default)
+
+    def text(self, value: bool) -> str:
+        return "yes" if value else "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Setting[int]):
+    """A whole number from ``least`` to ``most``, both included; ``least`` is called ``special`` where that is said."""
+
+    least: int
+    most: int
+    unit: str = ""
+    special: str = ""
+
+    def read(self, stored: str) -> int:
+        try:
+            number = int(stored)
+        except ValueError:
+            return self.default
+        return number if self.least <= number <= self.most else self.default
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Setting[str]):
+    """One of several texts; ``words`` say what each means, in the order in which they are offered."""
+
+    words: dict[str, str]
+
+    def read(self, stored: str) -> str:
+        return stored if stored in self.words else self.default
+
+    def called(self, value: str) -> str:
+        """What the user calls a value."""
+        return self.words[value]
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Setting[str]):
+    """A line of text; ``hint`` stands where it is empty."""
+
+    hint: str = ""
+
+    def read(self, stored: str) -> str:
+        return stored or self.default
+
+
+@dataclass(frozen=True, slots=True)
+class Address(Text):
+    """The address of a server, of which nothing secret is kept."""
+
+    def text(self, value: str) -> str:
+        return strip_credentials(value.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class FontFamily(Text):
+    """The name of a font whose letters are all of one width."""
+
 
 START_PAGE, LAST_SESSION = "page", "session"
 
 AT_START = Choice(
     "at_start",
-    Page.GENERAL,
+    SettingsPage.GENERAL,
     START_PAGE,
     "At start",
     "What to show when the program starts without a file",
@@ -21,7 +119,7 @@ AT_START = Choice(
 )
 THEME = Choice(
     "theme",
-    Page.GENERAL,
+    SettingsPage.GENERAL,
     Theme.SYSTEM.value,
     "Colours",
     "The colours of the window",
@@ -35,14 +133,14 @@ THEME = Choice(
 )
 NOTIFY = Flag(
     "notify",
-    Page.GENERAL,
+    SettingsPage.GENERAL,
     True,
     "Notify when long jobs end",
     "Show a desktop notification when a job of more than 10 seconds ends while the window is in the background",
 )
 BYTES_PER_ROW = Choice(
     "bytes_per_row",
-    Page.BYTES,
+    SettingsPage.BYTES,
     "0",
     "Bytes per row",
     "The number of bytes in a row of the hex view",
@@ -50,7 +148,7 @@ BYTES_PER_ROW = Choice(
 )
 OFFSETS = Choice(
     "offsets",
-    Page.BYTES,
+    SettingsPage.BYTES,
     "16",
     "Offsets",
     "The number base of the offsets beside the rows",
@@ -58,14 +156,14 @@ OFFSETS = Choice(
 )
 ARROWS = Flag(
     "arrows",
-    Page.BYTES,
+    SettingsPage.BYTES,
     True,
     "Show reference arrows",
     "Draw arrows from references, such as an index or a hash, to the bytes they point to",
 )
 FONT = FontFamily(
     "font",
-    Page.BYTES,
+    SettingsPage.BYTES,
     "",
     "Font",
     "The font of the bytes",
@@ -73,7 +171,7 @@ FONT = FontFamily(
 )
 FONT_SIZE = Number(
     "font_size",
-    Page.BYTES,
+    SettingsPage.BYTES,
     0,
     "Size",
     "The font size of the bytes; zooming adds to it",
@@ -84,7 +182,7 @@ FONT_SIZE = Number(
 )
 CONTENT = Number(
     "content_mib",
-    Page.LIMITS,
+    SettingsPage.LIMITS,
     limits.CONTENT.default,
     "Decode at most",
     "How much of a member is decoded to show its content",
@@ -94,7 +192,7 @@ CONTENT = Number(
 )
 TEXT = Number(
     "text_mib",
-    Page.LIMITS,
+    SettingsPage.LIMITS,
     1,
     "Show as text at most",
     "How much of a member's content is shown as text; the hex view shows all of it",
@@ -104,7 +202,7 @@ TEXT = Number(
 )
 LARGE_MEMBER = Number(
     "large_member_gib",
-    Page.LIMITS,
+    SettingsPage.LIMITS,
     limits.LARGE_MEMBER.default,
     "Ask before extracting members larger than",
     "A larger member is extracted only after confirming",
@@ -114,7 +212,7 @@ LARGE_MEMBER = Number(
 )
 PROFILE = Text(
     "s3_profile",
-    Page.S3,
+    SettingsPage.S3,
     "",
     "Profile",
     "The AWS profile for buckets that were not opened before; keys stay in the AWS configuration",
@@ -122,7 +220,7 @@ PROFILE = Text(
 )
 REGION = Text(
     "s3_region",
-    Page.S3,
+    SettingsPage.S3,
     "",
     "Region",
     "The region for buckets that were not opened before",
@@ -130,7 +228,7 @@ REGION = Text(
 )
 ENDPOINT = Address(
     "s3_endpoint",
-    Page.S3,
+    SettingsPage.S3,
     "",
     "Endpoint",
     "The server for buckets that were not opened before",
@@ -138,7 +236,7 @@ ENDPOINT = Address(
 )
 CACHE = Number(
     "s3_cache_mib",
-    Page.S3,
+    SettingsPage.S3,
     limits.CACHE.default,
     "Cache for each archive at most",
     "How much of what was read is cached in memory",
@@ -148,7 +246,7 @@ CACHE = Number(
 )
 CONNECTING = Number(
     "s3_connecting",
-    Page.S3,
+    SettingsPage.S3,
     limits.CONNECTING.default,
     "Connection timeout",
     "How long to wait for a connection",
@@ -158,7 +256,7 @@ CONNECTING = Number(
 )
 ANSWERING = Number(
     "s3_answering",
-    Page.S3,
+    SettingsPage.S3,
     limits.ANSWERING.default,
     "Response timeout",
     "How long to wait for the next bytes of a response",

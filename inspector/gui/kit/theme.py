@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
 from PySide6.QtWidgets import QApplication
 
 from inspector.gui.kit.palette import CONTRAST, Scheme, scheme_of
-from inspector.gui.kit.palettes import WINDOW_COLOURS, palette
 from inspector.resources import resource
 
 
@@ -169,3 +169,160 @@ def apply(app: QApplication, theme: Theme) -> None:
             down=_picture("down", on_dark=dark),
         )
     )
+
+
+_LIGHT = {
+    _R.Window: "#F3F4F6",
+    _R.WindowText: "#1B1F24",
+    _R.Base: "#FFFFFF",
+    _R.AlternateBase: "#F7F8FA",
+    _R.Text: "#1B1F24",
+    _R.Button: "#F3F4F6",
+    _R.ButtonText: "#1B1F24",
+    _R.BrightText: "#FFFFFF",
+    _R.ToolTipBase: "#FFFFFF",
+    _R.ToolTipText: "#1B1F24",
+    _R.PlaceholderText: "#646C76",
+    _R.Highlight: "#1F6FBF",
+    _R.HighlightedText: "#FFFFFF",
+    _R.Link: "#0B5CAD",
+    _R.LinkVisited: "#6A4BA3",
+    _R.Light: "#FFFFFF",
+    _R.Midlight: "#E6E8EC",
+    _R.Mid: "#C9CDD3",
+    _R.Dark: "#A3A9B2",
+    _R.Shadow: "#70767E",
+    _R.Accent: "#1F6FBF",
+}
+_DARK = {
+    _R.Window: "#22262C",
+    _R.WindowText: "#E4E7EB",
+    _R.Base: "#191C20",
+    _R.AlternateBase: "#1E2227",
+    _R.Text: "#E4E7EB",
+    _R.Button: "#2A2F36",
+    _R.ButtonText: "#E4E7EB",
+    _R.BrightText: "#FFFFFF",
+    _R.ToolTipBase: "#2A2F36",
+    _R.ToolTipText: "#E4E7EB",
+    _R.PlaceholderText: "#98A1AC",
+    _R.Highlight: "#2F6FB0",
+    _R.HighlightedText: "#FFFFFF",
+    _R.Link: "#7DB8F0",
+    _R.LinkVisited: "#B9A2E8",
+    _R.Light: "#3A4149",
+    _R.Midlight: "#31373F",
+    _R.Mid: "#3D444D",
+    _R.Dark: "#14171A",
+    _R.Shadow: "#0B0D0F",
+    _R.Accent: "#5AA4E6",
+}
+_CONTRAST_LIGHT = {
+    _R.Window: "#FFFFFF",
+    _R.WindowText: "#000000",
+    _R.Base: "#FFFFFF",
+    _R.AlternateBase: "#F2F2F2",
+    _R.Text: "#000000",
+    _R.Button: "#FFFFFF",
+    _R.ButtonText: "#000000",
+    _R.BrightText: "#FFFFFF",
+    _R.ToolTipBase: "#FFFFFF",
+    _R.ToolTipText: "#000000",
+    _R.PlaceholderText: "#333333",
+    _R.Highlight: "#00388C",
+    _R.HighlightedText: "#FFFFFF",
+    _R.Link: "#00388C",
+    _R.LinkVisited: "#4B2382",
+    _R.Light: "#FFFFFF",
+    _R.Midlight: "#E0E0E0",
+    _R.Mid: "#333333",
+    _R.Dark: "#000000",
+    _R.Shadow: "#000000",
+    _R.Accent: "#00388C",
+}
+_CONTRAST_DARK = {
+    _R.Window: "#000000",
+    _R.WindowText: "#FFFFFF",
+    _R.Base: "#000000",
+    _R.AlternateBase: "#141414",
+    _R.Text: "#FFFFFF",
+    _R.Button: "#000000",
+    _R.ButtonText: "#FFFFFF",
+    _R.BrightText: "#FFFFFF",
+    _R.ToolTipBase: "#000000",
+    _R.ToolTipText: "#FFFFFF",
+    _R.PlaceholderText: "#D0D0D0",
+    _R.Highlight: "#FFE866",
+    _R.HighlightedText: "#000000",
+    _R.Link: "#FFE866",
+    _R.LinkVisited: "#E5C9FF",
+    _R.Light: "#FFFFFF",
+    _R.Midlight: "#333333",
+    _R.Mid: "#D0D0D0",
+    _R.Dark: "#FFFFFF",
+    _R.Shadow: "#FFFFFF",
+    _R.Accent: "#FFE866",
+}
+WINDOW_COLOURS: dict[Scheme, dict[QPalette.ColorRole, str]] = {
+    Scheme.LIGHT: _LIGHT,
+    Scheme.DARK: _DARK,
+    Scheme.CONTRAST_LIGHT: _CONTRAST_LIGHT,
+    Scheme.CONTRAST_DARK: _CONTRAST_DARK,
+}
+"""The colour of each role as ``#RRGGBB``."""
+_FAINT = 0.6
+_FAINT_IN_CONTRAST = 0.75
+"""Opacity of the text of what cannot be done now."""
+
+
+def palette(scheme: Scheme) -> QPalette:
+    """The palette of a scheme."""
+    colours = WINDOW_COLOURS[scheme]
+    made = QPalette()
+    for role, colour in colours.items():
+        made.setColor(role, QColor(colour))
+    faint = QColor(colours[_R.PlaceholderText])
+    faint.setAlphaF(_FAINT_IN_CONTRAST if scheme in CONTRAST else _FAINT)
+    for role in (_R.WindowText, _R.Text, _R.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, role, faint)
+    made.setColor(QPalette.ColorGroup.Disabled, _R.Highlight, QColor(colours[_R.Mid]))
+    return made
+
+
+_MIN_POINTS = 5.0
+"""The smallest size of letters in points."""
+
+
+class _FontChoice(NamedTuple):
+    family: str = ""
+    points: int = 0
+
+
+_font_choice: list[_FontChoice] = [_FontChoice()]
+
+
+def set_fixed_font(family: str, points: int) -> None:
+    """Show bytes in another font from now on; an empty family and 0 points are the system's."""
+    _font_choice[0] = _FontChoice(family, points)
+
+
+def fixed_font(steps: int = 0) -> QFont:
+    """The font for bytes, ``steps`` points larger."""
+    system = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    return QFont(_fixed(system.key(), *_font_choice[0], steps))
+
+
+@lru_cache(maxsize=32)
+def _fixed(_system: str, family: str, points: int, steps: int) -> QFont:
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    if family:
+        font.setFamilies([family])
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setPointSizeF(max(_MIN_POINTS, (points or font.pointSizeF()) + steps))
+    # Every byte has its own cell: no ligatures, no kerning.
+    font.setStyleStrategy(QFont.StyleStrategy.PreferNoShaping)
+    font.setKerning(False)
+    # Cells of whole pixels: a letter looks the same wherever it stands.
+    width = QFontMetricsF(font).horizontalAdvance("0" * 64) / 64
+    font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, round(width) - width)
+    return font

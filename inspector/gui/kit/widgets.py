@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSize, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -16,21 +16,29 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QComboBox,
     QFrame,
+    QHBoxLayout,
     QHeaderView,
     QLabel,
+    QLayout,
+    QLayoutItem,
     QMenu,
     QPushButton,
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
     QTableView,
+    QToolButton,
     QTreeView,
     QWidget,
 )
 
-from inspector.gui.kit.line_breaks import breakable, whole
-from inspector.gui.kit.text import plain
+from inspector.gui.kit.icons import icon
+from inspector.gui.kit.text import breakable, plain, whole
 
 INDENTATION = 15
 """Pixels a level of a tree is moved to the right: fields lie deep, panels are narrow."""
@@ -266,3 +274,146 @@ class Details(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, min(self.sizeHint().height(), LEAST_LINES * self.fontMetrics().lineSpacing()))
+
+
+class MessageBar(QFrame):
+    """A line with a sentence and, where there is something to do about it, a button.
+
+    Signals:
+        acted(): the button was pressed.
+    """
+
+    acted = Signal()
+
+    def __init__(self, indent: int = 8) -> None:
+        super().__init__()
+        self.text = sentence_label()
+        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.button = QPushButton()
+        self.button.hide()
+        self.button.clicked.connect(self.acted)
+        self.dismiss = QToolButton()
+        self.dismiss.setAutoRaise(True)
+        self.dismiss.setIcon(icon("close"))
+        self.dismiss.setToolTip("Close this message")
+        self.dismiss.setAccessibleName("Close this message")
+        self.dismiss.clicked.connect(self.hide)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(indent, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self.text, 1)
+        layout.addWidget(self.button)
+        layout.addWidget(self.dismiss)
+        self.hide()
+
+    def say(self, sentence: str, action: str = "") -> None:
+        """Show a sentence, and a button for ``action`` where there is one."""
+        self.text.setText(sentence)
+        self.button.setText(action)
+        self.button.setVisible(bool(action))
+        self.show()
+
+    @property
+    def asks(self) -> bool:
+        """Whether a button waits to be pressed."""
+        return not self.isHidden() and not self.button.isHidden()
+
+
+class ElidedBox(QComboBox):
+    """Leaves out the middle of the text that is chosen; whoever fills it says all of it in a tooltip."""
+
+    def paintEvent(self, _: QPaintEvent) -> None:
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        place = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        middle = Qt.TextElideMode.ElideMiddle
+        option.currentText = self.fontMetrics().elidedText(option.currentText, middle, place.width() - 4)
+        painter = QStylePainter(self)
+        try:
+            painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+            painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        finally:
+            painter.end()
+
+
+class FlowLayout(QLayout):
+    """As wide as its widest widget at least; its height is that of the lines which a width makes."""
+
+    def __init__(self, margin: int, spacing: int) -> None:
+        super().__init__()
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(margin, margin, margin, margin)
+        self.setSpacing(spacing)
+
+    def add(self, *widgets: QWidget) -> None:
+        """Put widgets at the end."""
+        for widget in widgets:
+            self.addWidget(widget)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, at: int) -> QLayoutItem | None:
+        return self._items[at] if 0 <= at < len(self._items) else None
+
+    def takeAt(self, at: int) -> QLayoutItem | None:
+        return self._items.pop(at) if 0 <= at < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """See QLayout: it takes no more room than it needs."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._place(QRect(0, 0, width, 0), move=False)
+
+    def sizeHint(self) -> QSize:
+        """See QLayout: all in one line."""
+        width = sum(item.sizeHint().width() + self.spacing() for item in self._items)
+        return QSize(width + 2 * self.contentsMargins().left(), self.minimumSize().height())
+
+    def minimumSize(self) -> QSize:
+        size = QSize(0, 0)
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        margin = 2 * self.contentsMargins().left()
+        return size + QSize(margin, margin)
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        self._place(rect, move=True)
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        """Put all into lines, or only say how high these are."""
+        margin, gap = self.contentsMargins().left(), self.spacing()
+        left, right = rect.x() + margin, rect.right() + 1 - margin
+        line = max((item.sizeHint().height() for item in self._items), default=0)
+        x, y = left, rect.y() + margin
+        for item in self._items:
+            size = item.sizeHint()
+            if x > left and x + size.width() > right:
+                x, y = left, y + line + gap
+            if move:
+                item.setGeometry(QRect(QPoint(x, y + (line - size.height()) // 2), size))
+            x += size.width() + gap
+        return y + line + margin - rect.y()
+
+
+def copy_cells(focus: QWidget | None) -> bool:
+    """Copy what is selected in a list; whether it is one."""
+    if isinstance(focus, Copies):
+        focus.copy()
+    elif isinstance(focus, QAbstractItemView):
+        index = focus.currentIndex()
+        text = index.data(Qt.ItemDataRole.DisplayRole) if index.isValid() else None
+        QGuiApplication.clipboard().setText(str(text or ""))
+    else:
+        return False
+    return True

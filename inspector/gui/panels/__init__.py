@@ -1,1 +1,1 @@
-"""The panels around a document, one file each: they know the document, never each other."""
+"""The panels around a document, one file each with its table model; a panel knows the document, not other panels."""

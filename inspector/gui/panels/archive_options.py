@@ -1,4 +1,4 @@
-"""The options of a new archive, a page for each kind."""
+"""The options of a new archive: one page per format."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from inspector.core.numbers import size_in
 from inspector.gui.kit.dropping import PathField
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
 
-ENTRIES = 7
+ENTRY_COUNT = 7
 CONVENTIONS = {"spec": "the specification's", "rcarch": "rcarch's"}
-_NUMBERS = re.compile(r"\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*,\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*")
+_OFFSET_AND_LENGTH = re.compile(r"\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*,\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*")
 
 
 class OptionError(Exception):
-    """Something that was typed cannot be meant; the message is a sentence."""
+    """A field contains an invalid value; the message is a sentence."""
 
 
 class RcaOptionsPage(QWidget):
-    """Level and convention; with ``own`` the archive's own convention is offered too.
+    """Compression level and hash convention; ``own`` also offers the convention of an existing archive.
 
     Signals:
-        changed(): something was chosen.
+        changed(): a field was edited.
     """
 
     changed = Signal()
@@ -51,8 +51,8 @@ class RcaOptionsPage(QWidget):
         self.convention = QComboBox()
         if own:
             self.convention.addItem("the archive's own", "")
-        for value, words in CONVENTIONS.items():
-            self.convention.addItem(words, value)
+        for value, label in CONVENTIONS.items():
+            self.convention.addItem(label, value)
         self.convention.setAccessibleName("Hash convention")
         form = _form(self)
         form.addRow("Compression &level", self.level)
@@ -61,15 +61,15 @@ class RcaOptionsPage(QWidget):
         self.convention.currentIndexChanged.connect(self.changed)
 
     def apply(self, draft: Draft) -> Draft:
-        """The draft with what is chosen."""
+        """The draft with these options."""
         return replace(draft, level=self.level.value(), convention=str(self.convention.currentData()))
 
 
 class CafOptionsPage(QWidget):
-    """Size limit and catalogue.
+    """Maximum size and catalogue.
 
     Signals:
-        changed(): something was typed.
+        changed(): a field was edited.
     """
 
     changed = Signal()
@@ -91,42 +91,42 @@ class CafOptionsPage(QWidget):
         self.catalogue.textChanged.connect(self.changed)
 
     def apply(self, draft: Draft) -> Draft:
-        """The draft with what is typed; raises OptionError."""
+        """The draft with these options; raises OptionError."""
         text = self.limit.text().strip()
         try:
             size = size_in(text) if text else 0
         except ValueError as error:
-            raise OptionError(f"The largest size: {error}") from error
+            raise OptionError(f"The maximum size is invalid: {error}") from error
         return replace(draft, max_size=size, catalogue=self.catalogue.text().strip())
 
 
 class TacoOptionsPage(QWidget):
-    """Up to seven entries of the header.
+    """Up to seven header entries.
 
     Signals:
-        changed(): something was chosen.
+        changed(): a field was edited.
     """
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.entries = [QComboBox() for _ in range(ENTRIES)]
+        self.entries = [QComboBox() for _ in range(ENTRY_COUNT)]
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.addWidget(QLabel("Header entries: members, or OFFSET,LENGTH; empty for none"), 0, 0, 1, 4)
-        for at, entry in enumerate(self.entries):
+        for index, entry in enumerate(self.entries):
             entry.setEditable(True)
             entry.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
             entry.setMinimumContentsLength(12)
             entry.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            entry.setAccessibleName(f"Header entry {at}")
+            entry.setAccessibleName(f"Header entry {index}")
             entry.editTextChanged.connect(self.changed)
-            row, column = divmod(at, 4)
+            row, column = divmod(index, 4)
             grid.addWidget(entry, row + 1, column)
 
     def offer(self, names: Sequence[str]) -> None:
-        """Offer these members; what is typed stays."""
+        """Suggest these members; text that was typed stays."""
         for entry in self.entries:
             text = entry.currentText()
             entry.blockSignals(True)
@@ -136,7 +136,7 @@ class TacoOptionsPage(QWidget):
             entry.blockSignals(False)
 
     def apply(self, draft: Draft) -> Draft:
-        """The draft with the entries. Numbers that are the name of a member too mean the member."""
+        """The draft with the entries; text that is both a member name and two numbers means the member."""
         return replace(
             draft, entries=tuple(self._entry(entry) for entry in self.entries if entry.currentText().strip())
         )
@@ -144,14 +144,14 @@ class TacoOptionsPage(QWidget):
     def _entry(self, entry: QComboBox) -> str:
         text = entry.currentText()
         is_member = entry.findText(text) >= 0
-        return text if _NUMBERS.fullmatch(text) and not is_member else f"={text}"
+        return text if _OFFSET_AND_LENGTH.fullmatch(text) and not is_member else f"={text}"
 
 
 class DatasetOptionsPage(QWidget):
-    """The dataset and how its files are numbered.
+    """The dataset name and how its files are numbered.
 
     Signals:
-        changed(): something was typed.
+        changed(): a field was edited.
     """
 
     changed = Signal()
@@ -179,10 +179,10 @@ class DatasetOptionsPage(QWidget):
         self.per_range.valueChanged.connect(self.changed)
 
     def apply(self, draft: Draft) -> Draft:
-        """The draft with what is typed; raises OptionError."""
+        """The draft with these options; raises OptionError."""
         text = self.first.text().strip().replace(",", "")
         if self.numbering.isChecked() and not (text.isascii() and text.isdigit() and len(text) <= 20):
-            raise OptionError("The first key is a number: 0, 1, 2 and so on.")
+            raise OptionError("The first key must be a number: 0, 1, 2 and so on.")
         if not self.dataset.text().strip():
             raise OptionError("Name the dataset.")
         first = int(text) if self.numbering.isChecked() else None
@@ -190,10 +190,10 @@ class DatasetOptionsPage(QWidget):
 
 
 class ArchiveOptions(QStackedWidget):
-    """The page of the kind that is chosen.
+    """The options of the selected format.
 
     Signals:
-        changed(): an option is another one.
+        changed(): an option was edited.
     """
 
     changed = Signal()
@@ -213,7 +213,7 @@ class ArchiveOptions(QStackedWidget):
             page.changed.connect(self.changed)
 
     def fields(self) -> dict[str, QWidget]:
-        """All that can be said, by what it is in a draft."""
+        """The fields by the name under which a session stores them."""
         return {
             "max_size": self.caf.limit,
             "catalogue": self.caf.catalogue,
@@ -223,15 +223,15 @@ class ArchiveOptions(QStackedWidget):
             "numbering": self.datas3t.numbering,
             "first_key": self.datas3t.first,
             "per_range": self.datas3t.per_range,
-            **{f"entry_{at}": entry for at, entry in enumerate(self.taco.entries)},
+            **{f"entry_{index}": entry for index, entry in enumerate(self.taco.entries)},
         }
 
     def show_kind(self, kind: ArchiveKind) -> None:
-        """Show the options of a kind."""
+        """Show the options of a format."""
         self.setCurrentWidget(self._pages[kind])
 
     def apply(self, draft: Draft) -> Draft:
-        """The draft with the options of its kind; raises OptionError."""
+        """The draft with the options of its format; raises OptionError."""
         return self._pages[draft.kind].apply(draft)
 
 

@@ -1,4 +1,4 @@
-"""The state of a document in words, above everything else about it."""
+"""The banner above a document: its state as text, and messages."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon
-from inspector.gui.kit.message_bar import Message
-from inspector.gui.kit.widgets import SelectableLabel
+from inspector.gui.kit.widgets import MessageBar, SelectableLabel
 from inspector.operations.protocol.views import Stage, Status
 
 _SEPARATOR = "  ·  "
-MARK = 20
-"""Pixels of the mark before the state."""
-GAP = 8
-WRONG = (State.WARNING, State.TORN, State.DAMAGED)
-"""States in which there may be something to repair."""
+ICON_PX = 20
+"""Pixels: the size of the state icon."""
+SPACING_PX = 8
+REPAIRABLE = (State.WARNING, State.TORN, State.DAMAGED)
+"""States in which the Repair button is shown."""
 
 
 def state_text(status: Status) -> str:
-    """What it is, in words."""
+    """Title, size, members and counts of findings, as one line."""
     if status.stage is Stage.OPENING:
         return "Opening…"
     if status.stage is Stage.FAILED:
@@ -47,20 +46,20 @@ def state_text(status: Status) -> str:
 def _counts(status: Status) -> list[str]:
     counted = dict(status.counts)
     errors, warnings = counted.get(Severity.ERROR, 0), counted.get(Severity.WARNING, 0)
-    told = [count(errors, "error")] if errors else []
-    return [*told, count(warnings, "warning")] if warnings else told
+    texts = [count(errors, "error")] if errors else []
+    return [*texts, count(warnings, "warning")] if warnings else texts
 
 
 class Banner(QFrame):
-    """The state in words, and beneath it, when there is one, a message that can be closed.
+    """The state as text, and below it a message that can be closed.
 
     Signals:
-        reopen(): the user wants the location read again.
-        repairWanted(): the user wants to know how the archive can be repaired.
+        reopen(): read the location again.
+        repairRequested(): plan repairs.
     """
 
     reopen = Signal()
-    repairWanted = Signal()
+    repairRequested = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -68,20 +67,20 @@ class Banner(QFrame):
         self._pending = False
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
-        self.mark = Picture(icon("reload"), MARK)
+        self.mark = Picture(icon("reload"), ICON_PX)
         self.state = SelectableLabel()
         self.sentence = SelectableLabel()
-        self.sentence.setContentsMargins(MARK + GAP, 0, 0, 0)
-        self.message = Message(MARK + GAP)
-        self.message.acted.connect(self._act)
-        self._then: Callable[[], object] = self.reopen.emit
+        self.sentence.setContentsMargins(ICON_PX + SPACING_PX, 0, 0, 0)
+        self.message = MessageBar(ICON_PX + SPACING_PX)
+        self.message.acted.connect(self._run_action)
+        self._on_action: Callable[[], object] = self.reopen.emit
         first = QHBoxLayout()
-        first.setSpacing(GAP)
+        first.setSpacing(SPACING_PX)
         first.addWidget(self.mark)
         first.addWidget(self.state, 1)
         self.repair = QPushButton("Repair…")
         self.repair.setToolTip("Plan repairs; nothing is written yet (Ctrl+M)")
-        self.repair.clicked.connect(self.repairWanted)
+        self.repair.clicked.connect(self.repairRequested)
         first.addWidget(self.repair)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 6, 8, 6)
@@ -94,24 +93,24 @@ class Banner(QFrame):
         self.refresh()
 
     def set_pending(self, pending: bool) -> None:
-        """What is said is of the archive as it would be with changes that are not on disk, or not."""
+        """Say whether the status describes the archive with its pending changes."""
         self._pending = pending
         self.refresh()
 
     def refresh(self) -> None:
-        """Say how it stands now."""
+        """Show the current status."""
         status = self._document.status
         self.mark.show_icon(self._icon(status))
         self.state.setText(state_text(status))
-        # What was decoded is said above; the sentence adds to it what is known of whether it is right.
+        # The first line shows what was decoded; this sentence adds the judgement.
         is_plain = status.stage is Stage.READY and status.format == "bytes"
-        more = status.sentence if is_plain else status.judgement
+        judgement = status.sentence if is_plain else status.judgement
         if self._pending:
-            more = f"With the pending changes, which are not written: {more}"
-        can = status.stage is Stage.READY and not status.collection and not self._pending
-        self.repair.setVisible(can and status.state in WRONG)
-        self.sentence.setText(more)
-        self.sentence.setVisible(bool(more))
+            judgement = f"With the pending changes (not written yet): {judgement}"
+        repairable = status.stage is Stage.READY and not status.collection and not self._pending
+        self.repair.setVisible(repairable and status.state in REPAIRABLE)
+        self.sentence.setText(judgement)
+        self.sentence.setVisible(bool(judgement))
 
     def _icon(self, status: Status) -> QIcon:
         if status.stage is Stage.FAILED:
@@ -130,10 +129,10 @@ class Banner(QFrame):
             self.ask(f"{sentence} Everything read so far is still shown.", "Reopen", self.reopen.emit)
 
     def ask(self, sentence: str, action: str, then: Callable[[], object]) -> None:
-        """Show a sentence with a button, which does ``then`` when it is pressed."""
-        self._then = then
+        """Show a sentence with a button that calls ``then``."""
+        self._on_action = then
         self.message.say(sentence, action)
 
-    def _act(self) -> None:
+    def _run_action(self) -> None:
         self.message.hide()
-        self._then()
+        self._on_action()

@@ -1,9 +1,11 @@
-"""The byte at the caret: what it is, where in the specification, what is wrong with it, and what it is as a number."""
+"""The panel about the byte at the caret: its field, value, specification, findings and references."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont
+from html import escape
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFont, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
@@ -12,40 +14,39 @@ from inspector.core.span import Span, Spans, total
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.kit.icons import Picture, severity_icon
-from inspector.gui.kit.text import path_text
+from inspector.gui.kit.text import breakable, path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
-from inspector.gui.panels.references import ReferenceLinks
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Explanation, MemberRow
+from inspector.operations.protocol.views import Explanation, MemberRow, Reference
 
-MOST_SPANS = 6
-"""The most pieces of a field that are written out."""
-MOST_FINDINGS = 8
-NARROWEST = 160
-"""Pixels in which each word can be read."""
-LONGEST = 4_000
-"""The most characters of a value that are written out."""
+MAX_SPANS = 6
+"""Spans of a field that are listed."""
+MAX_FINDINGS = 8
+MIN_WIDTH_PX = 160
+"""Pixels: narrow enough to dock, wide enough to read each word."""
+MAX_VALUE_CHARS = 4_000
+"""Characters of a value that are shown."""
 
-FACTS = (
+CAPTIONS = (
     *("Value", "Meaning", "Kind", "Bytes"),
     *("Size", "Member", "Specification"),
 )
-"""What is said of a field, by what it is called."""
+"""The captions of the form, in their order."""
 
 
 def spans_text(spans: Spans) -> str:
-    """Where bytes are, half-open, in hex and decimal."""
+    """Half-open spans in hexadecimal and decimal, one per line."""
     shown = [
         f"{hexadecimal(start)}..{hexadecimal(stop)}\n{grouped(start)}..{grouped(stop)}"
-        for start, stop in spans[:MOST_SPANS]
+        for start, stop in spans[:MAX_SPANS]
     ]
-    if len(spans) > MOST_SPANS:
-        shown.append(f"and {len(spans) - MOST_SPANS} more")
+    if len(spans) > MAX_SPANS:
+        shown.append(f"and {len(spans) - MAX_SPANS} more")
     return "\n".join(shown)
 
 
 class BytePanel(QScrollArea):
-    """Says of the selected field, or the field of the byte at the caret, all that is known."""
+    """Describes the selected field, or the field of the byte at the caret."""
 
     def __init__(self, document: Document, inspector: QWidget) -> None:
         super().__init__()
@@ -56,7 +57,7 @@ class BytePanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumWidth(NARROWEST)
+        self.setMinimumWidth(MIN_WIDTH_PX)
         self.path = self._label("Field path")
         self.title = self._label("Field")
         font = QFont(self.title.font())
@@ -70,8 +71,8 @@ class BytePanel(QScrollArea):
         self._form.setContentsMargins(0, 4, 0, 0)
         self._form.setHorizontalSpacing(10)
         self._form.setVerticalSpacing(5)
-        self.facts = {name: self._fact(name) for name in FACTS}
-        self.leads = ReferenceLinks(document)
+        self.facts = {name: self._fact(name) for name in CAPTIONS}
+        self.references = ReferenceLinks(document)
         self.findings = QVBoxLayout()
         self.findings.setSpacing(6)
         body = QWidget()
@@ -80,14 +81,14 @@ class BytePanel(QScrollArea):
         layout.addWidget(self.path)
         layout.addWidget(self.title)
         layout.addLayout(self._form)
-        layout.addWidget(self.leads)
+        layout.addWidget(self.references)
         layout.addLayout(self.findings)
         layout.addSpacing(6)
         layout.addWidget(inspector)
         layout.addStretch(1)
         self.setWidget(body)
-        document.selected.connect(self._selected)
-        document.explained.connect(self._explained)
+        document.selected.connect(self._show_selection)
+        document.explained.connect(self._show_explanation)
         self._clear("Nothing is selected.")
 
     def _label(self, name: str) -> SelectableLabel:
@@ -102,9 +103,9 @@ class BytePanel(QScrollArea):
         self._form.addRow(caption, label)
         return label
 
-    def _say(self, name: str, text: str) -> None:
-        if len(text) > LONGEST:
-            text = text[:LONGEST] + "…"
+    def _set_fact(self, name: str, text: str) -> None:
+        if len(text) > MAX_VALUE_CHARS:
+            text = text[:MAX_VALUE_CHARS] + "…"
         self.facts[name].set_breakable(text)
         self._form.setRowVisible(self.facts[name], bool(text))
 
@@ -113,32 +114,32 @@ class BytePanel(QScrollArea):
         self.path.hide()
         self.title.setText(sentence)
         for name in self.facts:
-            self._say(name, "")
+            self._set_fact(name, "")
         self._show_findings(())
 
-    # ---- following ---------------------------------------------------------------------------------------------
+    # ---- selection ---------------------------------------------------------------------------------------------
 
-    def _selected(self, selection: Selection) -> None:
+    def _show_selection(self, selection: Selection) -> None:
         if self._document.explanation is not None:
-            self._explained(self._document.explanation)
+            self._show_explanation(self._document.explanation)
         if selection.member != self._member:
             self._member = selection.member
-            self._ask_member()
+            self._request_member()
 
-    def _ask_member(self) -> None:
+    def _request_member(self) -> None:
         member = self._member
         if member is None:
-            self._say("Member", "")
+            self._set_fact("Member", "")
             return
 
-        def arrived(row: MemberRow) -> None:
+        def show_member(row: MemberRow) -> None:
             if self._member == member:
                 stored = f"{in_bytes(row.stored)} in the archive"
-                self._say("Member", f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {stored}")
+                self._set_fact("Member", f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {stored}")
 
-        self._document.client.ask(ArchiveRequests.member, member).then(arrived)
+        self._document.client.ask(ArchiveRequests.member, member).then(show_member)
 
-    def _explained(self, explanation: Explanation) -> None:
+    def _show_explanation(self, explanation: Explanation) -> None:
         path = self._document.selection.field
         fields = explanation.fields
         chosen = next((i for i, row in enumerate(fields) if row.path == path), len(fields) - 1)
@@ -147,25 +148,25 @@ class BytePanel(QScrollArea):
                 self._clear("There are no bytes.")
                 return
             self._clear("No field explains this byte.")
-            self._say("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
+            self._set_fact("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
             return
         row = fields[chosen]
         self.path.set_breakable(path_text(fields[:chosen]))
         self.path.setVisible(chosen > 0)
         self.title.set_breakable(row.name)
-        self._say("Value", row.value)
-        self._say("Meaning", row.note)
+        self._set_fact("Value", row.value)
+        self._set_fact("Meaning", row.note)
         role = row.role.value
         same = row.kind.value == row.role.value
-        self._say("Kind", role if same else f"{row.kind} (shown as {role})")
-        self._say("Bytes", spans_text(row.spans))
-        self._say("Size", in_bytes(total(row.spans)))
+        self._set_fact("Kind", role if same else f"{row.kind} (shown as {role})")
+        self._set_fact("Bytes", spans_text(row.spans))
+        self._set_fact("Size", in_bytes(total(row.spans)))
         section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
-        self._say("Specification", section)
+        self._set_fact("Specification", section)
         self._show_findings(explanation.findings)
 
     def finding_sentences(self) -> tuple[str, ...]:
-        """What is said to be wrong."""
+        """The findings about this byte, as sentences."""
         return self._sentences
 
     def _show_findings(self, findings: tuple[tuple[Severity, str], ...]) -> None:
@@ -173,15 +174,83 @@ class BytePanel(QScrollArea):
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
         self._sentences = tuple(sentence for _, sentence in findings)
-        for severity, sentence in findings[:MOST_FINDINGS]:
+        for severity, sentence in findings[:MAX_FINDINGS]:
             line = QWidget()
             layout = QHBoxLayout(line)
             layout.setContentsMargins(0, 4, 0, 0)
             layout.addWidget(Picture(severity_icon(severity), 16), 0, Qt.AlignmentFlag.AlignTop)
-            words = SelectableLabel()
-            words.set_breakable(sentence)
-            words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            layout.addWidget(words, 1)
+            label = SelectableLabel()
+            label.set_breakable(sentence)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            layout.addWidget(label, 1)
             self.findings.addWidget(line)
-        if len(findings) > MOST_FINDINGS:
-            self.findings.addWidget(sentence_label(f"and {len(findings) - MOST_FINDINGS} more"))
+        if len(findings) > MAX_FINDINGS:
+            self.findings.addWidget(sentence_label(f"and {len(findings) - MAX_FINDINGS} more"))
+
+
+def _link_colour() -> str:
+    return QGuiApplication.palette().link().color().name()
+
+
+class ReferenceLinks(QLabel):
+    """Links to the targets of the selected field; hidden if it has none."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._is_waiting = False
+        self._repeat = False
+        self._colour = ""
+        self.references: tuple[Reference, ...] = ()
+        self.setAccessibleName("Points to")
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.hide()
+        self.linkActivated.connect(self._follow_link)
+        document.explained.connect(self._request)
+
+    def _request(self, _: Explanation | None = None) -> None:
+        """Send one request at a time, so that holding a key does not queue requests."""
+        if self._is_waiting:
+            self._repeat = True
+            return
+        self._is_waiting, self._repeat = True, False
+        here = self._document.selection
+        self._document.client.ask(ArchiveRequests.references, here.layer, here.caret, here.field).then(
+            self._show_references, lambda _: self._show_references(())
+        )
+
+    def _show_references(self, references: tuple[Reference, ...]) -> None:
+        self._is_waiting = False
+        if self._repeat:
+            self._request()
+            return
+        self.references = references
+        links = [f'<a href="{at}">{escape(breakable(short(each.words)))}</a>' for at, each in enumerate(references)]
+        self.setText("<br>".join(("Points to (F12):", *links)))
+        self._colour = _link_colour()
+        self.setVisible(bool(links))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._update_colour()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._update_colour()
+
+    def _update_colour(self) -> None:
+        """Set the text again after a theme change: Qt colours links only then, and hidden labels get no event."""
+        if self.text() and self._colour != _link_colour():
+            self._colour = _link_colour()
+            text = self.text()
+            self.setText("")
+            self.setText(text)
+
+    def _follow_link(self, link: str) -> None:
+        self._document.select_checksum(self.references[int(link)], "reference")

@@ -1,20 +1,33 @@
-"""What is pending: the writes that would be made, and what can be done with them."""
+"""The pending changes of a document, and the buttons to write, export or discard them."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from inspector.core.numbers import count, plural
+from inspector.core.edit import Edit
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, plural
+from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, named
+from inspector.gui.kit.table_models import Index, TitledTable
+from inspector.gui.kit.text import plain
+from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button, table_view
-from inspector.gui.panels.models.changes import BYTES, Changes
+
+TITLES = ("Bytes", "Old and new bytes")
+BYTES, BOTH = range(len(TITLES))
+_MAX_SHOWN_BYTES = 64
+"""Bytes of one write that are shown; the hex view shows all."""
+_CONTEXT_BYTES = 4
+"""Bytes shown before the first difference."""
 
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}
-REPAIR = "Add the checksums that cover these bytes to the change"
-WRITES = "Write these bytes and read them back; for S3, what will be sent is shown first"
+FIX_TIP = "Add the checksums that cover these bytes to the change"
+WRITE_TIP = "Write these bytes and read them back; for S3, what will be sent is shown first"
 NOTHING = (
     "Nothing is pending. Overwrite bytes in the hex view (Edit > Edit Bytes) or edit a TACO header in the "
     "Header panel; nothing is written until you press Ctrl+S."
@@ -25,25 +38,25 @@ class ChangesPanel(QWidget):
     """Shows the pending changes of a document.
 
     Signals:
-        copyWanted(): the changed archive is to be saved as another file.
-        exportWanted(): the changes are to be saved as a patch.
+        copyRequested(): save the changed archive as another file.
+        exportRequested(): save the changes as a patch file.
     """
 
-    copyWanted = Signal()
-    exportWanted = Signal()
+    copyRequested = Signal()
+    exportRequested = Signal()
 
     def __init__(self, document: Document, editing: Editing) -> None:
         super().__init__()
         self._document = document
         self._editing = editing
-        self.model = Changes(self)
+        self.model = ChangesModel(self)
         self.table = table_view(self.model, WIDTHS, "Pending changes")
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         rows = self.table.verticalHeader()
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.write = push_button("&Write", WRITES)
-        self.repair = push_button("Fix Chec&ksums", REPAIR)
+        self.write = push_button("&Write", WRITE_TIP)
+        self.repair = push_button("Fix Chec&ksums", FIX_TIP)
         self.undo = push_button("Undo", "Undo the last step")
         self.redo = push_button("Redo", "Redo the last undone change")
         self.copy_ = push_button("Save Copy…", "Write the changed archive to another file")
@@ -69,20 +82,20 @@ class ChangesPanel(QWidget):
     def _connect(self) -> None:
         editing = self._editing
         editing.changed.connect(self._refresh)
-        editing.previewed.connect(self._tell_broken)
+        editing.previewed.connect(self._show_broken)
         self.write.clicked.connect(editing.write)
         self.repair.clicked.connect(editing.repair_checksums)
         self.undo.clicked.connect(editing.undo)
         self.redo.clicked.connect(editing.redo)
         self.discard.clicked.connect(editing.discard)
         self.take_back.clicked.connect(editing.take_back)
-        self.copy_.clicked.connect(self.copyWanted)
-        self.export.clicked.connect(self.exportWanted)
+        self.copy_.clicked.connect(self.copyRequested)
+        self.export.clicked.connect(self.exportRequested)
         self.table.clicked.connect(self._show_bytes)
         self.table.activated.connect(self._show_bytes)
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _refresh(self) -> None:
@@ -97,11 +110,11 @@ class ChangesPanel(QWidget):
             self.sentence.setText("")
             self._stack.show_sentence(NOTHING)
         else:
-            self._tell_broken()
+            self._show_broken()
             self._stack.show_view(self.table)
 
-    def _tell_broken(self) -> None:
-        """Say how much is pending, and which checksums it breaks."""
+    def _show_broken(self) -> None:
+        """Show how many changes are pending and which checksums they break."""
         broken = self._editing.broken
         if self._editing.pending is None:
             return
@@ -110,15 +123,71 @@ class ChangesPanel(QWidget):
         )
         self.repair.setEnabled(broken != ())
         self.repair.setToolTip(
-            REPAIR if broken != () else ("These changes break no recorded checksum that could be fixed")
+            FIX_TIP if broken != () else ("These changes break no recorded checksum that could be fixed")
         )
-        said = f"{count(self.model.rowCount(), 'place')} changed, not written yet."
+        sentence = f"{count(self.model.rowCount(), 'place')} changed, not written yet."
         if broken:
             breaks = f"Breaks {count(len(broken), 'checksum')}: {named(broken)}."
-            said = f"{said} {breaks}"
-        self.sentence.setText(said)
+            sentence = f"{sentence} {breaks}"
+        self.sentence.setText(sentence)
 
     def _show_bytes(self, index: QModelIndex) -> None:
-        span = self.model.place(index.row())
+        span = self.model.span_of(index.row())
         if span is not None and span.start < self._document.size:
             self._document.go_to(0, span.start, min(span.stop, self._document.size), ORIGIN)
+
+
+class ChangesModel(TitledTable):
+    """The writes of an edit in order; a truncation is the last row."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, parent)
+        self._rows: list[tuple[Span, bytes | None, bytes | None]] = []
+
+    def show(self, edit: Edit | None) -> None:
+        """Show the writes of an edit, or none."""
+        self.beginResetModel()
+        self._rows = []
+        if edit is not None:
+            self._rows = [(patch.span, patch.old, patch.new) for patch in edit.patches]
+            if edit.dropped.size:
+                self._rows.append((edit.dropped, None, None))
+        self.endResetModel()
+
+    def span_of(self, row: int) -> Span | None:
+        """The span of a row, None if there is no such row."""
+        return self._rows[row][0] if 0 <= row < len(self._rows) else None
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.FontRole and index.column() != BYTES:
+            return fixed_font()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            row = self._rows[index.row()]
+            text = _span_text(row[0]) if index.column() == BYTES else _bytes_text(*row)
+            return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
+        return None
+
+
+def _span_text(span: Span) -> str:
+    return f"{hexadecimal(span.start)} ({in_bytes(span.size)})"
+
+
+def _bytes_text(span: Span, old: bytes | None, new: bytes | None) -> str:
+    """The old bytes above the new bytes, aligned."""
+    if old is None or new is None:
+        return f"Cut off {in_bytes(span.size)} at {grouped(span.start)}"
+    first = next((at for at in range(len(old)) if old[at] != new[at]), len(old))
+    start = max(0, first - _CONTEXT_BYTES) if len(new) > _MAX_SHOWN_BYTES else 0
+    if not old:
+        appended = f"Append {in_bytes(len(new))} at {grouped(span.start)}"
+        return f"{appended}\n+ {_hex_excerpt(new, start)}"
+    return f"\N{MINUS SIGN} {_hex_excerpt(old, start)}\n+ {_hex_excerpt(new, start)}"
+
+
+def _hex_excerpt(data: bytes, start: int) -> str:
+    piece = data[start : start + _MAX_SHOWN_BYTES]
+    return f"{'… ' if start else ''}{piece.hex(' ').upper()}{' …' if start + _MAX_SHOWN_BYTES < len(data) else ''}"

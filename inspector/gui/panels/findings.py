@@ -1,47 +1,56 @@
-"""The findings: what is wrong, where, and so what."""
+"""The findings of a document, with filters by severity, export and repair."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
-from inspector.core.numbers import grouped
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
-from inspector.gui.kit.flow_layout import FlowLayout
+from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import icon, severity_icon
-from inspector.gui.kit.model_paged_table import PagedTable
-from inspector.gui.kit.row_table import RowTable
-from inspector.gui.kit.text import not_there_yet
-from inspector.gui.kit.widgets import Details, Emptiable
-from inspector.gui.panels.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, described, line
-from inspector.operations.protocol.views import FindingRow, Stage
+from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.table_models import Columns, PagedTable
+from inspector.gui.kit.text import not_there_yet, plain, short
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout
+from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import FindingRow, Page, Stage
+
+TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")
+SEVERITY, MESSAGE, BYTES, MEMBER, CODE = range(len(TITLES))
+MAX_LISTED_SPANS = 8
+"""Spans that are listed in full."""
 
 ORIGIN = "findings"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
-LEAST = 240
-"""Pixels of what was found before other columns are shown; what is in them is said of the selected finding too."""
-_WORDS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
+MIN_MESSAGE_PX = 240
+"""Pixels for the message before other columns are shown; the details of the selected finding contain them too."""
+_SEVERITY_LABELS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
 
 class FindingsPanel(QWidget):
-    """Shows the findings of a document; choosing one shows its bytes.
+    """Lists the findings of a document; selecting one shows its bytes.
 
     Signals:
-        exportWanted(): a report is to be written to a file.
-        repairWanted(str code): a finding is to be repaired: the code of its repair, or its own where that is not known.
+        exportRequested(): write a report to a file.
+        repairRequested(str code): plan a repair: its code, or the code of the finding while the repair is unknown.
     """
 
-    exportWanted = Signal()
-    repairWanted = Signal(str)
+    exportRequested = Signal()
+    repairRequested = Signal(str)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
         self._columns = FindingColumns(document.client)
         self.model = PagedTable(self._columns, self)
-        self.table = RowTable(self.model, WIDTHS, "Findings", line)
+        self.table = RowTable(self.model, WIDTHS, "Findings", line_text)
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
@@ -54,12 +63,12 @@ class FindingsPanel(QWidget):
         menu.addAction("&All Findings Shown").triggered.connect(self.table.copy_all)
         self.copying.setMenu(menu)
         self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
-        self.exporting.clicked.connect(self.exportWanted)
+        self.exporting.clicked.connect(self.exportRequested)
         self.repairing = _button("Repair…", "Plan repairs for the selected finding; nothing is written yet")
         self.repairing.setIcon(icon("repair"))
         self.repairing.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.repairing.clicked.connect(self.repair)
-        self.table.wanted = self._actions
+        self.table.wanted = self._add_actions
         self.about = Details("The selected finding in full")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
@@ -68,15 +77,15 @@ class FindingsPanel(QWidget):
         document.statusChanged.connect(self._refresh)
         self.model.rowsInserted.connect(self._refresh)
         self.model.rowsRemoved.connect(self._refresh)
-        self.table.selectionModel().currentRowChanged.connect(self._describe)
-        self.model.dataChanged.connect(self._describe)
-        self.table.clicked.connect(self._chosen)
-        self.table.activated.connect(self._chosen)
-        self._describe()
+        self.table.selectionModel().currentRowChanged.connect(self._show_details)
+        self.model.dataChanged.connect(self._show_details)
+        self.table.clicked.connect(self._show_bytes)
+        self.table.activated.connect(self._show_bytes)
+        self._show_details()
         self._refresh()
 
     def _severity_button(self, severity: Severity) -> QToolButton:
-        button = _button(words := _WORDS[severity], f"Show findings that are {words.lower()}")
+        button = _button(label := _SEVERITY_LABELS[severity], f"Show findings that are {label.lower()}")
         button.setIcon(severity_icon(severity))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setCheckable(True)
@@ -86,7 +95,7 @@ class FindingsPanel(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        room = self.width() - WIDTHS[SEVERITY] - LEAST
+        room = self.width() - WIDTHS[SEVERITY] - MIN_MESSAGE_PX
         for column in (BYTES, MEMBER, CODE):
             room -= WIDTHS[column]
             self.table.setColumnHidden(column, room < 0)
@@ -109,10 +118,10 @@ class FindingsPanel(QWidget):
         index = self.model.index(row, 0)
         if index.isValid():
             self.table.setCurrentIndex(index)
-            self._chosen(index)
+            self._show_bytes(index)
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _filter(self, *_: object) -> None:
@@ -125,10 +134,10 @@ class FindingsPanel(QWidget):
     def _refresh(self, *_: object) -> None:
         counts = dict(self._document.status.counts)
         for severity, button in self.severities.items():
-            button.setText(f"{_WORDS[severity]} ({grouped(counts.get(severity, 0))})")
+            button.setText(f"{_SEVERITY_LABELS[severity]} ({grouped(counts.get(severity, 0))})")
         self.copying.setEnabled(self.model.rowCount() > 0)
         self.exporting.setEnabled(self._document.status.stage in (Stage.READY, Stage.CANCELLED))
-        self.repairing.setEnabled(bool(self._repair()))
+        self.repairing.setEnabled(bool(self._repair_code()))
         if self.model.rowCount():
             self._stack.show_view(self.table)
         else:
@@ -136,42 +145,42 @@ class FindingsPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
-        if early := not_there_yet(status.stage):
-            return early
+        if reason := not_there_yet(status.stage):
+            return reason
         if status.counts:
             return "All findings are hidden by the severity filter."
         return status.judgement or "Nothing wrong was found before reading was cancelled."
 
-    def _describe(self, *_: object) -> None:
-        """The cell of a finding is often too narrow for what it says."""
+    def _show_details(self, *_: object) -> None:
+        """Show the selected finding in full, as its cell is often too narrow."""
         row = self.model.row(self.table.currentIndex())
-        self.about.say(described(row) if isinstance(row, FindingRow) else "")
-        self.repairing.setEnabled(bool(self._repair()))
+        self.about.say(details_text(row) if isinstance(row, FindingRow) else "")
+        self.repairing.setEnabled(bool(self._repair_code()))
 
-    def _repair(self) -> str:
-        """The code of the repair that answers the current finding, empty where there is none.
+    def _repair_code(self) -> str:
+        """The code of the repair for the current finding, "" if there is none.
 
-        Which repair that is comes out when the archive is checked. Before that the code of the finding stands for it:
-        planning checks the archive.
+        Only a check determines the repair. Before that, the code of the finding is used instead, because
+        planning repairs checks the archive.
         """
         row = self.model.row(self.table.currentIndex())
         if not isinstance(row, FindingRow):
             return ""
         status = self._document.status
-        may_be = row.severity is not Severity.INFO and status.stage is Stage.READY and not status.checked
-        return row.repair or (row.code if may_be else "")
+        may_be_repairable = row.severity is not Severity.INFO and status.stage is Stage.READY and not status.checked
+        return row.repair or (row.code if may_be_repairable else "")
 
-    def _actions(self, menu: QMenu) -> None:
-        if self._repair():
+    def _add_actions(self, menu: QMenu) -> None:
+        if self._repair_code():
             menu.addAction("&Repair…").triggered.connect(self.repair)
             menu.addSeparator()
 
     def repair(self) -> None:
-        """Plan the repair that answers the current finding."""
-        if code := self._repair():
-            self.repairWanted.emit(code)
+        """Plan the repair of the current finding."""
+        if code := self._repair_code():
+            self.repairRequested.emit(code)
 
-    def _chosen(self, index: QModelIndex) -> None:
+    def _show_bytes(self, index: QModelIndex) -> None:
         row = self.model.row(index)
         if isinstance(row, FindingRow):
             self._document.select_finding(row, ORIGIN)
@@ -184,3 +193,68 @@ def _button(text: str, tip: str) -> QToolButton:
     button.setAutoRaise(True)
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return button
+
+
+class FindingColumns(Columns):
+    """Findings in the order in which they were found."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client[ArchiveRequests]) -> None:
+        self._client = client
+        self.severities: tuple[Severity, ...] = tuple(Severity)
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        self._client.ask(ArchiveRequests.findings, first, count, self.severities).then(deliver)
+
+    def data(self, row: FindingRow, column: int, role: int) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(row, column)
+        if role == Qt.ItemDataRole.DecorationRole and column == SEVERITY:
+            return severity_icon(row.severity)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(short(_text(row, column)))
+        return None
+
+    def header(self, column: int, role: int) -> Any:  # noqa: ARG002 - nothing but the titles
+        return None
+
+
+def _text(row: FindingRow, column: int) -> str:
+    if column == BYTES:
+        return spans_summary(row.spans)
+    texts = {SEVERITY: row.severity.value, MESSAGE: row.message, MEMBER: row.member_name, CODE: row.code}
+    return short(texts[column])
+
+
+def details_text(row: FindingRow) -> str:
+    """A finding in full: the message, and below it the bytes, the member and the code."""
+    places = [f"{_range(span, hexadecimal)} ({_range(span, grouped)})" for span in row.spans[:MAX_LISTED_SPANS]]
+    if len(row.spans) > MAX_LISTED_SPANS:
+        places.append(f"and {grouped(len(row.spans) - MAX_LISTED_SPANS)} more")
+    return f"{row.message}\n{' · '.join(filter(None, (*_location_texts(row, places), row.code)))}"
+
+
+def _location_texts(row: FindingRow, places: Sequence[str]) -> tuple[str, str]:
+    """The bytes and the member, each "" if there is none."""
+    bytes_ = f"bytes {', '.join(places)}" if places else ""
+    return bytes_, f"member {row.member_name}" if row.member_name else ""
+
+
+def _range(span: Span, number_text: Callable[[int], str]) -> str:
+    return f"{number_text(span.start)}..{number_text(span.stop)}"
+
+
+def line_text(row: FindingRow) -> str:
+    """A finding as one line for the clipboard."""
+    details = (row.code, *_location_texts(row, [_range(span, hexadecimal) for span in row.spans]))
+    return f"{row.severity.value}: {row.message} [{', '.join(filter(None, details))}]"
+
+
+def spans_summary(spans: Spans) -> str:
+    """The first span, and how many more there are."""
+    if not spans:
+        return ""
+    start, stop = spans[0]
+    first = f"{hexadecimal(start)} ({in_bytes(stop - start)})"
+    return f"{first} and {len(spans) - 1} more" if len(spans) > 1 else first

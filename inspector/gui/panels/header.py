@@ -1,39 +1,48 @@
-"""The editor of a TACO header: seven entries, where each leads, and what is typed checked while it is typed."""
+"""The editor of a TACO header: seven entries with their targets, validated while the user types."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QLabel,
+    QLineEdit,
     QPushButton,
     QSpinBox,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
 from inspector.core.edit import Edit
-from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.finding import Severity
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.flow_layout import FlowLayout
-from inspector.gui.kit.text import not_there_yet
-from inspector.gui.kit.widgets import Details, Emptiable, table_view
-from inspector.gui.panels.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
-from inspector.gui.panels.number_editor import NumberEditor
-from inspector.operations.jobs.operation_error import Refused
+from inspector.gui.hex.painting import scheme_for
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.palette import COLOURS
+from inspector.gui.kit.table_models import Index, TitledTable
+from inspector.gui.kit.text import not_there_yet, plain, short
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     MAX_ENTRIES,
+    EntryView,
     HeaderDraft,
     HeaderView,
     add,
     clear,
     move,
+    parse_number,
     remove,
     set_count,
     set_entry,
@@ -43,13 +52,17 @@ from inspector.operations.protocol.header_draft import (
 )
 from inspector.operations.protocol.requests import ArchiveRequests
 
+TITLES = ("Entry", "Offset", "Length", "Points to")
+ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
+EDITABLE = (OFFSET, LENGTH)
+
 ORIGIN = "header"
 WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
 Change = Callable[[HeaderDraft], HeaderDraft]
 
 
 class HeaderPanel(QWidget):
-    """Shows the TACO header of a document with all that is pending, and makes changes of it pending."""
+    """Shows the TACO header with the pending changes, and turns edits into pending changes."""
 
     def __init__(self, document: Document, editing: Editing) -> None:
         super().__init__()
@@ -57,7 +70,7 @@ class HeaderPanel(QWidget):
         self._editing = editing
         self._draft: HeaderDraft | None = None
         self._why_empty = ""
-        self.model = HeaderEntries(self)
+        self.model = HeaderEntriesModel(self)
         self.table = table_view(self.model, WIDTHS, "Entries of the TACO header")
         self.table.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
@@ -65,20 +78,20 @@ class HeaderPanel(QWidget):
             | QAbstractItemView.EditTrigger.AnyKeyPressed
         )
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
-        self.table.setItemDelegate(NumberEditor(self.table, self._wrong, self._say))
+        self.table.setItemDelegate(NumberEditor(self.table, self._problem, self._show_message))
         self.count = QSpinBox()
         self.count.setRange(0, MAX_ENTRIES)
         self.count.setAccessibleName("Entries in use")
         self.hexadecimal = QCheckBox("He&x")
         self.buttons = self._make_buttons()
         self.about = Details("About the TACO header")
-        self._stale = self._adding = False
-        self._waiting: list[Change] = []
-        self._lit = Span(0, 0)
-        self._marked: Span | None = None
+        self._stale = self._is_own_edit = False
+        self._queued: list[Change] = []
+        self._highlighted = Span(0, 0)
+        self._hex_selection: Span | None = None
         self._spans: Spans = ()
         self._member: int | None = None
-        self._editor = self._page()
+        self._editor = self._create_page()
         self._stack = Emptiable(self._editor)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -88,7 +101,7 @@ class HeaderPanel(QWidget):
         self._refresh()
 
     def _make_buttons(self) -> dict[str, QPushButton]:
-        made = {}
+        buttons = {}
         for name, text, tip in (
             ("add", "A&dd", "Add an entry"),
             ("remove", "&Remove", "Remove the selected entry; later entries move up"),
@@ -101,10 +114,10 @@ class HeaderPanel(QWidget):
             button = QPushButton(text)
             button.setToolTip(tip)
             button.setAutoDefault(False)
-            made[name] = button
-        return made
+            buttons[name] = button
+        return buttons
 
-    def _page(self) -> QWidget:
+    def _create_page(self) -> QWidget:
         page = QWidget()
         tools = FlowLayout(4, 6)
         label = QLabel("&In use")
@@ -124,11 +137,11 @@ class HeaderPanel(QWidget):
 
     def _connect(self) -> None:
         self._document.rowsChanged.connect(self._refresh)
-        self._editing.changed.connect(self._pending_changed)
+        self._editing.changed.connect(self._mark_stale)
         self._document.statusChanged.connect(self._refresh)
-        self._document.selected.connect(self._selected)
+        self._document.selected.connect(self._selection_changed)
         self.model.typed.connect(self._typed)
-        self.model.refused.connect(self._say)
+        self.model.refused.connect(self._show_message)
         self.hexadecimal.toggled.connect(self.model.set_hexadecimal)
         self.count.valueChanged.connect(self._set_count)
         self.table.selectionModel().currentChanged.connect(self._current_changed)
@@ -140,49 +153,49 @@ class HeaderPanel(QWidget):
             "clear": lambda _: clear,
         }
         for name, change in changes.items():
-            self.buttons[name].clicked.connect(lambda _=False, made=change: self._change(made(self._row())))
+            self.buttons[name].clicked.connect(lambda _=False, create=change: self._change(create(self._row())))
         self.buttons["member"].clicked.connect(self.point_to_member)
         self.buttons["bytes"].clicked.connect(self.point_to_bytes)
 
-    # ---- what is shown -----------------------------------------------------------------------------------------
+    # ---- display -----------------------------------------------------------------------------------------------
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _refresh(self) -> None:
-        """Ask for the header as it is with all that is pending."""
+        """Request the header with all pending changes applied."""
         status = self._document.status
-        if (early := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
-            self._show_none(early or "Only TACO archives have an editable header.")
+        if (reason := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
+            self._show_none(reason or "Only TACO archives have an editable header.")
         else:
-            self._document.client.ask(ArchiveRequests.header, None).then(self._take, self._show_none)
+            self._document.client.ask(ArchiveRequests.header, None).then(self._show_current, self._show_none)
 
     def _show_none(self, sentence: str) -> None:
         self._draft = None
-        self._waiting.clear()
+        self._queued.clear()
         self.model.show(None)
         self._stack.show_sentence(sentence)
 
-    def _take(self, view: HeaderView) -> None:
+    def _show_current(self, view: HeaderView) -> None:
         if self._editing.previewing:
-            return  # what is shown here already is newer
+            return  # the panel already shows a newer header
         entries = tuple((entry.offset, entry.length) for entry in view.entries)
         self._draft = HeaderDraft(min(view.count, MAX_ENTRIES), entries)
         self._show(view)
         self._stale = False
-        waiting, self._waiting = self._waiting, []
-        for change in waiting:
+        queued, self._queued = self._queued, []
+        for change in queued:
             self._change(change)
 
-    def _pending_changed(self) -> None:
-        """Unless this panel has changed the header, it does not know what it is now before it has been read."""
-        self._stale = self._stale or not self._adding
+    def _mark_stale(self) -> None:
+        """Mark the draft as stale unless this panel itself made the change."""
+        self._stale = self._stale or not self._is_own_edit
 
-    def _add(self, edit: Edit) -> None:
-        self._adding = True
+    def _add_edit(self, edit: Edit) -> None:
+        self._is_own_edit = True
         self._editing.add(edit)
-        self._adding = False
+        self._is_own_edit = False
 
     def _show(self, view: HeaderView) -> None:
         self.model.show(view)
@@ -190,11 +203,11 @@ class HeaderPanel(QWidget):
         self.count.setValue(min(view.count, MAX_ENTRIES))
         self.count.blockSignals(False)
         self._stack.show_view(self._editor)
-        self._say("")
+        self._show_message("")
         self._enable()
-        self._light_up(self.table.currentIndex().row())
+        self._highlight(self.table.currentIndex().row())
 
-    def _say(self, sentence: str) -> None:
+    def _show_message(self, sentence: str) -> None:
         view = self.model.view
         self.about.say(sentence or (view.why_not if view is not None else ""))
 
@@ -202,7 +215,7 @@ class HeaderPanel(QWidget):
         view, draft, row = self.model.view, self._draft, self._row()
         editable = view is not None and draft is not None and not view.why_not
         used = draft.count if draft is not None else 0
-        span = self._chosen()
+        span = self._target_span()
         rules = {
             "add": used < MAX_ENTRIES,
             "remove": row < used,
@@ -226,20 +239,20 @@ class HeaderPanel(QWidget):
 
     def _current_changed(self, index: QModelIndex) -> None:
         self._enable()
-        self._light_up(index.row())
+        self._highlight(index.row())
 
-    def _light_up(self, row: int) -> None:
-        """Mark the bytes the entry in a row points to, without taking the keyboard away."""
+    def _highlight(self, row: int) -> None:
+        """Highlight the bytes an entry points to; the keyboard focus stays in the table."""
         entry, size = self.model.entry(row), self._document.size
         if entry is None or not self.table.hasFocus():
             return
         span = Span(entry.offset, min(entry.offset + entry.length, size))
-        if span.start < span.stop and span != self._lit:
-            self._lit = span
-            self._document.go_to(0, *self._lit, ORIGIN)
+        if span.start < span.stop and span != self._highlighted:
+            self._highlighted = span
+            self._document.go_to(0, *self._highlighted, ORIGIN)
 
-    def _wrong(self, row: int, column: int, number: int) -> str:
-        """What is wrong with a number for an entry, empty for nothing."""
+    def _problem(self, row: int, column: int, number: int) -> str:
+        """Why a number is invalid for an entry, "" if it is valid."""
         entry, size = self.model.entry(row), self._editing.size
         if entry is None:
             return ""
@@ -249,7 +262,7 @@ class HeaderPanel(QWidget):
         text = "This points to {offset}, beyond the end of the file at {size}."
         return text.format(offset=hexadecimal(offset + length), size=hexadecimal(size))
 
-    # ---- changing ----------------------------------------------------------------------------------------------
+    # ---- editing -----------------------------------------------------------------------------------------------
 
     def _typed(self, row: int, column: int, number: int) -> None:
         setter = set_offset if column == OFFSET else set_length
@@ -258,53 +271,199 @@ class HeaderPanel(QWidget):
     def _set_count(self, count: int) -> None:
         self._change(lambda draft: set_count(draft, count))
 
-    # What an entry can point to was chosen elsewhere: what goes through the entries itself lights up does not count.
+    # The target of an entry is selected elsewhere: what the panel itself highlights does not count.
 
     def set_marked(self, start: int, stop: int) -> None:
-        """The bytes ``[start, stop)`` of the layer shown are selected in the hex view."""
-        if Span(start, stop) != self._lit:
-            self._marked = Span(start, stop) if stop > start and self._document.layer == 0 else None
+        """Remember that ``[start, stop)`` of the shown layer is selected in the hex view."""
+        if Span(start, stop) != self._highlighted:
+            self._hex_selection = Span(start, stop) if stop > start and self._document.layer == 0 else None
             self._enable()
 
-    def _selected(self, selection: Selection) -> None:
+    def _selection_changed(self, selection: Selection) -> None:
         if selection.origin != ORIGIN:
-            self._lit = Span(0, 0)
+            self._highlighted = Span(0, 0)
             self._spans = selection.spans if selection.layer == 0 else ()
             self._member = selection.member
             self._enable()
 
-    def _chosen(self) -> Span | None:
-        """The stretch of the file that an entry could point to: the bytes selected, or else the field or member."""
-        return self._marked or (self._spans[0] if self._spans else None)
+    def _target_span(self) -> Span | None:
+        """The span an entry could point to: the selected bytes, else the selected field or member."""
+        return self._hex_selection or (self._spans[0] if self._spans else None)
 
     def point_to_bytes(self) -> None:
-        """Let the current entry point to the selected bytes."""
-        span, row = self._chosen(), self._row()
+        """Point the current entry to the selected bytes."""
+        span, row = self._target_span(), self._row()
         if span is not None:
             self._change(lambda draft: set_entry(draft, row, span_target(span)))
 
     def point_to_member(self) -> None:
-        """Let the current entry point to the data of the selected member."""
+        """Point the current entry to the data of the selected member."""
         member, row = self._member, self._row()
         if member is not None:
             self._document.client.ask(ArchiveRequests.header_target, member).then(
-                lambda entry: self._change(lambda draft: set_entry(draft, row, entry)), self._say
+                lambda entry: self._change(lambda draft: set_entry(draft, row, entry)), self._show_message
             )
 
     def _change(self, change: Change) -> None:
-        """Make a change pending; a wrong one is said and leaves all as it is."""
+        """Make a change pending; an invalid one only shows a message."""
         if self._draft is None:
             return
         if self._stale:
-            self._waiting.append(change)
+            self._queued.append(change)
             return
         try:
             draft = change(self._draft)
-        except Refused as error:
-            self._say(str(error))
+        except OperationError as error:
+            self._show_message(str(error))
             return
         if draft == self._draft:
             return
         self._draft = draft
         self._document.client.ask(ArchiveRequests.header, draft).then(self._show)
-        self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add, self._say)
+        self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add_edit, self._show_message)
+
+
+class HeaderEntriesModel(TitledTable):
+    """The rows of a HeaderView. The model changes nothing itself.
+
+    Signals:
+        typed(int entry, int column, object number): a number was entered in OFFSET or LENGTH.
+        refused(str): the text is not a valid number.
+    """
+
+    typed = Signal(int, int, object)
+    refused = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, parent)
+        self.view: HeaderView | None = None
+        self._hexadecimal = False
+
+    def show(self, view: HeaderView | None) -> None:
+        """Show a header, or none."""
+        if view is not None and self.view is not None:
+            self.view, self._rows = view, view.entries
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, TARGET))
+            return
+        self.beginResetModel()
+        self.view = view
+        self._rows = view.entries if view is not None else ()
+        self.endResetModel()
+
+    def set_hexadecimal(self, on: bool) -> None:
+        """Show numbers in hexadecimal, or in decimal."""
+        self._hexadecimal = on
+        if self.view is not None:
+            self.dataChanged.emit(self.index(0, OFFSET), self.index(self.rowCount() - 1, LENGTH))
+
+    def entry(self, row: int) -> EntryView | None:
+        """The entry in a row, None if there is no such row."""
+        return self.view.entries[row] if self.view is not None and 0 <= row < len(self.view.entries) else None
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        if index.column() in EDITABLE and self.view is not None and not self.view.why_not:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        entry = self.entry(index.row())
+        if entry is None:
+            return None
+        column = index.column()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return self._text(entry, column, role == Qt.ItemDataRole.EditRole)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(self._tip(entry))
+        if role == Qt.ItemDataRole.DecorationRole and column == TARGET and entry.doubtful:
+            return severity_icon(Severity.WARNING)
+        if role == Qt.ItemDataRole.FontRole:
+            return self._font(entry, column)
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Emit ``typed`` or ``refused``; the cell changes with the next HeaderView."""
+        if role != Qt.ItemDataRole.EditRole or index.column() not in EDITABLE:
+            return False
+        try:
+            number = parse_number(str(value))
+        except OperationError as error:
+            self.refused.emit(str(error))
+            return False
+        self.typed.emit(index.row(), index.column(), number)
+        return True
+
+    # ---- cell texts --------------------------------------------------------------------------------------------
+
+    def _text(self, entry: EntryView, column: int, editing: bool) -> str:
+        if column == ENTRY:
+            return f"{entry.index}" if entry.used else f"{entry.index} (unused)"
+        if column == TARGET:
+            return short(entry.words)
+        number = entry.offset if column == OFFSET else entry.length
+        if self._hexadecimal:
+            return f"0x{number:X}"
+        return f"{number}" if editing else f"{number:,}"
+
+    def _tip(self, entry: EntryView) -> str:
+        offset, length = (f"{grouped(number)} ({hexadecimal(number)})" for number in (entry.offset, entry.length))
+        where = f"Offset {offset}, length {length}: {short(entry.words)}."
+        use = "" if entry.used else "Not in use: readers ignore it."
+        doubt = "Readers cannot follow it." if entry.doubtful else ""
+        return " ".join(filter(None, (where, use, doubt)))
+
+    def _is_changed(self, entry: EntryView, column: int) -> bool:
+        """Whether a cell differs from the file."""
+        if self.view is None or not self.view.stood:
+            return False
+        offset, length = self.view.stood[entry.index]
+        return (column == OFFSET and entry.offset != offset) or (column == LENGTH and entry.length != length)
+
+    def _font(self, entry: EntryView, column: int) -> QFont | None:
+        changed = self._is_changed(entry, column)
+        if entry.used and not changed:
+            return None
+        font = QFont()
+        font.setItalic(not entry.used)
+        font.setUnderline(changed)
+        return font
+
+
+class NumberEditor(QStyledItemDelegate):
+    """Edits a number in a cell and marks invalid text at once.
+
+    ``validate(row, column, number)`` gives the problem with a number or ""; ``show_message`` shows it.
+    """
+
+    def __init__(
+        self, parent: QWidget, validate: Callable[[int, int, int], str], show_message: Callable[[str], None]
+    ) -> None:
+        super().__init__(parent)
+        self._show_message = show_message
+        self._problem = validate
+
+    def createEditor(
+        self,
+        parent: QWidget,
+        option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> QWidget:
+        editor = QLineEdit(parent)
+        editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
+        editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
+        cell = (index.row(), index.column())
+        editor.textChanged.connect(lambda text: self._validate(editor, cell, text))
+        return editor
+
+    def _validate(self, editor: QLineEdit, cell: tuple[int, int], text: str) -> None:
+        try:
+            problem = self._problem(*cell, parse_number(text))
+        except OperationError as error:
+            problem = str(error)
+        damage = COLOURS[scheme_for(editor.palette())].damage
+        editor.setStyleSheet(f"border: 2px solid {damage};" if problem else "")
+        for mark in editor.actions():
+            mark.setVisible(bool(problem))
+        self._show_message(problem)

@@ -1,4 +1,4 @@
-"""What is to be put into an archive: files and folders that are dropped or added, and the members they become."""
+"""The inputs of a new archive: files and folders that were added or dropped, and the members they become."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from inspector.core.numbers import grouped
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.dropping import take_copy
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
-from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, table_view
 from inspector.operations.protocol.create_views import Contents, Draft, InputRow
 from inspector.operations.protocol.requests import CreateRequests
 
 NAME, SIZE, FROM, REMARK = range(4)
-DEBOUNCE = 200
-"""Milliseconds without a change before the files are looked at again."""
+RELOAD_DELAY_MS = 200
+"""Milliseconds without a change before the inputs are read again."""
 TITLES = ("Name in the archive", "Size", "From", "Remark")
-NOTHING = "Drop files and folders here, or add them with the buttons above."
+HINT = "Drop files and folders here, or add them with the buttons above."
 
 
 class InputsPanel(QWidget):
-    """Lists what an archive would hold; ``draft`` says what is to be made of it.
+    """Lists what the archive would contain; ``draft`` gives the current Draft.
 
     Signals:
-        looked(): what it would hold is known, or has to be found out again.
+        contentsChanged(): the contents are known, or have become unknown.
     """
 
-    looked = Signal()
+    contentsChanged = Signal()
 
     def __init__(self, client: Client[CreateRequests], draft: Callable[[], Draft]) -> None:
         super().__init__()
@@ -56,12 +56,12 @@ class InputsPanel(QWidget):
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Contents of the new archive")
         self.stack = Emptiable(self.table)
-        self.stack.show_sentence(NOTHING)
+        self.stack.show_sentence(HINT)
         self.setFocusProxy(self.stack)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(DEBOUNCE)
-        self._timer.timeout.connect(self._look)
+        self._timer.setInterval(RELOAD_DELAY_MS)
+        self._timer.timeout.connect(self._load)
         self._lay_out()
         self._connect()
         self._enable()
@@ -81,77 +81,79 @@ class InputsPanel(QWidget):
     def _connect(self) -> None:
         self.add_files.clicked.connect(lambda: ask_for_files(self, "Add Files", self.add))
         self.add_folder.clicked.connect(lambda: ask_for_folder(self, "Add Folder", self.add))
-        self.remove.clicked.connect(self.take_out)
-        self.clear.clicked.connect(self.take_all_out)
+        self.remove.clicked.connect(self.remove_selected)
+        self.clear.clicked.connect(self.remove_all)
         self.table.selectionModel().selectionChanged.connect(self._enable)
         keys = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
         keys.setContext(Qt.ShortcutContext.WidgetShortcut)
-        keys.activated.connect(self.take_out)
+        keys.activated.connect(self.remove_selected)
 
     @property
     def settled(self) -> bool:
-        """Whether it is known what the archive would hold."""
+        """Whether the contents are up to date."""
         return self._job is None and not self._timer.isActive()
 
-    # ---- what is in it -----------------------------------------------------------------------------------------
+    # ---- contents ----------------------------------------------------------------------------------------------
 
     def add(self, locations: list[str]) -> None:
-        """Add files and folders that are not there yet."""
+        """Add files and folders; those already added are ignored."""
         self.locations += [each for each in dict.fromkeys(locations) if each not in self.locations]
-        self.look_again()
+        self.reload_later()
 
-    def take_out(self) -> None:
-        """Take out what is selected, with all that was added with it."""
-        places = [self.model.texts(index.row())[FROM] for index in self.table.selectionModel().selectedRows()]
-        self.locations = [each for each in self.locations if not _holds(visible(each), places)]
-        self.look_again()
+    def remove_selected(self) -> None:
+        """Remove the inputs that contain the selected rows."""
+        removed = [self.model.texts(index.row())[FROM] for index in self.table.selectionModel().selectedRows()]
+        self.locations = [each for each in self.locations if not _is_below(visible(each), removed)]
+        self.reload_later()
 
-    def take_all_out(self) -> None:
-        """Begin again."""
+    def remove_all(self) -> None:
+        """Remove all inputs."""
         self.locations = []
-        self.look_again()
+        self.reload_later()
 
-    def look_again(self) -> None:
-        """Contents of the new archive has to be found out anew, soon."""
+    def reload_later(self) -> None:
+        """Discard the contents and read the inputs again soon."""
         self.contents = None
         self._timer.start()
-        self.looked.emit()
+        self.contentsChanged.emit()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop reading the inputs."""
         self._timer.stop()
         job, self._job = self._job, None
         if job is not None:
             job.supersede()
 
-    def _look(self) -> None:
+    def _load(self) -> None:
         self.stop()
         if not self.locations:
-            self._take(None)
+            self._show_contents(None)
             return
         self.sentence.setText("Reading the files…")
-        self._job = job = self._client.start(CreateRequests.look, self._draft()).then(self._take, self._fail)
-        job.finished.connect(lambda: self._over(job))
+        self._job = job = self._client.start(CreateRequests.look, self._draft()).then(
+            self._show_contents, self._show_failure
+        )
+        job.finished.connect(lambda: self._job_finished(job))
 
-    def _over(self, job: Job[Contents]) -> None:
+    def _job_finished(self, job: Job[Contents]) -> None:
         if self._job is job:
             self._job = None
-            self.looked.emit()
+            self.contentsChanged.emit()
 
-    def _fail(self, sentence: str) -> None:
+    def _show_failure(self, sentence: str) -> None:
         self.sentence.setText(sentence)
 
-    def _take(self, contents: Contents | None) -> None:
+    def _show_contents(self, contents: Contents | None) -> None:
         self.contents = contents
         self.model.show([_row(row) for row in contents.rows] if contents is not None else [])
         if contents is None:
-            self.stack.show_sentence(NOTHING)
+            self.stack.show_sentence(HINT)
             self.sentence.setText("")
         else:
             self.stack.show_view(self.table)
-            self.sentence.setText(_told(contents))
+            self.sentence.setText(_summary(contents))
         self._enable()
-        self.looked.emit()
+        self.contentsChanged.emit()
 
     def _enable(self, *_: object) -> None:
         self.remove.setEnabled(self.table.selectionModel().hasSelection())
@@ -167,25 +169,25 @@ class InputsPanel(QWidget):
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """See QWidget: dropping adds."""
-        found = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        if found and take_copy(event):
-            self.add(found)
+        """Add the dropped files and folders."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths and take_copy(event):
+            self.add(paths)
         else:
             event.ignore()
             self.sentence.setText("The dropped item is neither a local file nor a local folder, so it was not added.")
 
 
 def _row(row: InputRow) -> FixedRow:
-    mark = Severity.ERROR if row.trouble else Severity.WARNING if row.doubt else None
-    return FixedRow((row.name, grouped(row.size), row.where, row.trouble or row.doubt), mark)
+    severity = Severity.ERROR if row.trouble else Severity.WARNING if row.doubt else None
+    return FixedRow((row.name, grouped(row.size), row.where, row.trouble or row.doubt), severity)
 
 
-def _told(contents: Contents) -> str:
-    left = contents.count - len(contents.rows)
-    more = f"The first {grouped(len(contents.rows))} are shown." if left > 0 else ""
+def _summary(contents: Contents) -> str:
+    hidden = contents.count - len(contents.rows)
+    more = f"The first {grouped(len(contents.rows))} are shown." if hidden > 0 else ""
     return " ".join(part for part in (contents.obstacle, contents.sentence, *contents.notes, more) if part)
 
 
-def _holds(location: str, places: list[str]) -> bool:
-    return any(place == location or place.startswith(location.rstrip("/") + "/") for place in places)
+def _is_below(location: str, removed: list[str]) -> bool:
+    return any(folder == location or folder.startswith(location.rstrip("/") + "/") for folder in removed)

@@ -1,55 +1,78 @@
-"""The members: a tree of paths, the same as a flat table, and a filter."""
+"""The members of a document as a tree and as a table, with a filter by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
-from inspector.core.verdict import State
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
+from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.column_widths import FirstColumnFits
-from inspector.gui.kit.model_paged_table import PagedTable
-from inspector.gui.kit.model_paged_tree import PagedTree
-from inspector.gui.kit.selected_members import chosen_in
-from inspector.gui.kit.staying_open import StaysOpen, by_names
-from inspector.gui.kit.text import not_there_yet
+from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
+from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_names, chosen_in
+from inspector.gui.kit.table_models import Columns, PagedTable
+from inspector.gui.kit.text import not_there_yet, plain, short
+from inspector.gui.kit.tree_model import PagedTree, Rows
 from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_view
-from inspector.gui.panels.models.members import (
-    CODEC,
-    DIGEST,
-    MARK,
-    NAME,
-    OFFSET,
-    SIZE,
-    SORT_KEYS,
-    STORED,
-    VERDICT,
-    MemberColumns,
-    MemberPaths,
-    renamed,
-)
-from inspector.gui.panels.models.naming import LazyNames
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
+from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, Page, SortKey, Stage, TreeRow
+
+TITLES = (
+    "Name",
+    "Verdict",
+    "Size",
+    "Mark",
+    "Stored",
+    "Codec",
+    "Digest",
+    "Offset",
+)
+SORT_KEYS: tuple[SortKey | None, ...] = (
+    SortKey.NAME,
+    None,
+    SortKey.SIZE,
+    None,
+    SortKey.STORED,
+    SortKey.CODEC,
+    SortKey.DIGEST,
+    SortKey.OFFSET,
+)
+NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
+_VERDICT_TIPS = {
+    Verdict.VERIFIED: "Its bytes match a recorded checksum.",
+    Verdict.MISMATCH: "Its bytes do not match the recorded checksum.",
+    Verdict.DOUBTFUL: "A checksum over this and other members does not match or is lost: it may be intact or not.",
+    Verdict.NOT_CHECKABLE: "No checksum is recorded for it.",
+    Verdict.NOT_CHECKED: "Its bytes have not been checked yet.",
+}
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+MAX_NAMES_PER_REQUEST = 200
+"""Names per request."""
+COLLECT_MS = 60
+"""Milliseconds to collect rows in view before their names are requested."""
 
 ORIGIN = "members"
-DEBOUNCE = 150
-"""Milliseconds without a key before the filter is applied."""
+FILTER_DELAY_MS = 150
+"""Milliseconds after the last key before the filter is applied."""
 WIDTHS = {NAME: 190, VERDICT: 122, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
 
-BROKEN = (State.TORN, State.DAMAGED)
-"""States in which an archive may have members that are not seen."""
+INCOMPLETE_STATES = (State.TORN, State.DAMAGED)
+"""States in which members may be missing from the list."""
 
 
 class MembersPanel(QWidget):
     """Shows the members of a document and follows its selection.
 
     Signals:
-        menuWanted(QPoint): the menu of the selected members is wanted at a place of the screen.
+        menuWanted(QPoint): show the context menu of the selected members at this point of the screen.
     """
 
     menuWanted = Signal(QPoint)
@@ -57,12 +80,12 @@ class MembersPanel(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self._navigation = False
-        self._placed: int | None = None
+        self._is_following = False
+        self._followed: int | None = None
         self._judged = 0
-        self._naming = LazyNames(document.client, self)
-        self.table_model = PagedTable(MemberColumns(document.client, self._naming), self)
-        self.tree_model = PagedTree(MemberPaths(document.client, self._naming), self)
+        self._lazy_names = LazyNames(document.client, self)
+        self.table_model = PagedTable(MemberColumns(document.client, self._lazy_names), self)
+        self.tree_model = PagedTree(MemberPaths(document.client, self._lazy_names), self)
         self.filter = QLineEdit()
         self.filter.setPlaceholderText("Filter names")
         self.filter.setClearButtonEnabled(True)
@@ -83,10 +106,10 @@ class MembersPanel(QWidget):
         self._lay_out()
         self._debounce = QTimer(self)
         self._debounce.setSingleShot(True)
-        self._debounce.setInterval(DEBOUNCE)
+        self._debounce.setInterval(FILTER_DELAY_MS)
         self._debounce.timeout.connect(self._apply_filter)
         self._connect()
-        self._choose_view()
+        self._update_view()
 
     def _button(self, text: str, tip: str) -> QToolButton:
         button = QToolButton()
@@ -117,48 +140,48 @@ class MembersPanel(QWidget):
 
     def _connect(self) -> None:
         document = self._document
-        self._naming.named.connect(self._show_names)
-        document.rowsChanged.connect(self._naming.forget)
+        self._lazy_names.named.connect(self._show_names)
+        document.rowsChanged.connect(self._lazy_names.forget)
         document.rowsChanged.connect(self.table_model.refetch)
-        document.rowsChanged.connect(self._renew_tree)
+        document.rowsChanged.connect(self._reload_tree)
         document.arranged.connect(self.table_model.refetch)
         document.arranged.connect(self._follow_again)
-        document.planted.connect(self._planted)
-        document.statusChanged.connect(self._choose_view)
+        document.planted.connect(self._tree_ready)
+        document.statusChanged.connect(self._update_view)
         document.statusChanged.connect(self._show_verdicts)
         document.selected.connect(self._follow)
         self.tree_model.revealed.connect(self._show_revealed)
-        self.tree_model.rowsInserted.connect(self._choose_view)
-        self.table_model.rowsInserted.connect(self._choose_view)
-        self.table_model.rowsRemoved.connect(self._choose_view)
-        self._buttons.buttonClicked.connect(self._choose_view)
+        self.tree_model.rowsInserted.connect(self._update_view)
+        self.table_model.rowsInserted.connect(self._update_view)
+        self.table_model.rowsRemoved.connect(self._update_view)
+        self._buttons.buttonClicked.connect(self._update_view)
         self.filter.textChanged.connect(self._debounce.start)
         self.filter.returnPressed.connect(self._apply_filter)
         self.table.horizontalHeader().sectionClicked.connect(self._sort)
         for view in (self.tree, self.table):
-            view.selectionModel().currentRowChanged.connect(self._chosen)
+            view.selectionModel().currentRowChanged.connect(self._select)
             view.activated.connect(self._open)
-            view.customContextMenuRequested.connect(self._want_menu)
+            view.customContextMenuRequested.connect(self._request_menu)
 
-    # ---- choosing what to show ---------------------------------------------------------------------------------
+    # ---- tree or table -----------------------------------------------------------------------------------------
 
     @property
     def view(self) -> QAbstractItemView:
-        """The view that is wanted; while members are still coming in it is the table, which can grow."""
+        """The current view; while members are still being read it is the table, which can grow."""
         decoding = self._document.status.stage in (Stage.OPENING, Stage.DECODING)
         return self.table if self.as_table.isChecked() or decoding else self.tree
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _show_verdicts(self) -> None:
-        """There are verdicts from when a check has come to the first one."""
+        """Show the verdict column from the first verdict on."""
         status = self._document.status
         if status.judged != self._judged:
             self._judged = status.judged
             self.table_model.refetch()
-            self._renew_tree()
+            self._reload_tree()
         if self.tree.isColumnHidden(VERDICT) and (status.checked or status.judged):
             for view in (self.tree, self.table):
                 view.setColumnHidden(VERDICT, False)
@@ -167,13 +190,13 @@ class MembersPanel(QWidget):
 
     def _show_names(self, named: dict[int, MemberRow]) -> None:
         for model in (self.table_model, self.tree_model):
-            model.change(partial(renamed, named))
+            model.change(partial(with_new_name, named))
 
-    def _renew_tree(self) -> None:
+    def _reload_tree(self) -> None:
         self.tree_model.renew()
         self.tree.viewport().update()
 
-    def _choose_view(self, *_: object) -> None:
+    def _update_view(self, *_: object) -> None:
         if self.table_model.rowCount():
             if self._stack.currentWidget() is not self.view:
                 self._stack.show_view(self.view)
@@ -183,14 +206,14 @@ class MembersPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
-        if early := not_there_yet(status.stage):
-            return early
+        if reason := not_there_yet(status.stage):
+            return reason
         if self._document.filter:
             return "No member's name contains this text."
-        if status.state in BROKEN:
+        if status.state in INCOMPLETE_STATES:
             return (
-                "No member was found: the archive is damaged before the first one. Repair… (Ctrl+M) shows what "
-                "may help."
+                "No member was found: the archive is damaged before the first one. Repair… (Ctrl+M) shows possible "
+                "repairs."
             )
         return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
 
@@ -206,7 +229,7 @@ class MembersPanel(QWidget):
         header = self.table.horizontalHeader()
         old, descending = self._document.sort
         if key is None or (key is old and descending):
-            # The third click brings back the order of the archive.
+            # The third click restores archive order.
             header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
             self._document.arrange(self._document.filter, SortKey.ARCHIVE, False)
             return
@@ -221,32 +244,32 @@ class MembersPanel(QWidget):
         row = model.row(index) if isinstance(model, PagedTree | PagedTable) else None
         return row.member if isinstance(row, TreeRow) else row
 
-    def _chosen(self, index: QModelIndex) -> None:
+    def _select(self, index: QModelIndex) -> None:
         member = self._member_at(index)
-        if not self._navigation and member is not None:
-            self._placed = member.index
+        if not self._is_following and member is not None:
+            self._followed = member.index
             self._document.select_member(member.index, ORIGIN)
 
     def chosen(self) -> Chosen:
-        """The members and folders that are selected."""
+        """The selected members and folders."""
         return chosen_in(self.view)
 
     @property
     def has_keyboard(self) -> bool:
-        """Whether the keyboard is in the list of members."""
+        """Whether the member list has the keyboard focus."""
         return self.view.hasFocus()
 
     def drag_with(self, files: Callable[[Chosen], QMimeData | None]) -> None:
-        """Let what is selected be dragged out of the window, as ``files`` makes it."""
+        """Let the selection be dragged out of the window as the data that ``files`` creates."""
         for view, model in ((self.tree, self.tree_model), (self.table, self.table_model)):
             model.give = lambda view=view: files(chosen_in(view))
             view.setDragEnabled(True)
             view.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
 
-    def _want_menu(self, place: QPoint) -> None:
+    def _request_menu(self, place: QPoint) -> None:
         view = self.view
         if not view.indexAt(place).isValid() and view.hasFocus() and view.currentIndex().isValid():
-            place = view.visualRect(view.currentIndex()).center()  # asked for with the keyboard
+            place = view.visualRect(view.currentIndex()).center()  # opened with the keyboard
         if view.indexAt(place).isValid():
             self.menuWanted.emit(view.viewport().mapToGlobal(place))
 
@@ -255,28 +278,28 @@ class MembersPanel(QWidget):
         if member is not None and not member.folder:
             self._document.open_content(member.index)
 
-    def _planted(self) -> None:
+    def _tree_ready(self) -> None:
         self.tree_model.refetch()
         self.tree_model.fetchMore(QModelIndex())
         self._follow_again()
 
     def _follow_again(self) -> None:
-        self._placed = None
+        self._followed = None
         self._follow(self._document.selection)
 
     def _follow(self, selection: Selection) -> None:
-        if selection.member == self._placed:
+        if selection.member == self._followed:
             return
-        self._placed = member = selection.member
+        self._followed = member = selection.member
         if member is None:
             self._set_current(QModelIndex(), False)
             return
 
-        def placed(place: MemberPlace) -> None:
-            if self._placed == member:
+        def show(place: MemberPlace) -> None:
+            if self._followed == member:
                 self._show_place(place)
 
-        self._document.client.ask(ArchiveRequests.place, member).then(placed)
+        self._document.client.ask(ArchiveRequests.place, member).then(show)
 
     def _show_place(self, place: MemberPlace) -> None:
         if self.view is self.table:
@@ -290,8 +313,173 @@ class MembersPanel(QWidget):
         self._set_current(index, True)
 
     def _set_current(self, index: QModelIndex, scroll: bool) -> None:
-        self._navigation = True
+        self._is_following = True
         select_row(self.view, index, scroll and self._document.selection.origin != ORIGIN)
         if not index.isValid():
             self.view.clearSelection()
-        self._navigation = False
+        self._is_following = False
+
+
+def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
+    """The data of a member's row, shown as ``name``."""
+    if role == Qt.ItemDataRole.DisplayRole:
+        return _text(row, name, column)
+    if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET):
+        return _RIGHT
+    if role == Qt.ItemDataRole.DecorationRole:
+        if row.wrong is not None and column in (NAME, MARK):
+            return severity_icon(row.wrong)
+        if column == VERDICT:
+            return verdict_icon(row.verdict)
+        return icon("folder" if row.folder else "file") if column == NAME else None
+    if role == Qt.ItemDataRole.ToolTipRole:
+        return _tip(row, column)
+    return None
+
+
+def _text(row: MemberRow, name: str, column: int) -> str:
+    texts: dict[int, Callable[[], str]] = {
+        NAME: lambda: short(name) if row.read else f"{short(name)}…",
+        SIZE: lambda: "…" if not row.read else "" if row.folder and not row.size else grouped(row.size),
+        VERDICT: lambda: row.verdict.value,
+        MARK: lambda: row.wrong.value if row.wrong is not None else "",
+        STORED: lambda: "…" if not row.read else "" if row.folder and not row.stored else grouped(row.stored),
+        CODEC: lambda: row.codec,
+        DIGEST: lambda: row.digest,
+        OFFSET: lambda: hexadecimal(row.offset, 8) if row.offset >= 0 else "",
+    }
+    return texts[column]()
+
+
+def _tip(row: MemberRow, column: int) -> str | None:
+    if not row.read and column in (NAME, SIZE, STORED):
+        return "Its header has not been read yet; the metadata file next to the archive locates it."
+    if column == NAME:
+        return plain(short(row.name))
+    if column in (SIZE, STORED):
+        size = row.size if column == SIZE else row.stored
+        return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
+    if column == OFFSET and row.offset >= 0:
+        return f"byte {grouped(row.offset)} of the file"
+    if column == VERDICT:
+        return _VERDICT_TIPS[row.verdict]
+    if column == DIGEST:
+        return row.digest
+    return None
+
+
+def with_new_name(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:
+    """The row with its member replaced by the one in ``named``, or the same row if it is not there."""
+    if isinstance(row, MemberRow):
+        return named.get(row.index, row)
+    old = row.member
+    if old is None or old.index not in named:
+        return row
+    new = named[old.index]
+    name = new.name[len(old.name) - len(row.name) :] if old.name.endswith(row.name) else row.name
+    return replace(row, member=new, name=name)
+
+
+class MemberColumns(Columns):
+    """Members as a flat table."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames) -> None:
+        self._client = client
+        self._lazy_names = lazy_names
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        self._client.ask(ArchiveRequests.member_rows, first, count).then(deliver)
+
+    def data(self, row: MemberRow, column: int, role: int) -> Any:
+        self._lazy_names.request(row)
+        return member_data(row, row.name, column, role)
+
+    def header(self, column: int, role: int) -> Any:
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET) else None
+
+
+class MemberPaths(Rows):
+    """Members as a tree of paths, folders first."""
+
+    titles: tuple[str, ...] = TITLES
+    root: Any = 0
+
+    def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames) -> None:
+        self._client = client
+        self._lazy_names = lazy_names
+
+    def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        self._client.ask(ArchiveRequests.tree_rows, key, first, count).then(deliver)
+
+    def key(self, row: TreeRow) -> Any | None:
+        return row.node if row.node >= 0 else None
+
+    def data(self, row: TreeRow, column: int, role: int) -> Any:
+        if row.node < 0 and row.member is not None:
+            self._lazy_names.request(row.member)
+            return member_data(row.member, row.name, column, role)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return {NAME: short(row.name), SIZE: count(row.members, "member")}.get(column, "")
+        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
+            return icon("folder")
+        if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
+            return plain(short(row.name))
+        if role == Qt.ItemDataRole.TextAlignmentRole and column == SIZE:
+            return _RIGHT
+        return None
+
+    def range_text(self, first: int, stop: int) -> str:
+        return f"{first + 1:,} – {stop:,}"
+
+
+class LazyNames(QObject):
+    """Requests names of members that are painted, in batches. Old requests are dropped: painting repeats them.
+
+    Signals:
+        named(object): rows that now have names, as a dict by member index.
+    """
+
+    named = Signal(object)
+
+    def __init__(self, client: Client[ArchiveRequests], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._client = client
+        self._requested: dict[int, None] = {}
+        self._sent: set[int] = set()
+        self._job: Job[tuple[MemberRow, ...]] | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(COLLECT_MS)
+        self._timer.timeout.connect(self._send)
+
+    def request(self, row: MemberRow) -> None:
+        """Request the name of a member in view unless it is known."""
+        if not row.read and row.index not in self._sent:
+            self._requested.pop(row.index, None)
+            self._requested[row.index] = None
+            if not self._timer.isActive():  # restarting it with each row would postpone it as long as rows are painted
+                self._timer.start()
+
+    def forget(self) -> None:
+        """Forget all requests: the members have changed."""
+        self._requested.clear()
+        self._sent.clear()
+
+    def _send(self) -> None:
+        if self._job is not None or not self._requested:
+            return
+        numbers = sorted(list(self._requested)[-MAX_NAMES_PER_REQUEST:])
+        self._requested.clear()
+        self._sent.update(numbers)
+        self._job = self._client.start(ArchiveRequests.name_members, tuple(numbers)).then(self._names_received)
+        self._job.finished.connect(self._job_finished)
+
+    def _names_received(self, rows: Any) -> None:
+        self.named.emit({row.index: row for row in rows})
+
+    def _job_finished(self) -> None:
+        self._job = None
+        if self._requested:
+            self._timer.start()

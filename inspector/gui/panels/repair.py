@@ -1,4 +1,4 @@
-"""The plan of repairing an archive: what would be done, to which bytes, what would be lost; then the repairing."""
+"""The repair plan of an archive: what each repair changes and loses, and the buttons to apply it."""
 
 from __future__ import annotations
 
@@ -17,36 +17,34 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 
 ORIGIN = "repair"
-UNASKED = (
-    "Repair (Ctrl+M) makes a plan first: what would change, in which bytes, and what would be lost. Nothing is written."
-)
-FOLDER = "These are several files; each is repaired by itself. Open the one that a finding is about."
+NOT_PLANNED = "Repair (Ctrl+M) first makes a plan: which bytes change, and what would be lost. Nothing is written."
+COLLECTION = "These are several files, and each is repaired separately. Open the file that the finding is about."
 NOTHING = "There is nothing to repair."
-SALVAGED = "Salvage writes a new archive; this one stays as it is."
+SALVAGE_NOTE = "Salvage writes a new archive; this one stays as it is."
 _ROLE = Qt.ItemDataRole.UserRole
 
 
 class RepairPanel(QWidget):
-    """Shows the plan of repairing a document's archive, and has it carried out.
+    """Shows the repair plan of a document and applies it.
 
     Signals:
-        planned(): a plan is there to be seen.
-        changesWanted(): the repairs are pending changes now, which are to be seen.
-        copyWanted(object): a repaired copy is to be written; the codes of repairs accepted on the user's word.
-        salvageWanted(object): what is whole is to be written to a new archive; the same codes.
+        planned(): a plan is shown.
+        changesRequested(): show the pending changes; the repairs are among them now.
+        copyRequested(object): write a repaired copy; the codes of the confirmed repairs.
+        salvageRequested(object): write everything intact to a new archive; the codes of the confirmed repairs.
     """
 
     planned = Signal()
-    changesWanted = Signal()
-    copyWanted = Signal(object)
-    salvageWanted = Signal(object)
+    changesRequested = Signal()
+    copyRequested = Signal(object)
+    salvageRequested = Signal(object)
 
     def __init__(self, document: Document, editing: Editing) -> None:
         super().__init__()
         self._document = document
         self._editing = editing
         self.plan: RepairPlan | None = None
-        self._asking = False
+        self._is_planning = False
         self.sentence = sentence_label()
         self.list = QListWidget()
         self.list.setAccessibleName("Repairs")
@@ -60,23 +58,23 @@ class RepairPanel(QWidget):
             "Sh&ow Changes", "Show the repairs as pending changes, byte by byte, before anything is written"
         )
         self.copy_ = push_button("Repair a &Copy…", "Write a repaired copy; the file stays as it is")
-        self.salvage = push_button("&Salvage…", "Write everything that is provably whole to a new archive")
+        self.salvage = push_button("&Salvage…", "Write everything that is provably intact to a new archive")
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
         self.setFocusProxy(self.list)
-        self.list.currentItemChanged.connect(self._describe)
-        self.list.itemClicked.connect(self._go)
-        self.list.itemActivated.connect(self._go)
-        self.list.itemChanged.connect(self._accept)
+        self.list.currentItemChanged.connect(self._show_details)
+        self.list.itemClicked.connect(self._show_bytes)
+        self.list.itemActivated.connect(self._show_bytes)
+        self.list.itemChanged.connect(self._acceptance_changed)
         self.make.clicked.connect(self.repair_in_place)
         self.show_.clicked.connect(self._show_changes)
-        self.copy_.clicked.connect(lambda: self.copyWanted.emit(self.accepted()))
-        self.salvage.clicked.connect(lambda: self.salvageWanted.emit(self.accepted()))
+        self.copy_.clicked.connect(lambda: self.copyRequested.emit(self.accepted()))
+        self.salvage.clicked.connect(lambda: self.salvageRequested.emit(self.accepted()))
         editing.written.connect(lambda _: self.forget())
-        document.statusChanged.connect(self._say_why)
+        document.statusChanged.connect(self._show_why_empty)
         self.forget()
 
     def _lay_out(self) -> QWidget:
@@ -90,7 +88,7 @@ class RepairPanel(QWidget):
         layout.setSpacing(4)
         layout.addLayout(buttons)
         layout.addWidget(self.sentence)
-        # Side by side: panels at the foot are wide and low.
+        # Side by side, because panels at the bottom are wide and low.
         plan = QHBoxLayout()
         plan.addWidget(self.list, 3)
         plan.addWidget(self.about, 2)
@@ -101,45 +99,45 @@ class RepairPanel(QWidget):
     # ---- the plan ----------------------------------------------------------------------------------------------
 
     def ask(self, code: str = "") -> None:
-        """Make a plan, and select the repair of that code in it, or the first that fixes findings of that code."""
+        """Make a plan and select the repair with this code, or the first that fixes findings with this code."""
         if self._document.status.stage is not Stage.READY:
             self._document.said.emit("The archive has not been read yet.")
             return
         self._stack.show_sentence("Checking the archive and planning repairs…")
-        self._asking = True
-        wanted = code or self._selected()
+        self._is_planning = True
+        code_to_select = code or self._selected()
         job = self._document.start(ArchiveRequests.plan_repairs, self.accepted())
-        job.then(lambda plan: self._take(plan, wanted))
-        job.finished.connect(self._stop_waiting)  # comes before the plan, and also where there will be none
+        job.then(lambda plan: self._show_plan(plan, code_to_select))
+        job.finished.connect(self._planning_finished)  # emitted before the plan arrives, and also if there will be none
 
     def forget(self) -> None:
-        """There is no plan for what is shown now."""
+        """Discard the plan."""
         self.plan = None
         self.list.clear()
-        self._say_why()
+        self._show_why_empty()
 
-    def _say_why(self) -> None:
-        """Say why there is no plan, where there is none and none is being made."""
-        if self.plan is not None or self._asking:
+    def _show_why_empty(self) -> None:
+        """Show why there is no plan, unless there is one or one is being made."""
+        if self.plan is not None or self._is_planning:
             return
         status = self._document.status
-        why = FOLDER if status.collection else NOTHING if status.state is State.SOUND else UNASKED
+        why = COLLECTION if status.collection else NOTHING if status.state is State.SOUND else NOT_PLANNED
         self._stack.show_sentence(why)
 
     def accepted(self) -> tuple[str, ...]:
-        """The codes of repairs that the user has taken the responsibility for."""
-        ticked = (item for item in self._items() if item.checkState() is Qt.CheckState.Checked)
+        """The codes of the repairs that the user has confirmed."""
+        ticked = (item for item in self._repair_items() if item.checkState() is Qt.CheckState.Checked)
         return tuple(dict.fromkeys(item.data(_ROLE).code for item in ticked))
 
-    def _items(self) -> list[QListWidgetItem]:
-        """The repairs of the plan; what it leaves as it is stands beneath them."""
+    def _repair_items(self) -> list[QListWidgetItem]:
+        """The items that are repairs; problems that stay follow them in the list."""
         items = (self.list.item(row) for row in range(self.list.count()))
         return [item for item in items if item.data(_ROLE) is not None]
 
-    def _stop_waiting(self) -> None:
-        self._asking = False
+    def _planning_finished(self) -> None:
+        self._is_planning = False
         if self.plan is None:
-            self._say_why()
+            self._show_why_empty()
         else:
             self._stack.show_view(self._page)
 
@@ -149,14 +147,14 @@ class RepairPanel(QWidget):
         return row.code if isinstance(row, RepairRow) else ""
 
     def _select(self, code: str) -> None:
-        rows = [item.data(_ROLE) for item in self._items()]
+        rows = [item.data(_ROLE) for item in self._repair_items()]
         if rows:
-            fitting = [at for at, row in enumerate(rows) if code == row.code or code in row.fixes]
-            self.list.setCurrentRow(fitting[0] if fitting else 0)
+            matching = [at for at, row in enumerate(rows) if code == row.code or code in row.fixes]
+            self.list.setCurrentRow(matching[0] if matching else 0)
         else:
             self.about.say("")
 
-    def _take(self, plan: RepairPlan, wanted: str) -> None:
+    def _show_plan(self, plan: RepairPlan, code_to_select: str) -> None:
         accepted = self.accepted()
         self.plan = plan
         self.list.blockSignals(True)
@@ -167,9 +165,9 @@ class RepairPanel(QWidget):
         for row in plan.waiting:
             self._add(row, False)
         for sentence in plan.left:
-            self._add_left(sentence)
+            self._add_unrepaired(sentence)
         self.list.blockSignals(False)
-        self._select(wanted)
+        self._select(code_to_select)
         self.sentence.setText(plan.sentence)
         self.make.setEnabled(bool(plan.repairs))
         self.show_.setEnabled(plan.edit is not None)
@@ -184,37 +182,39 @@ class RepairPanel(QWidget):
     def _add(self, row: RepairRow, accepted: bool) -> None:
         item = QListWidgetItem(state_icon(State.WARNING if row.claim or row.loses else State.SOUND), row.title)
         item.setData(_ROLE, row)
-        item.setToolTip(plain(_described(row)))
+        item.setToolTip(plain(_details_text(row)))
         if row.claim or row.consent or accepted:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked if accepted else Qt.CheckState.Unchecked)
         self.list.addItem(item)
 
-    def _add_left(self, sentence: str) -> None:
+    def _add_unrepaired(self, sentence: str) -> None:
         item = QListWidgetItem(severity_icon(Severity.WARNING), short(f"Stays as it is: {sentence}"))
         item.setFlags(Qt.ItemFlag.ItemIsEnabled)
         item.setToolTip(plain(sentence))
         self.list.addItem(item)
 
-    def _describe(self, item: QListWidgetItem | None, _: object = None) -> None:
+    def _show_details(self, item: QListWidgetItem | None, _: object = None) -> None:
         row = item.data(_ROLE) if item is not None else None
         is_salvage = self.plan is not None and row is not None and row == self.plan.salvage
-        self.about.say("" if row is None else f"{_described(row)}\n{SALVAGED}" if is_salvage else _described(row))
+        self.about.say(
+            "" if row is None else f"{_details_text(row)}\n{SALVAGE_NOTE}" if is_salvage else _details_text(row)
+        )
 
-    def _go(self, item: QListWidgetItem) -> None:
+    def _show_bytes(self, item: QListWidgetItem) -> None:
         row, size = item.data(_ROLE), self._document.size
         spans = row.spans if row is not None else ()
         if spans and spans[0].start < size:
             self._document.go_to(0, spans[0].start, min(spans[0].stop, size), ORIGIN)
 
-    def _accept(self, _: QListWidgetItem) -> None:
-        """What rests on an assumption was accepted, or not any more: that is another plan."""
+    def _acceptance_changed(self, _: QListWidgetItem) -> None:
+        """Make a new plan: a repair was confirmed, or no longer is."""
         self.ask()
 
-    # ---- carrying it out ---------------------------------------------------------------------------------------
+    # ---- repair ------------------------------------------------------------------------------------------------
 
     def repair_in_place(self) -> None:
-        """Write the repairs into the file."""
+        """Write the repairs to the archive itself."""
         if self.plan is None or not self.plan.repairs:
             return
         if self._editing.pending is not None:
@@ -231,13 +231,13 @@ class RepairPanel(QWidget):
     def _show_changes(self) -> None:
         if self.plan is not None and self.plan.edit is not None:
             self._editing.put(self.plan.edit)
-            self.changesWanted.emit()
+            self.changesRequested.emit()
 
 
-def _described(row: RepairRow) -> str:
+def _details_text(row: RepairRow) -> str:
     lost = [f"Lost: {sentence}" for sentence in row.loses]
     lost += [f"Nothing is lost: {row.lossless}"] if row.lossless else []
-    word = [f"Assumed: {row.claim} Tick it to confirm."] if row.claim else []
-    word += [f"{row.consent} Tick it to confirm."] if row.consent else []
+    confirmations = [f"Assumed: {row.claim} Tick it to confirm."] if row.claim else []
+    confirmations += [f"{row.consent} Tick it to confirm."] if row.consent else []
     fixes = f"Fixes {', '.join(row.fixes)}"
-    return "\n".join((f"{row.title}.", *lost, *word, f"{fixes} · {row.code}"))
+    return "\n".join((f"{row.title}.", *lost, *confirmations, f"{fixes} · {row.code}"))

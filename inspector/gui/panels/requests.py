@@ -1,31 +1,54 @@
-"""Every request that was made to S3 for a document, and what they cost together."""
+"""The S3 requests of a document as a log, and their totals."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableView, QVBoxLayout, QWidget
 
+from inspector.core.finding import Severity
+from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.gui.document.request_watch import RequestWatch
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.table_models import NOWHERE, Index, TitledTable
+from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, dress_table
-from inspector.gui.panels.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
 from inspector.operations.protocol.browse_views import RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.ledger import KEPT, Request
 
+TITLES = (
+    "When",
+    "Request",
+    "Range",
+    "Bytes",
+    "ms",
+    "Status",
+    "Why",
+    "Of",
+)
+WHEN, METHOD, RANGE, BYTES, TOOK, STATUS, WHY, WHERE = range(len(TITLES))
+NUMBERS = frozenset((BYTES, TOOK, STATUS))
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_FIRST_ERROR_STATUS = 400
+
 WIDTHS = {WHEN: 100, METHOD: 70, RANGE: 210, BYTES: 90, TOOK: 60, STATUS: 90, WHY: 150}
-HERE = "This archive is local: no requests are made."
+LOCAL = "This archive is local: no requests are made."
 NONE_YET = "No request has been made yet."
 
 
-def totals_text(state: RemoteState) -> str:
+def totals_summary(state: RemoteState) -> str:
     """``12 requests, 3.4 MiB of 1.2 GiB``."""
     made = f"{count(state.totals.requests, 'request')}, {rounded(state.totals.received)}"
     return f"{made} of {rounded(state.size)}" if state.size else made
 
 
-def told(state: RemoteState) -> str:
-    """The same exactly, with the time that was waited."""
+def totals_details(state: RemoteState) -> str:
+    """The exact totals, with the time spent waiting."""
     text = "{requests}, {received} received, {time} ms waited"
     if state.size:
         text = "{requests}, {received} received of {size}, {time} ms waited"
@@ -39,7 +62,7 @@ def told(state: RemoteState) -> str:
 
 
 class RequestTable(QTableView):
-    """The table, of which rows can be copied."""
+    """The table of requests; rows can be copied."""
 
     def __init__(self, model: RequestsModel) -> None:
         super().__init__()
@@ -48,13 +71,13 @@ class RequestTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
 
     def copy(self) -> None:
-        """Copy the rows that are selected."""
+        """Copy the selected rows."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
         QGuiApplication.clipboard().setText("\n".join(map(self._rows.line, rows)))
 
 
 class RequestsPanel(QWidget):
-    """Lists the requests while it is seen; those that were made meanwhile come when it is shown again."""
+    """Lists the requests. The list is updated only while it is visible."""
 
     def __init__(self, watch: RequestWatch) -> None:
         super().__init__()
@@ -63,11 +86,11 @@ class RequestsPanel(QWidget):
         self.table = RequestTable(self.model)
         self.sentence = SelectableLabel()
         self.sentence.setContentsMargins(8, 4, 8, 4)
-        self.sentence.setAccessibleName("What the requests cost together")
+        self.sentence.setAccessibleName("Totals of the requests")
         self.sentence.hide()
         self.stack = Emptiable(self.table)
         self.setFocusProxy(self.stack)
-        self.stack.show_sentence(NONE_YET if watch.is_remote else HERE)
+        self.stack.show_sentence(NONE_YET if watch.is_remote else LOCAL)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -83,14 +106,14 @@ class RequestsPanel(QWidget):
         state = self._watch.state
         if state is None or not self.isVisible():
             return
-        kept = "; " + f"the last {grouped(KEPT)} are listed" if state.totals.requests > KEPT else ""
-        self.sentence.setText(f"{told(state)}{kept}.")
+        limit = "; " + f"the last {grouped(KEPT)} are listed" if state.totals.requests > KEPT else ""
+        self.sentence.setText(f"{totals_details(state)}{limit}.")
         self.sentence.show()
-        self._watch.document.client.ask(ArchiveRequests.requests).then(self._take)
+        self._watch.document.client.ask(ArchiveRequests.requests).then(self._show_requests)
 
-    def _take(self, requests: tuple[Request, ...]) -> None:
+    def _show_requests(self, requests: tuple[Request, ...]) -> None:
         at_end = self.table.verticalScrollBar().value() == self.table.verticalScrollBar().maximum()
-        self.model.take(requests)
+        self.model.show_requests(requests)
         if requests:
             self.stack.show_view(self.table)
             if at_end:
@@ -98,7 +121,7 @@ class RequestsPanel(QWidget):
 
 
 class RequestTotals(QLabel):
-    """What the requests of the tab that is shown have cost, for the foot of the window."""
+    """The request totals of the current tab, for the status bar."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +131,7 @@ class RequestTotals(QLabel):
         self.hide()
 
     def follow(self, watch: RequestWatch | None) -> None:
-        """Tell those of another document, or none."""
+        """Show the totals of another document, or none."""
         if self._watch is not None:
             self._watch.changed.disconnect(self._refresh)
         self._watch = watch
@@ -119,5 +142,81 @@ class RequestTotals(QLabel):
     def _refresh(self) -> None:
         state = self._watch.state if self._watch is not None else None
         self.setVisible(state is not None and bool(state.totals.requests))
-        self.setText(totals_text(state) if state is not None else "")
-        self.setToolTip(told(state) if state is not None else "")
+        self.setText(totals_summary(state) if state is not None else "")
+        self.setToolTip(totals_details(state) if state is not None else "")
+
+
+def range_text(request: Request) -> str:
+    """The requested bytes, half-open; "last N bytes" for a suffix range."""
+    if request.start < 0:
+        return f"last {in_bytes(-request.start)}"
+    return f"{request.start:,}..{request.stop:,}" if request.stop else ""
+
+
+def status_text(request: Request) -> str:
+    """The HTTP status, and the number of tries if there were several."""
+    answer = str(request.status) if request.status else "no answer"
+    return f"{answer} after {request.attempts} tries" if request.attempts > 1 else answer
+
+
+def row_texts(request: Request) -> tuple[str, ...]:
+    """The cell texts of a row."""
+    when = datetime.fromtimestamp(request.when).astimezone()
+    return (
+        f"{when:%H:%M:%S}.{when.microsecond // 1000:03}",
+        request.method,
+        range_text(request),
+        grouped(request.received),
+        grouped(round(request.milliseconds)),
+        status_text(request),
+        str(request.why),
+        visible(request.location),
+    )
+
+
+class RequestsModel(TitledTable):
+    """Requests, newest last. When there are very many, the oldest rows go."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, parent)
+        self._rows: list[Request] = []
+        self._texts: list[tuple[str, ...]] = []
+
+    def show_requests(self, requests: tuple[Request, ...]) -> None:
+        """Show these requests; rows that are already shown are kept."""
+        removed = self._removed_count(requests)
+        if removed:
+            self.beginRemoveRows(NOWHERE, 0, removed - 1)
+            del self._rows[:removed], self._texts[:removed]
+            self.endRemoveRows()
+        added = requests[len(self._rows) :]
+        if added:
+            first = len(self._rows)
+            self.beginInsertRows(NOWHERE, first, first + len(added) - 1)
+            self._rows += added
+            self._texts += map(row_texts, added)
+            self.endInsertRows()
+
+    def _removed_count(self, requests: tuple[Request, ...]) -> int:
+        """How many of the first rows are no longer among the requests."""
+        if not requests:
+            return len(self._rows)
+        return next((i for i, row in enumerate(self._rows) if row == requests[0]), len(self._rows))
+
+    def line(self, row: int) -> str:
+        """A row as text for the clipboard."""
+        return "\t".join(self._texts[row])
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        text, request = self._texts[index.row()][index.column()], self._rows[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return short(text)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(short(text))
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == STATUS:
+            return severity_icon(Severity.WARNING) if not 0 < request.status < _FIRST_ERROR_STATUS else None
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in NUMBERS else None

@@ -1,4 +1,4 @@
-"""The foot of the window: where the caret is, what is selected, which field; and the work that is going on."""
+"""The status bar: caret, selection and field of the current document, and the running job."""
 
 from __future__ import annotations
 
@@ -14,18 +14,25 @@ from inspector.gui.kit.icons import icon
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import ElidedLabel
 
-if TYPE_CHECKING:  # not for the first paint to wait for
+if TYPE_CHECKING:  # keeps the first paint fast
     from inspector.gui.document.document import Document
     from inspector.gui.ipc.client import Job
     from inspector.operations.protocol.views import Explanation, JobState
 
-PATIENCE = 400
-"""Milliseconds that work may take before it is shown."""
-STEPS = 1_000
+SHOW_AFTER_MS = 400
+"""Milliseconds that a job may run before it is shown."""
+PROGRESS_STEPS = 1_000
+
+
+def show_progress(bar: QProgressBar, state: JobState) -> None:
+    """Show the progress of a job; without a total the bar only shows that it is busy."""
+    bar.setRange(0, PROGRESS_STEPS if state.total else 0)
+    if state.total:
+        bar.setValue(min(PROGRESS_STEPS, state.done * PROGRESS_STEPS // state.total))
 
 
 class StatusLine(QStatusBar):
-    """Follows one document at a time."""
+    """The status bar. It follows one document at a time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +59,7 @@ class StatusLine(QStatusBar):
         self.stop.setAccessibleName("Cancel this job")
         self.wait = QToolButton()
         self.wait.setAutoRaise(True)
-        self.wait.clicked.connect(self._toggle_waiting)
+        self.wait.clicked.connect(self._toggle_pause)
         self.addWidget(self.mode)
         self.addWidget(self.offset)
         self.addWidget(self.selection)
@@ -61,17 +68,17 @@ class StatusLine(QStatusBar):
             self.addPermanentWidget(widget)
         self._document: Document | None = None
         self._job: Job[Any] | None = None
-        self._pace = Eta(0.0)
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(PATIENCE)
-        self._patience.timeout.connect(self._show_work)
+        self._eta = Eta(0.0)
+        self._show_timer = QTimer(self)
+        self._show_timer.setSingleShot(True)
+        self._show_timer.setInterval(SHOW_AFTER_MS)
+        self._show_timer.timeout.connect(self._show_job)
         self.stop.clicked.connect(self._cancel)
-        self._hide_work()
+        self._hide_job()
         self.show_mode(False)
 
     def show_mode(self, editing: bool) -> None:
-        """Say whether bytes are overwritten."""
+        """Show whether typing overwrites bytes."""
         self.mode.setVisible(editing)
 
     def set_document(self, document: Document | None) -> None:
@@ -83,7 +90,7 @@ class StatusLine(QStatusBar):
             self._document.jobsChanged.disconnect(self._jobs_changed)
         self._document = document
         self._job = None
-        self._hide_work()
+        self._hide_job()
         if document is not None:
             document.selected.connect(self.refresh)
             document.explained.connect(self.refresh)
@@ -93,12 +100,12 @@ class StatusLine(QStatusBar):
         self.refresh()
 
     def show_selection(self, start: int, stop: int) -> None:
-        """Say how much is selected in the hex view."""
+        """Show how many bytes are selected in the hex view."""
         self.selection.setText(f"selection {in_bytes(stop - start)}" if stop > start else "")
         self.selection.setVisible(stop > start)
 
     def refresh(self, *_: object) -> None:
-        """Say where the caret is."""
+        """Show the caret and its field."""
         document = self._document
         if document is None or not document.size:
             for label in (self.offset, self.selection, self.path):
@@ -119,7 +126,7 @@ class StatusLine(QStatusBar):
         offset = hexadecimal(explanation.offset)
         self.path.setText(f"under the pointer {offset}: {field}")
 
-    # ---- work --------------------------------------------------------------------------------------------------
+    # ---- jobs --------------------------------------------------------------------------------------------------
 
     def _jobs_changed(self) -> None:
         jobs = self._document.client.jobs if self._document is not None else []
@@ -128,23 +135,23 @@ class StatusLine(QStatusBar):
             return
         self._job = job
         if job is None:
-            self._hide_work()
+            self._hide_job()
             return
-        self._pace = Eta(monotonic())
-        self._show_waiting()
+        self._eta = Eta(monotonic())
+        self._update_pause_button()
         job.progressed.connect(self._progressed)
         if not self.bar.isVisible():
-            self._patience.start()
+            self._show_timer.start()
 
-    def _show_work(self) -> None:
+    def _show_job(self) -> None:
         for widget in (self.work, self.bar, self.stop):
             widget.show()
-        self._show_waiting()
+        self._update_pause_button()
         if self._job is not None and self._job.state is not None:
             self._progressed(self._job.state)
 
-    def _hide_work(self) -> None:
-        self._patience.stop()
+    def _hide_job(self) -> None:
+        self._show_timer.stop()
         self.work.setText("")
         self.bar.setRange(0, 0)
         for widget in (self.work, self.bar, self.wait, self.stop):
@@ -153,32 +160,30 @@ class StatusLine(QStatusBar):
     def _progressed(self, state: JobState) -> None:
         if self.sender() not in (None, self._job):
             return
-        self.work.setText(self._pace.tell(state, monotonic(), self._judged()))
-        self.bar.setRange(0, STEPS if state.total else 0)
-        if state.total:
-            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+        self.work.setText(self._eta.tell(state, monotonic(), self._checked_text()))
+        show_progress(self.bar, state)
 
-    def _judged(self) -> str:
-        """How many members a running check has judged."""
+    def _checked_text(self) -> str:
+        """How many members the running check has finished, "" if no check is running."""
         if self._document is None or not _is_check(self._job):
             return ""
         status = self._document.status
         members = count(status.members, "member")
         return f"{grouped(status.judged)} of {members}" if status.judged else ""
 
-    def _show_waiting(self) -> None:
-        """A check can be paused: nothing waits for it."""
+    def _update_pause_button(self) -> None:
+        """Only checks can be paused, as nothing waits for them."""
         job = self._job
         self.wait.setVisible(_is_check(job) and not self.bar.isHidden())
         paused = job is not None and job.paused
         self.wait.setIcon(icon("resume" if paused else "pause"))
-        for tell in (self.wait.setToolTip, self.wait.setAccessibleName):
-            tell("Resume this job" if paused else "Pause this job")
+        for set_text in (self.wait.setToolTip, self.wait.setAccessibleName):
+            set_text("Resume this job" if paused else "Pause this job")
 
-    def _toggle_waiting(self) -> None:
+    def _toggle_pause(self) -> None:
         if self._job is not None:
             self._job.pause(not self._job.paused)
-            self._show_waiting()
+            self._update_pause_button()
 
     def _cancel(self) -> None:
         if self._document is not None:
@@ -186,6 +191,6 @@ class StatusLine(QStatusBar):
 
 
 def _is_check(job: Job[Any] | None) -> bool:
-    from inspector.operations.protocol.requests import ArchiveRequests  # not for the first paint to wait for
+    from inspector.operations.protocol.requests import ArchiveRequests  # keeps the first paint fast
 
     return job is not None and job.request is ArchiveRequests.check

@@ -1,65 +1,74 @@
-"""The structure: the tree of fields of the layer that is shown."""
+"""The structure: the fields of the shown layer as a tree."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QModelIndex, QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.kinds import Role
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.span import total
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.column_widths import FirstColumnFits
-from inspector.gui.kit.model_paged_tree import PagedTree
-from inspector.gui.kit.staying_open import StaysOpen, by_positions
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_positions
+from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.tree_model import PagedTree, Rows
 from inspector.gui.kit.widgets import Emptiable, select_row, tree_view
-from inspector.gui.panels.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
-from inspector.operations.protocol.views import FieldRow, LayerKind, Stage
+from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import FieldRow, LayerKind, Page, Stage
+
+TITLES = ("Field", "Value", "Offset", "Size", "Meaning")
+NAME, VALUE, OFFSET, SIZE, MEANING = range(len(TITLES))
 
 ORIGIN = "structure"
 WIDTHS = {NAME: 190, VALUE: 100, OFFSET: 90, SIZE: 70}
 
 
 class StructurePanel(QWidget):
-    """Shows the fields of a document's layer and follows its selection."""
+    """Shows the fields of a layer and follows the selection."""
 
     def __init__(self, document: Document, swatch: Callable[[Role], QColor]) -> None:
         super().__init__()
         self._document = document
-        self._navigation = False
+        self._is_following = False
         self._layer = document.layer
         self.fields = FieldTree(document.client, document.layer, swatch)
         self.model = PagedTree(self.fields, self)
         self.tree = tree_view(self.model, WIDTHS, "Fields")
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         FirstColumnFits(self.tree, VALUE)
-        self._unfolded = StaysOpen(self.tree, by_positions)
+        self._expanded_rows = StaysOpen(self.tree, by_positions)
         self._stack = Emptiable(self.tree)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
-        document.rowsChanged.connect(self._changed)
+        document.rowsChanged.connect(self._rows_changed)
         document.layersChanged.connect(self._change_layer)
-        document.statusChanged.connect(self._choose_view)
+        document.statusChanged.connect(self._update_view)
         document.selected.connect(self._follow)
         self.model.revealed.connect(self._show_revealed)
-        self.model.rowsInserted.connect(self._choose_view)
-        self.model.modelReset.connect(self._choose_view)
-        self.tree.selectionModel().currentRowChanged.connect(self._chosen)
+        self.model.rowsInserted.connect(self._update_view)
+        self.model.modelReset.connect(self._update_view)
+        self.tree.selectionModel().currentRowChanged.connect(self._select)
         self.model.fetchMore(QModelIndex())
-        self._choose_view()
+        self._update_view()
 
     def _change_layer(self) -> None:
         if self._document.layer != self._layer:
             self._layer = self.fields.layer = self._document.layer
-            self._unfolded.forget()
+            self._expanded_rows.forget()
             self._refetch()
 
-    def _changed(self) -> None:
-        """Fetch anew; what the user has opened is not closed again and again while decoding goes on."""
+    def _rows_changed(self) -> None:
+        """Reload, but not while decoding goes on: that would keep closing rows the user expanded."""
         if self._document.status.stage is not Stage.DECODING or not self.model.rowCount():
             self._refetch()
 
@@ -68,7 +77,7 @@ class StructurePanel(QWidget):
         self.model.fetchMore(QModelIndex())
         self._follow(self._document.selection)
 
-    def _choose_view(self, *_: object) -> None:
+    def _update_view(self, *_: object) -> None:
         if self.model.rowCount():
             self._stack.show_view(self.tree)
             return
@@ -82,9 +91,9 @@ class StructurePanel(QWidget):
         else:
             self._stack.show_sentence("Reading…")
 
-    def _chosen(self, index: QModelIndex) -> None:
+    def _select(self, index: QModelIndex) -> None:
         row = self.model.row(index)
-        if not self._navigation and isinstance(row, FieldRow):
+        if not self._is_following and isinstance(row, FieldRow):
             self._document.select_field(self._layer, row, ORIGIN)
 
     def _follow(self, selection: Selection) -> None:
@@ -92,6 +101,80 @@ class StructurePanel(QWidget):
             self.model.reveal(selection.field)
 
     def _show_revealed(self, index: QModelIndex) -> None:
-        self._navigation = True
+        self._is_following = True
         select_row(self.tree, index, self._document.selection.origin != ORIGIN)
-        self._navigation = False
+        self._is_following = False
+
+
+class FieldTree(Rows):
+    """The fields of one layer in specification order."""
+
+    titles: tuple[str, ...] = TITLES
+    root: Any = ()
+
+    def __init__(self, client: Client[ArchiveRequests], layer: int, swatch: Callable[[Role], QColor]) -> None:
+        self._client = client
+        self.layer = layer
+        self._swatch = swatch
+
+    def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        self._client.ask(ArchiveRequests.field_rows, self.layer, key, first, count).then(deliver)
+
+    def key(self, row: FieldRow) -> Any | None:
+        return row.path if row.children else None
+
+    def data(self, row: FieldRow, column: int, role: int) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(row, column)
+        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
+            return (
+                severity_icon(row.wrong) if row.wrong is not None else _square(self._swatch(row.role).name(), _scale())
+            )
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return _tip(row, column)
+        if role == Qt.ItemDataRole.TextAlignmentRole and column in (OFFSET, SIZE):
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def range_text(self, first: int, stop: int) -> str:
+        return f"{first + 1:,} – {stop:,}"
+
+
+def _text(row: FieldRow, column: int) -> str:
+    if column == OFFSET:
+        return hexadecimal(row.spans[0].start, 8) if row.spans else ""
+    if column == SIZE:
+        return grouped(total(row.spans)) if row.spans else ""
+    return short({NAME: row.name, VALUE: row.value, MEANING: row.note}[column])
+
+
+def _tip(row: FieldRow, column: int) -> str:
+    if column == OFFSET and row.spans:
+        places = (f"bytes {grouped(start)} to {grouped(stop)}" for start, stop in row.spans[:8])
+        return " and ".join(places)
+    if column == SIZE and row.spans:
+        return in_bytes(total(row.spans))
+    mark = f" · {row.wrong.value}" if row.wrong is not None else ""
+    texts = {NAME: f"{row.name} · {row.kind}{mark}", VALUE: row.value, MEANING: row.note}
+    return plain(short(texts.get(column, "")))
+
+
+def _scale() -> float:
+    app = QGuiApplication.instance()
+    return app.devicePixelRatio() if isinstance(app, QGuiApplication) else 1.0
+
+
+@cache
+def _square(colour: str, scale: float) -> QPixmap:
+    """A small square in a role's colour, as in the legend of the hex view."""
+    picture = QPixmap(QSize(12, 12) * scale)
+    picture.setDevicePixelRatio(scale)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    try:
+        painter.setPen(QColor(128, 128, 128, 140))
+        painter.setBrush(QColor(colour))
+        painter.drawRect(0, 0, 11, 11)
+    finally:
+        painter.end()
+    return picture

@@ -1,1 +1,1 @@
-"""Tabs that are not one archive: audits, buckets, checks of many, new archives."""
+"""Tabs that do not show an archive: audits, the S3 browser, checks of many archives, new archives."""

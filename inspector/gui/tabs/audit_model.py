@@ -1,4 +1,4 @@
-"""The results of an audit: what the rows say, and in which order they stand."""
+"""The results of an audit as a sortable table."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import badged, icon, state_icon
-from inspector.gui.kit.model_paged_table import PagedTable
 from inspector.gui.kit.palette import Mark
+from inspector.gui.kit.table_models import Columns, PagedTable
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Query, Result
 from inspector.operations.protocol.requests import AuditRequests
@@ -32,19 +32,19 @@ TITLES = (
     "What was found",
 )
 LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
-_CALLED = {
+_STATE_LABELS = {
     UNCHECKED: "content not read",
     State.WARNING.value: "with warnings",
     NO_ARCHIVE: "no archive",
 }
-SORTS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
-"""What each column is sorted by."""
+SORT_KEYS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
+"""The sort key of each column."""
 _NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class AuditColumns:
-    """The table of results as a query says; ``start`` is the path that locations are told relative to."""
+class AuditColumns(Columns):
+    """The results of a query; locations are shown relative to ``start``."""
 
     titles: tuple[str, ...] = TITLES
 
@@ -54,11 +54,9 @@ class AuditColumns:
         self.start = ""
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """See Columns."""
         self.client.ask(AuditRequests.page, self.query, first, count).then(deliver)
 
     def data(self, row: Result, column: int, role: int) -> Any:
-        """See Columns."""
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
@@ -69,7 +67,6 @@ class AuditColumns:
         return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS else None
 
     def header(self, column: int, role: int) -> Any:
-        """See Columns."""
         if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
             return _RIGHT
         return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
@@ -77,63 +74,63 @@ class AuditColumns:
     def _text(self, row: Result, column: int) -> str:
         texts: dict[int, Callable[[], str]] = {
             LOCATION: lambda: visible(row.location.removeprefix(self.start)),
-            STATE: lambda: state_words(row.state),
+            STATE: lambda: state_label(row.state),
             FORMAT: lambda: row.format or "",
             SIZE: lambda: rounded(row.size),
             MEMBERS: lambda: grouped(row.members),
             ERRORS: lambda: grouped(row.errors),
             WARNINGS: lambda: grouped(row.warnings),
-            SENTENCE: lambda: _worst(row) or row.sentence,
+            SENTENCE: lambda: _worst_message(row) or row.sentence,
         }
         return short(texts[column]())
 
 
 class AuditModel(PagedTable):
-    """The results; a click on a title sorts."""
+    """The results; a click on a column title sorts."""
 
     def __init__(self, client: Client[AuditRequests], parent: QObject | None = None) -> None:
         self.results = AuditColumns(client)
         super().__init__(self.results, parent)
 
     def choose(self, **changes: Any) -> None:
-        """Show what the query says with these changes."""
+        """Change these fields of the query and reload."""
         query = replace(self.results.query, **changes)
         if query != self.results.query:
             self.results.query = query
             self.refetch()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if 0 <= column < len(SORTS):
-            self.choose(sort=SORTS[column], descending=order is Qt.SortOrder.DescendingOrder)
+        if 0 <= column < len(SORT_KEYS):
+            self.choose(sort=SORT_KEYS[column], descending=order is Qt.SortOrder.DescendingOrder)
 
 
-def state_words(state: str) -> str:
-    """What the window calls a state."""
-    return _CALLED.get(state, state)
+def state_label(state: str) -> str:
+    """The label of a state."""
+    return _STATE_LABELS.get(state, state)
 
 
-def _worst(row: Result) -> str:
-    """What the worst finding says, empty where nothing is wrong."""
+def _worst_message(row: Result) -> str:
+    """The message of the worst finding, "" if there are no errors or warnings."""
     return visible(json.loads(row.findings)[0]["message"]) if row.errors or row.warnings else ""
 
 
-def line(row: Result) -> str:
-    """A result as a line of text."""
+def line_text(row: Result) -> str:
+    """A result as one line for the clipboard."""
     return f"{visible(row.location)}: {row.sentence}"
 
 
-def described(row: Result) -> str:
-    """A result in full: where, what was found, and the worst findings."""
+def details_text(row: Result) -> str:
+    """A result in full: the location, the sentence and the worst findings."""
     findings = json.loads(row.findings)
     lines = [visible(row.location), row.sentence]
     lines += [visible(f"{each['severity']}: {each['message']} [{each['code']}]") for each in findings]
     more = row.errors + row.warnings + row.infos - len(findings)
     if more > 0:
-        rest = "{findings}; the worst {kept} are kept. Open the archive to see all."
+        rest = "{findings}; only the worst {kept} are stored. Open the archive to see all."
         lines.append(rest.format(findings=count(more, "more finding"), kept=MAX_STORED_FINDINGS))
     text = "{size}, {members}; everything was read, in {seconds} s."
     if row.quick:
-        text = "{size}, {members}; the structure only was read, in {seconds} s."
+        text = "{size}, {members}; only the structure was read, in {seconds} s."
     lines.append(
         text.format(size=in_bytes(row.size), members=count(row.members, "member"), seconds=f"{row.seconds:,.2f}")
     )

@@ -1,16 +1,19 @@
-"""What is audited, and how: the fields over the results."""
+"""The fields above the results of an audit: its options and the filters."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
+    QComboBox,
     QDoubleSpinBox,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
+    QLineEdit,
     QPushButton,
     QSpinBox,
     QWidget,
@@ -22,18 +25,22 @@ from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import label_of
-from inspector.operations.protocol.audit_views import AuditRequest
+from inspector.gui.tabs.audit_model import state_label
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, AuditRequest
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-MOST_WORKERS = 64
+_FILTER_DELAY_MS = 200
+"""Milliseconds after the last key before the text filter applies."""
+
+MAX_WORKERS = 64
 
 
 class AuditOptions(QWidget):
-    """The fields; ``wanted`` is what they say.
+    """The options of an audit.
 
     Signals:
-        changed(): something else is said.
+        changed(): a field was edited.
         submitted(): Enter was pressed in a field.
     """
 
@@ -47,8 +54,8 @@ class AuditOptions(QWidget):
         self.place.setPlaceholderText("a folder, or s3://bucket/prefix/")
         self.results = PathField()
         self.results.setAccessibleName("Results file")
-        self.results.setPlaceholderText("none: results are lost when this tab closes")
-        self.results.setToolTip("With a results file, a stopped audit continues where it stopped")
+        self.results.setPlaceholderText("none (results are lost when this tab closes)")
+        self.results.setToolTip("With a results file, a cancelled audit can be resumed")
         self.quick = QCheckBox("Structure on&ly")
         self.quick.setToolTip("Read the structure but no content: faster, but finds less")
         self.sample = QDoubleSpinBox()
@@ -56,12 +63,12 @@ class AuditOptions(QWidget):
         self.sample.setValue(100.0)
         self.sample.setDecimals(2)
         self.sample.setSuffix(" %")
-        self.sample.setAccessibleName("Sample size in per cent")
+        self.sample.setAccessibleName("Sample size in percent")
         self.sample.setToolTip("Audit only this share of the archives, the same ones every time")
         self.workers = QSpinBox()
-        self.workers.setRange(0, MOST_WORKERS)
+        self.workers.setRange(0, MAX_WORKERS)
         self.workers.setSpecialValueText("one per processor")
-        self.workers.setAccessibleName("Processes at a time")
+        self.workers.setAccessibleName("Number of processes")
         self.workers.setToolTip("The number of archives checked at the same time")
         self._browse = QPushButton("&Browse…")
         self._choose = QPushButton("Choose…")
@@ -97,8 +104,8 @@ class AuditOptions(QWidget):
         more.addStretch(1)
         grid.addLayout(more, len(rows), 1, 1, 2)
 
-    def wanted(self, connection: Connection = DEFAULT) -> AuditRequest:
-        """What is to be done; ``connection`` says how S3 is reached."""
+    def request(self, connection: Connection = DEFAULT) -> AuditRequest:
+        """The audit that the fields describe, with this S3 connection."""
         place = self.place.text().strip()
         results = self.results.text().strip()
         return AuditRequest(
@@ -114,20 +121,20 @@ class AuditOptions(QWidget):
         return {"results": self.results, "quick": self.quick, "sample": self.sample, "workers": self.workers}
 
     def kept(self) -> OpenTab | None:
-        """What a session keeps, None where nothing was said."""
+        """The fields for the session file, None if all are empty."""
         place = absolute(self.place.text().strip()) if self.place.text().strip() else ""
         return OpenTab(place, side="audit", said=said_in(self._fields())) if place or self.results.text() else None
 
-    def take_up(self, kept: OpenTab) -> str:
-        """Say what an earlier session said; gives what starting does then."""
-        self.place.setText(kept.location)
-        say_again(self._fields(), kept.said)
+    def restore(self, stored: OpenTab) -> str:
+        """Restore the fields from a session; returns a sentence about what Start will do."""
+        self.place.setText(stored.location)
+        say_again(self._fields(), stored.said)
         if self.results.text().strip():
             return "Start loads the results file and audits what is missing in it."
         return "Audited in an earlier session. Start audits it again."
 
-    def trouble(self) -> str:
-        """Why this cannot be done, empty where it can."""
+    def problem(self) -> str:
+        """Why the audit cannot start, "" if it can."""
         return "" if self.place.text().strip() else "Choose a folder or an S3 prefix."
 
     def _ask_place(self) -> None:
@@ -137,9 +144,9 @@ class AuditOptions(QWidget):
         dialog = QFileDialog(self, "Results File")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # one that is there is taken up
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # an existing results file is resumed
         dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Use")
-        dialog.setNameFilters(["Results of audits (*.audit)", "All files (*)"])
+        dialog.setNameFilters(["Audit results (*.audit)", "All files (*)"])
         dialog.setDefaultSuffix("audit")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         known = self.results.text().strip()
@@ -147,3 +154,62 @@ class AuditOptions(QWidget):
             dialog.setDirectory(str(Path(known).parent))
         dialog.fileSelected.connect(self.results.setText)
         dialog.open()
+
+
+class AuditFilters(QWidget):
+    """The filters above the table: by text, state and format.
+
+    Signals:
+        changed(): ``choice`` has changed.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = QLineEdit()
+        self.text.setPlaceholderText("Filter by location, sentence or code")
+        self.text.setAccessibleName("Filter results")
+        self.text.setClearButtonEnabled(True)
+        self.states = QComboBox()
+        self.states.setAccessibleName("Filter by state")
+        self.formats = QComboBox()
+        self.formats.setAccessibleName("Filter by format")
+        self.states.addItem("All states", ())
+        self.states.addItem("Anything wrong", STATES[2:])
+        for state in (*STATES, NO_ARCHIVE):
+            self.states.addItem(state_label(state).capitalize(), (state,))
+        self.formats.addItem("All formats", ())
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self.text, 1)
+        layout.addWidget(self.states)
+        layout.addWidget(self.formats)
+        self._delay = QTimer(self)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(_FILTER_DELAY_MS)
+        self._delay.timeout.connect(self.changed)
+        self.text.textChanged.connect(lambda _: self._delay.start())
+        self.states.currentIndexChanged.connect(lambda _: self.changed.emit())
+        self.formats.currentIndexChanged.connect(lambda _: self.changed.emit())
+
+    def offer(self, formats: Iterable[str]) -> None:
+        """Add formats to the list."""
+        known = {self.formats.itemText(at) for at in range(self.formats.count())}
+        for name in formats:
+            if name not in known:
+                self.formats.addItem(name, (name,))
+
+    @property
+    def any(self) -> bool:
+        """Whether any filter is set."""
+        return bool(self.text.text() or self.states.currentIndex() or self.formats.currentIndex())
+
+    def choice(self) -> dict[str, object]:
+        """The fields of a Query."""
+        return {
+            "text": self.text.text().strip(),
+            "states": self.states.currentData(),
+            "formats": self.formats.currentData(),
+        }

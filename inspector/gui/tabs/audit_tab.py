@@ -1,4 +1,4 @@
-"""A tab that audits a folder or a prefix: its options, how far it is, and its results as a table."""
+"""The tab that audits a folder or an S3 prefix: options, progress and a table of results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from inspector.core.numbers import count, grouped, plural
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, audit_client
 from inspector.gui.kit.eta import Eta
-from inspector.gui.kit.message_bar import Message
-from inspector.gui.kit.row_table import RowTable
-from inspector.gui.kit.widgets import Details, Emptiable, SelectableLabel
-from inspector.gui.panels.status_line import STEPS
-from inspector.gui.tabs.audit_filters import Filters
+from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel
+from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.audit_model import (
     ERRORS,
     FORMAT,
@@ -28,11 +26,11 @@ from inspector.gui.tabs.audit_model import (
     TITLES,
     WARNINGS,
     AuditModel,
-    described,
-    line,
-    state_words,
+    details_text,
+    line_text,
+    state_label,
 )
-from inspector.gui.tabs.audit_options import AuditOptions
+from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.audit_views import AuditStatus, ExportKind, Result
 from inspector.operations.protocol.requests import AuditRequests
@@ -40,18 +38,18 @@ from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}
-LOOK = 700
-"""Milliseconds between two looks at the results while the audit runs."""
-BEGIN = "Choose a folder or prefix and press Start: every archive below it is checked."
+POLL_MS = 700
+"""Milliseconds between two refreshes while the audit runs."""
+HINT = "Choose a folder or prefix and press Start: every archive below it is checked."
 NOTHING = "No archive was found."
-NONE_CHOSEN = "No results match the filters."
+NONE_MATCH = "No results match the filters."
 
 
 class AuditTab(SideTab):
-    """One audit at a time. ``connection_of`` says how a location on S3 is reached.
+    """Runs one audit at a time; ``connection_of`` gives the connection of an S3 location.
 
     Signals:
-        chosen(str): a location is to be opened.
+        chosen(str): open this location.
     """
 
     chosen = Signal(str)
@@ -61,7 +59,7 @@ class AuditTab(SideTab):
         self._connection_of = connection_of
         self.client = audit_client(self)
         self._job: Job[AuditStatus] | None = None
-        self._pace = Eta(0.0)
+        self._eta = Eta(0.0)
         self.standing = AuditStatus()
         self.options = AuditOptions()
         self.begin = QPushButton("S&tart")
@@ -76,18 +74,18 @@ class AuditTab(SideTab):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the audit")
-        self.message = Message()
+        self.message = MessageBar()
         self.message.hide()
-        self.filters = Filters()
+        self.filters = AuditFilters()
         self.model = AuditModel(self.client, self)
-        self.table = RowTable(self.model, WIDTHS, "Results of the audit", line)
+        self.table = RowTable(self.model, WIDTHS, "Results of the audit", line_text)
         self.about = Details("The selected result in full")
         self.open = QPushButton("&Open")
         self.open.setToolTip("Open the selected archive (Enter)")
         self.exporting = {kind: QPushButton(f"Export {kind.value.upper()}…") for kind in ExportKind}
         self._stack = Emptiable(self.table)
-        self._looking = QTimer(self)
-        self._looking.setInterval(LOOK)
+        self._poll_timer = QTimer(self)
+        self._poll_timer.setInterval(POLL_MS)
         self._lay_out()
         self._connect()
         self.setFocusProxy(self.options)
@@ -128,7 +126,7 @@ class AuditTab(SideTab):
         self.pause.toggled.connect(self._pause)
         self.stop.clicked.connect(self.cancel)
         self.open.clicked.connect(self._open_selected)
-        self.table.wanted = self._offer
+        self.table.wanted = self._add_actions
         self.table.activated.connect(self._open)
         self.table.selectionModel().currentRowChanged.connect(self._describe)
         self.filters.changed.connect(lambda: self.model.choose(**self.filters.choice()))
@@ -137,14 +135,14 @@ class AuditTab(SideTab):
         self.model.rowsInserted.connect(self._refresh)
         self.model.rowsRemoved.connect(self._refresh)
         self.model.dataChanged.connect(self._describe)
-        self._looking.timeout.connect(self._look)
-        self.client.lost.connect(self._lose)
+        self._poll_timer.timeout.connect(self._poll)
+        self.client.lost.connect(self._worker_lost)
 
-    # ---- the work ----------------------------------------------------------------------------------------------
+    # ---- job ---------------------------------------------------------------------------------------------------
 
     @property
     def running(self) -> bool:
-        """Whether an audit is under way, be it paused."""
+        """Whether an audit is running or paused."""
         return self._job is not None and self._job.running
 
     @property
@@ -155,30 +153,30 @@ class AuditTab(SideTab):
     def kept(self) -> OpenTab | None:
         return self.options.kept()
 
-    def take_up(self, kept: OpenTab) -> None:
-        """Show what an earlier session audited; it goes on when that is wanted."""
-        self.message.say(self.options.take_up(kept))
+    def restore(self, stored: OpenTab) -> None:
+        """Restore the fields of an earlier session; Start resumes the audit."""
+        self.message.say(self.options.restore(stored))
 
     def start(self) -> None:
-        """Begin, or go on with what the results file has not got yet."""
+        """Start the audit, or resume it from the results file."""
         if self.running:
             return
-        trouble = self.options.trouble()
-        if trouble:
-            self.message.say(trouble)
+        problem = self.options.problem()
+        if problem:
+            self.message.say(problem)
             self.options.place.setFocus()
             return
         self.message.hide()
-        wanted = self.options.wanted(self._connection_of(self.options.place.text().strip()))
-        self.model.results.start = _folder(wanted.place)
-        self.standing, self._pace = AuditStatus(), Eta(monotonic())
-        self._job = self.client.start(AuditRequests.audit, wanted).then(self._take, self.message.say)
+        request = self.options.request(self._connection_of(self.options.place.text().strip()))
+        self.model.results.start = _location_prefix(request.place)
+        self.standing, self._eta = AuditStatus(), Eta(monotonic())
+        self._job = self.client.start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
         self._job.progressed.connect(self._progressed)
-        self._job.finished.connect(self._over)
+        self._job.finished.connect(self._job_finished)
         self.pause.setChecked(False)
         self.bar.setRange(0, 0)
         self.sentence.setText("Looking for archives…")
-        self._looking.start()
+        self._poll_timer.start()
         self._refresh()
 
     def _pause(self, paused: bool) -> None:
@@ -192,27 +190,26 @@ class AuditTab(SideTab):
             self.sentence.setText("Stopping…")
 
     def end(self) -> None:
-        self._looking.stop()
+        self._poll_timer.stop()
         self.client.close()
 
     def _progressed(self, state: JobState) -> None:
         if self._job is None or self._job.cancelled:
             return
-        self.bar.setRange(0, STEPS if state.total else 0)
-        self.bar.setValue(STEPS * state.done // state.total if state.total else 0)
+        show_progress(self.bar, state)
         done, left = self.standing.done.files, self.standing.left.files
         files = ""
         if state.unit == "bytes" and done + left:
             files = f"{grouped(done)} of {count(done + left, 'file')}"
-        self.sentence.setText(self._pace.tell(state, monotonic(), files))
+        self.sentence.setText(self._eta.tell(state, monotonic(), files))
 
-    def _look(self) -> None:
-        """Ask for what has come since; not twice, so that a slow answer does not pile up."""
+    def _poll(self) -> None:
+        """Refresh the results unless the last answer is still outstanding."""
         if self.client.outstanding <= 1:
-            self.client.ask(AuditRequests.status).then(self._take)
+            self.client.ask(AuditRequests.status).then(self._show_standing)
             self.model.refetch()
 
-    def _take(self, standing: AuditStatus) -> None:
+    def _show_standing(self, standing: AuditStatus) -> None:
         self.standing = standing
         self.filters.offer(standing.formats)
         if not self.running:
@@ -220,42 +217,44 @@ class AuditTab(SideTab):
             self.sentence.setToolTip(standing.text)
         self._refresh()
 
-    def _over(self) -> None:
-        self._looking.stop()
+    def _job_finished(self) -> None:
+        self._poll_timer.stop()
         self.sentence.setText(self._summary())
-        self.client.ask(AuditRequests.status).then(self._take, self.message.say)
+        self.client.ask(AuditRequests.status).then(self._show_standing, self.message.say)
         self.model.refetch()
         self._refresh()
 
-    def _lose(self, sentence: str) -> None:
-        self._looking.stop()
-        kept = "Finished results are in the results file." if self._keeps else ""
-        self.message.say(" ".join(filter(None, (sentence, kept, "Close this tab and start the audit again."))))
+    def _worker_lost(self, sentence: str) -> None:
+        self._poll_timer.stop()
+        stored = "Finished results are in the results file." if self._has_results_file else ""
+        self.message.say(" ".join(filter(None, (sentence, stored, "Close this tab and start the audit again."))))
         self._refresh()
 
-    # ---- words -------------------------------------------------------------------------------------------------
+    # ---- display -----------------------------------------------------------------------------------------------
 
     def _summary(self) -> str:
         known = self.standing
         if not known.done.files and not known.left.files:
             return ""
-        told = ", ".join(f"{grouped(number)} {state_words(state)}" for state, number in known.states)
+        states = ", ".join(f"{grouped(number)} {state_label(state)}" for state, number in known.states)
         archives, nothing = count(sum(number for _, number in known.states), "archive"), "nothing was audited"
-        words = [f"{archives}: {told or nothing}."]
+        sentences = [f"{archives}: {states or nothing}."]
         if known.others:
-            words.append(plural("{number} other file left out.", "{number} other files left out.", known.others))
+            sentences.append(
+                plural("{number} other file was skipped.", "{number} other files were skipped.", known.others)
+            )
         if known.earlier.files:
-            words.append(f"{count(known.earlier.files, 'file')} finished earlier.")
+            sentences.append(f"{count(known.earlier.files, 'file')} were finished earlier.")
         if known.left.files:
-            text = "{files} not audited yet; Start continues."
-            if not self._keeps:
-                text = "{files} not audited yet; Start begins again, as there is no results file."
-            words.append(text.format(files=count(known.left.files, "file")))
-        return " ".join(words)
+            text = "{files} not audited yet; Start resumes."
+            if not self._has_results_file:
+                text = "{files} not audited yet; without a results file, Start begins from scratch."
+            sentences.append(text.format(files=count(known.left.files, "file")))
+        return " ".join(sentences)
 
     @property
-    def _keeps(self) -> bool:
-        """Whether results are kept in a file."""
+    def _has_results_file(self) -> bool:
+        """Whether results are stored in a file."""
         return bool(self.options.results.text().strip())
 
     def _refresh(self, *_: object) -> None:
@@ -275,10 +274,10 @@ class AuditTab(SideTab):
 
     def _why_empty(self) -> str:
         if self.filters.any and self.standing.done.files:
-            return NONE_CHOSEN
+            return NONE_MATCH
         if self.running:
             return "Waiting for the first results…"
-        return NOTHING if self._job is not None and not self.standing.states else BEGIN
+        return NOTHING if self._job is not None and not self.standing.states else HINT
 
     def _selected(self) -> Result | None:
         return self.model.row(self.table.currentIndex())
@@ -286,14 +285,14 @@ class AuditTab(SideTab):
     def _describe(self, *_: object) -> None:
         row = self._selected()
         self.open.setEnabled(row is not None)
-        text = described(row) if row is not None else ""
+        text = details_text(row) if row is not None else ""
         if text != self.about.text():
             self.about.say(text)
 
-    # ---- what can be done with results -------------------------------------------------------------------------
+    # ---- actions -----------------------------------------------------------------------------------------------
 
-    def _offer(self, menu: QMenu) -> None:
-        """What the menu of the table has beside copying; sorting too, which titles offer to the pointer alone."""
+    def _add_actions(self, menu: QMenu) -> None:
+        """Add Open and Sort By to the context menu: column titles sort by mouse only."""
         opening = menu.addAction("Open")
         opening.setEnabled(self._selected() is not None)
         opening.triggered.connect(self._open_selected)
@@ -303,10 +302,12 @@ class AuditTab(SideTab):
         menu.addSeparator()
 
     def _sort(self, column: int, _: bool = False) -> None:
-        """Sort by a column, the other way round where that was done already."""
+        """Sort by a column, or reverse the order if it is the current one."""
         header = self.table.horizontalHeader()
-        up = header.sortIndicatorSection() != column or header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
-        self.table.sortByColumn(column, Qt.SortOrder.AscendingOrder if up else Qt.SortOrder.DescendingOrder)
+        ascending = (
+            header.sortIndicatorSection() != column or header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
+        )
+        self.table.sortByColumn(column, Qt.SortOrder.AscendingOrder if ascending else Qt.SortOrder.DescendingOrder)
 
     def _open_selected(self) -> None:
         self._open(self.table.currentIndex())
@@ -326,10 +327,10 @@ class AuditTab(SideTab):
         dialog.open()
 
     def export(self, path: str, kind: ExportKind) -> None:
-        """Write all results to a file; what came of it is said."""
+        """Write all results to a file and show the outcome."""
         self.client.start(AuditRequests.export, path, kind).then(self.message.say, self.message.say)
 
 
-def _folder(place: str) -> str:
-    """What locations beneath a place begin with."""
+def _location_prefix(place: str) -> str:
+    """The prefix of all locations below a place."""
     return place if place.endswith("/") else f"{place}/"

@@ -1,4 +1,4 @@
-"""Buckets, prefixes and objects as a tree that is listed page by page, each page only when it is asked for."""
+"""Buckets, prefixes and objects as a tree; each page is listed only on request."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, R
 TITLES = ("Name", "Size", "Last changed (UTC)")
 NAME, SIZE, CHANGED = range(len(TITLES))
 BUCKETS = ""
-"""The location that stands for all buckets."""
+"""The location that means all buckets."""
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ICONS = {EntryKind.BUCKET: "folder", EntryKind.PREFIX: "folder", EntryKind.OBJECT: "file"}
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
 
-List = Callable[[str, str, Callable[[RemotePage], None], Callable[[str], None]], object]
-"""Asks for the page of a location that a token leads to; one of the two others gets the page, or a sentence."""
+RequestPage = Callable[[str, str, Callable[[RemotePage], None], Callable[[str], None]], object]
+"""Requests a page: location, page token, callback for the page, callback for an error sentence."""
 
 
-class Note(StrEnum):
-    """A last row that is no entry: why there is nothing, or not all."""
+class NoteKind(StrEnum):
+    """The kind of a last row that is not an entry: why the listing is empty or incomplete."""
 
     LOADING = "loading"
     NOTHING = "nothing"
@@ -44,34 +44,34 @@ class _Node:
     parent: int
     position: int
     entry: RemoteEntry | None = None
-    note: Note | None = None
+    note: NoteKind | None = None
     text: str = ""
     children: list[int] = field(default_factory=list)
-    asked: bool = False
-    waiting: bool = False
-    following: str = ""
+    is_listed: bool = False
+    is_loading: bool = False
+    next_page: str = ""
 
 
 class BrowserModel(QAbstractItemModel):
-    """The tree. ``begin`` says where it starts; what lies in a prefix is asked for when that is expanded.
+    """The tree. ``begin`` sets its root; a prefix is listed when it is expanded.
 
     Signals:
-        listed(object): a page has arrived, a RemotePage.
-        refused(str): a page could not be had.
+        listed(object): a RemotePage has arrived.
+        refused(str): a page could not be listed; the reason.
     """
 
     listed = Signal(object)
     refused = Signal(str)
 
-    def __init__(self, ask: List, parent: QObject | None = None) -> None:
+    def __init__(self, ask: RequestPage, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._list = ask
+        self._request_page = ask
         self._generation = 0
         self._start = BUCKETS
         self._nodes = [_Node(-1, 0)]
 
     def begin(self, location: str) -> None:
-        """List a location anew: a bucket or a prefix, or BUCKETS."""
+        """List a bucket, a prefix or BUCKETS from scratch."""
         self.beginResetModel()
         self._generation += 1
         self._start = location
@@ -80,48 +80,48 @@ class BrowserModel(QAbstractItemModel):
         self._ask(0)
 
     def entry(self, index: Index) -> RemoteEntry | None:
-        """The entry of a row, None for a note and for the root."""
+        """The entry of a row, None for notes and the root."""
         return self._at(index).entry
 
-    def goes_on(self, index: Index) -> bool:
-        """Whether a row stands for more that can be asked for."""
-        return self._at(index).note in (Note.MORE, Note.FAILED)
+    def can_list_more(self, index: Index) -> bool:
+        """Whether activating a row lists more, or tries again."""
+        return self._at(index).note in (NoteKind.MORE, NoteKind.FAILED)
 
-    def go_on(self, index: Index) -> None:
-        """Ask for what comes next, or again for what failed, where a row says that."""
-        if self.goes_on(index):
+    def list_more(self, index: Index) -> None:
+        """List the next page, or retry the failed one, if the row stands for it."""
+        if self.can_list_more(index):
             self._ask(self._at(index).parent)
 
     # ---- listing -----------------------------------------------------------------------------------------------
 
     def _ask(self, number: int) -> None:
         node, generation = self._nodes[number], self._generation
-        node.asked = node.waiting = True
-        if self._note(node) is None:
-            # Views ask in the middle of taking up other rows, where further ones must not appear.
-            QTimer.singleShot(0, self, lambda: self._say_loading(number, generation))
+        node.is_listed = node.is_loading = True
+        if self._note_kind(node) is None:
+            # Views call this while they insert other rows; no rows may be added at that moment.
+            QTimer.singleShot(0, self, lambda: self._show_loading(number, generation))
         else:
-            self._say_loading(number, generation)
+            self._show_loading(number, generation)
 
         def take(page: RemotePage) -> None:
             if generation == self._generation:
-                node.waiting = False
+                node.is_loading = False
                 self._take(number, page)
 
         def fail(sentence: str) -> None:
             if generation == self._generation:
-                node.waiting = False
-                self._set_note(number, Note.FAILED, f"{sentence} (Activate this row to ask again.)")
+                node.is_loading = False
+                self._set_note(number, NoteKind.FAILED, f"{sentence} (Activate this row to retry.)")
                 self.refused.emit(sentence)
 
-        self._list(node.entry.location if node.entry is not None else self._start, node.following, take, fail)
+        self._request_page(node.entry.location if node.entry is not None else self._start, node.next_page, take, fail)
 
-    def _say_loading(self, number: int, generation: int) -> None:
-        if generation == self._generation and self._nodes[number].waiting:
-            self._set_note(number, Note.LOADING, "Listing…")
+    def _show_loading(self, number: int, generation: int) -> None:
+        if generation == self._generation and self._nodes[number].is_loading:
+            self._set_note(number, NoteKind.LOADING, "Listing…")
 
-    def _note(self, node: _Node) -> Note | None:
-        """What the last row beneath a node says where that is no entry."""
+    def _note_kind(self, node: _Node) -> NoteKind | None:
+        """The note in the last row below a node, None if that is an entry."""
         return self._nodes[node.children[-1]].note if node.children else None
 
     def _take(self, number: int, page: RemotePage) -> None:
@@ -134,22 +134,22 @@ class BrowserModel(QAbstractItemModel):
             self._nodes += [_Node(number, first + i, entry) for i, entry in enumerate(page.entries)]
             node.children += range(start, len(self._nodes))
             self.endInsertRows()
-        node.following = page.following
+        node.next_page = page.following
         if page.following:
             text = plural(
                 "{number} entry listed. Activate this row to list more.",
                 "{number} entries listed. Activate this row to list more.",
                 len(node.children),
             )
-            self._set_note(number, Note.MORE, text)
+            self._set_note(number, NoteKind.MORE, text)
         elif not node.children:
-            self._set_note(number, Note.NOTHING, "Nothing here.")
+            self._set_note(number, NoteKind.NOTHING, "Nothing here.")
         self.listed.emit(page)
 
-    def _set_note(self, number: int, note: Note | None, text: str = "") -> None:
-        """Let the last row under a node say something, or nothing."""
+    def _set_note(self, number: int, note: NoteKind | None, text: str = "") -> None:
+        """Set or remove the note below a node."""
         node, index = self._nodes[number], self._index(number)
-        if self._note(node) is not None:
+        if self._note_kind(node) is not None:
             last = len(node.children) - 1
             self.beginRemoveRows(index, last, last)
             node.children.pop()
@@ -181,8 +181,8 @@ class BrowserModel(QAbstractItemModel):
         return parent.column() <= 0 and (bool(self._at(parent).children) or self._is_folder(parent))
 
     def canFetchMore(self, parent: Index) -> bool:
-        """See QAbstractItemModel: further pages have a row of their own, since each is a request."""
-        return not self._at(parent).asked and self._is_folder(parent)
+        """Only the first page is fetched automatically; each further page costs a request and has a row of its own."""
+        return not self._at(parent).is_listed and self._is_folder(parent)
 
     def fetchMore(self, parent: Index) -> None:
         if self.canFetchMore(parent):
@@ -239,4 +239,4 @@ def _tip(node: _Node, column: int) -> str:
 def _icon(node: _Node) -> Any:
     if node.entry is not None:
         return icon(_ICONS[node.entry.kind])
-    return severity_icon(Severity.ERROR) if node.note is Note.FAILED else None
+    return severity_icon(Severity.ERROR) if node.note is NoteKind.FAILED else None

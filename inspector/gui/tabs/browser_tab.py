@@ -1,4 +1,4 @@
-"""The tab that lists buckets and prefixes, and takes from them what is chosen."""
+"""The tab that browses S3: lists buckets and prefixes; opens, checks, extracts and downloads from them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from time import monotonic
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBoxLayout
 
-from inspector.core.names import visible
 from inspector.core.numbers import plural
 from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
@@ -18,9 +17,9 @@ from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
-from inspector.gui.kit.message_bar import Message
-from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, tree_view
-from inspector.gui.panels.connect import ConnectDialog
+from inspector.gui.kit.widgets import Emptiable, MessageBar, SelectableLabel, push_button, tree_view
+from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
+from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
@@ -30,27 +29,26 @@ from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.connection import Connection
 
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
-STEPS = 1_000
 CANCELLED = "The listing was cancelled."
-NOT_LISTED = "The listing did not come."
-WELCOME = (
+WORKER_STOPPED = "The listing failed: the worker has stopped."
+HINT = (
     "Type a bucket or a prefix above and press List. Buckets are listed only on request, since many "
     "credentials may not list them."
 )
 
 
 class BrowserTab(SideTab):
-    """What lies on S3. ``location`` is listed at once where it names a bucket.
+    """Browses S3; a non-empty ``location`` is listed at once.
 
     Signals:
-        openWanted(str, object): a location is to be opened with a Connection.
-        extractWanted(str, object): the members of the archive there are to be extracted.
-        checkWanted(list, object): the archives at these locations are to be checked.
+        openRequested(str, object): open this location with this Connection.
+        extractRequested(str, object): extract the members of the archive at this location.
+        checkRequested(list, object): check the archives at these locations.
     """
 
-    openWanted = Signal(str, object)
-    extractWanted = Signal(str, object)
-    checkWanted = Signal(list, object)
+    openRequested = Signal(str, object)
+    extractRequested = Signal(str, object)
+    checkRequested = Signal(list, object)
 
     def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
         super().__init__(SIDES["browser"])
@@ -58,12 +56,12 @@ class BrowserTab(SideTab):
         self.connection = connection
         self._client = self._new_client()
         self._job: Job[Downloaded] | None = None
-        self._pace = Eta(0.0)
-        self._told = ""
+        self._eta = Eta(0.0)
+        self._request_count = ""
         self.model = BrowserModel(self._list, self)
         self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, with the keyboard too
+        self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, also by keyboard
         self.location = PathField()
         self.location.setAccessibleName("Bucket or prefix")
         self.location.setPlaceholderText("s3://bucket/prefix/")
@@ -74,7 +72,7 @@ class BrowserTab(SideTab):
         self.check = push_button("Chec&k", "Check the selection and everything below it")
         self.extract = push_button("E&xtract…", "Extract the members of this archive to a folder")
         self.download = push_button("&Download…", "Copy the selection and everything below it to a folder")
-        self.message = Message()
+        self.message = MessageBar()
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Progress")
         self.bar = QProgressBar()
@@ -83,10 +81,10 @@ class BrowserTab(SideTab):
         self.bar.setFixedWidth(160)
         self.stop = push_button("Cancel", "Stop; complete files stay (Esc)")
         self.stack = Emptiable(self.tree)
-        self.stack.show_sentence(WELCOME)
+        self.stack.show_sentence(HINT)
         self._lay_out()
         self._connect()
-        self._show_work()
+        self._update_progress()
         self._enable()
         self.location.setText(location)
         self.setFocusProxy(self.location)
@@ -130,22 +128,22 @@ class BrowserTab(SideTab):
         self.download.clicked.connect(lambda: ask_for_folder(self, "Download To", self._download_to))
         self.stop.clicked.connect(self.cancel)
         self.model.listed.connect(self._listed)
-        self.model.refused.connect(self._refused)
-        self.model.rowsInserted.connect(self._give_room)
+        self.model.refused.connect(self._show_error)
+        self.model.rowsInserted.connect(self._span_notes)
         self.tree.activated.connect(self._activate)
         self.tree.selectionModel().selectionChanged.connect(self._enable)
 
     def _new_client(self) -> Client[BrowseRequests]:
         client = browse_client(self)
-        client.lost.connect(self._lost)
-        client.jobsChanged.connect(self._show_work)
+        client.lost.connect(self._worker_lost)
+        client.jobsChanged.connect(self._update_progress)
         return client
 
-    def _lost(self, sentence: str) -> None:
+    def _worker_lost(self, sentence: str) -> None:
         self.message.say(sentence)
 
     def _open_client(self) -> Client[BrowseRequests]:
-        """A client to ask: another one where the process of the last has gone."""
+        """The client, or a new one if the process of the last has ended."""
         if not self._client.is_open:
             self._client = self._new_client()
         return self._client
@@ -164,7 +162,7 @@ class BrowserTab(SideTab):
     # ---- listing -----------------------------------------------------------------------------------------------
 
     def list_location(self) -> None:
-        """List the bucket or the prefix that is entered."""
+        """List the entered bucket or prefix."""
         text = strip_credentials(self.location.text().strip())
         if text and "://" not in text:
             text = f"s3://{text}"
@@ -175,13 +173,13 @@ class BrowserTab(SideTab):
             return
         location = Address(bucket, Address(bucket, key).prefix).location
         self.location.setText(location)
-        self._begin(location)
+        self._start_listing(location)
 
     def list_buckets(self) -> None:
         """List all buckets."""
-        self._begin(BUCKETS)
+        self._start_listing(BUCKETS)
 
-    def _begin(self, location: str) -> None:
+    def _start_listing(self, location: str) -> None:
         self.message.hide()
         self.stack.show_view(self.tree)
         self.model.begin(location)
@@ -197,25 +195,27 @@ class BrowserTab(SideTab):
             job = client.start(BrowseRequests.page, self.connection, location, after)
         job.then(done, failed)
 
-        def over() -> None:
+        def job_finished() -> None:
             if job.cancelled or not client.is_open:
-                failed(CANCELLED if job.cancelled else NOT_LISTED)
+                failed(CANCELLED if job.cancelled else WORKER_STOPPED)
 
-        job.finished.connect(over)
+        job.finished.connect(job_finished)
 
     def _listed(self, page: RemotePage) -> None:
-        self._told = plural("{number} request for listings.", "{number} requests for listings.", page.totals.requests)
-        self._show_work()
+        self._request_count = plural(
+            "{number} request for listings.", "{number} requests for listings.", page.totals.requests
+        )
+        self._update_progress()
         if not self.tree.currentIndex().isValid():
             self.tree.setCurrentIndex(self.model.index(0, 0))
 
-    def _give_room(self, parent: QModelIndex, first: int, last: int) -> None:
-        """What a row says that is no entry may take the room of all columns."""
+    def _span_notes(self, parent: QModelIndex, first: int, last: int) -> None:
+        """Let notes span all columns."""
         for row in range(first, last + 1):
             if self.model.entry(self.model.index(row, 0, parent)) is None:
                 self.tree.setFirstColumnSpanned(row, parent, True)
 
-    def _refused(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self.message.say(sentence)
 
     def _ask_connection(self) -> None:
@@ -224,16 +224,16 @@ class BrowserTab(SideTab):
         dialog.open()
 
     def use(self, connection: Connection) -> None:
-        """Reach S3 in another way from now on; what is listed is listed anew."""
+        """Use another connection from now on, and list the location again."""
         self.connection = connection
         self._connections.remember(self.location.text(), connection)
         if self.location.text().strip() not in ("", "s3://"):
             self.list_location()
 
-    # ---- what is selected --------------------------------------------------------------------------------------
+    # ---- selection ---------------------------------------------------------------------------------------------
 
     def selected(self) -> list[RemoteEntry]:
-        """The entries that are selected, from the top."""
+        """The selected entries."""
         rows = self.tree.selectionModel().selectedRows()
         return [entry for index in rows if (entry := self.model.entry(index)) is not None]
 
@@ -248,67 +248,54 @@ class BrowserTab(SideTab):
     def _activate(self, index: QModelIndex) -> None:
         entry = self.model.entry(index)
         if entry is None:
-            self.model.go_on(index)
+            self.model.list_more(index)
         elif entry.kind is EntryKind.OBJECT:
-            self.openWanted.emit(entry.location, self.connection)
+            self.openRequested.emit(entry.location, self.connection)
         else:
             first = index.siblingAtColumn(0)
             self.tree.setExpanded(first, not self.tree.isExpanded(first))
 
     def _open(self) -> None:
         for entry in self.selected():
-            self.openWanted.emit(entry.location, self.connection)
+            self.openRequested.emit(entry.location, self.connection)
 
     def _extract(self) -> None:
         for entry in self.selected():
-            self.extractWanted.emit(entry.location, self.connection)
+            self.extractRequested.emit(entry.location, self.connection)
 
     def _check(self) -> None:
-        self.checkWanted.emit([entry.location for entry in self.selected()], self.connection)
+        self.checkRequested.emit([entry.location for entry in self.selected()], self.connection)
 
-    # ---- downloading -------------------------------------------------------------------------------------------
+    # ---- download ----------------------------------------------------------------------------------------------
 
     def _download_to(self, folders: list[str]) -> None:
         locations = tuple(entry.location for entry in self.selected())
-        self._pace = Eta(monotonic())
+        self._eta = Eta(monotonic())
         job = self._open_client().start(BrowseRequests.download, self.connection, locations, folders[0])
         self._job = job.then(self._downloaded, self.message.say)
         self._job.progressed.connect(self._progressed)
-        self._job.finished.connect(self._over)
+        self._job.finished.connect(self._job_finished)
         self.message.hide()
-        self._show_work()
+        self._update_progress()
         self._enable()
 
     def _progressed(self, state: JobState) -> None:
-        self.sentence.setText(self._pace.tell(state, monotonic()))
-        self.bar.setRange(0, STEPS if state.total else 0)
-        if state.total:
-            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+        self.sentence.setText(self._eta.tell(state, monotonic()))
+        show_progress(self.bar, state)
 
     def _downloaded(self, result: Downloaded) -> None:
         self.message.say(f"Downloaded: {result.sentence}")
 
-    def _over(self) -> None:
+    def _job_finished(self) -> None:
         if self._job is not None and self._job.cancelled:
             self.message.say("The download was cancelled; complete files stay.")
         self._job = None
-        self._show_work()
+        self._update_progress()
         self._enable()
 
-    def _show_work(self) -> None:
+    def _update_progress(self) -> None:
         busy = self._job is not None
         self.bar.setVisible(busy)
         self.stop.setVisible(bool(self._client.jobs))
-        self.sentence.setText("Downloading…" if busy else f"{_asked(self.connection)} {self._told}".strip())
-
-
-def _asked(connection: Connection) -> str:
-    """How S3 is asked, in a sentence."""
-    how = "with the default credentials"
-    if connection.anonymous:
-        how = "without signing"
-    elif connection.profile:
-        how = f"with profile {visible(connection.profile)}"
-    if connection.endpoint:
-        return f"Asked {how} at {visible(connection.endpoint)}."
-    return f"Asked {how}."
+        idle = f"S3 is accessed {connection_text(self.connection)}. {self._request_count}".strip()
+        self.sentence.setText("Downloading…" if busy else idle)

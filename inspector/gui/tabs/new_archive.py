@@ -1,4 +1,4 @@
-"""A tab in which an archive is made: its kind, its place, what goes into it, its options."""
+"""The tab that creates an archive: its format, target, inputs and options."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.message_bar import Message
-from inspector.gui.kit.widgets import ElidedLabel, label_of
+from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
-from inspector.gui.panels.s3_target import S3Target
-from inspector.gui.panels.status_line import STEPS
+from inspector.gui.panels.s3_connection import S3Target
+from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.create_views import ArchiveKind, CreateResult, Draft
 from inspector.operations.protocol.requests import CreateRequests
@@ -48,15 +47,15 @@ KINDS = {
     ArchiveKind.DATAS3T: "datas3t dataset",
 }
 SUFFIXES = {ArchiveKind.CAF: ".caf", ArchiveKind.RCA: ".rca", ArchiveKind.TACO: ".tacozip"}
-OFFERED = 1_000
-"""The most members that an entry of a TACO header is offered."""
+MAX_SUGGESTIONS = 1_000
+"""Members that are suggested for a TACO header entry."""
 
 
 class NewArchiveTab(SideTab):
-    """Makes archives, one after another if that is wanted.
+    """Creates one archive after another.
 
     Signals:
-        chosen(str): an archive that was made is to be opened.
+        chosen(str): open this new archive.
     """
 
     chosen = Signal(str)
@@ -64,27 +63,27 @@ class NewArchiveTab(SideTab):
     def __init__(self, connections: Connections) -> None:
         super().__init__(SIDES["draft"])
         self.client = create_client(self)
-        self.client.lost.connect(self._lose)
+        self.client.lost.connect(self._worker_lost)
         self._job: Job[CreateResult] | None = None
-        self._pace = Eta(0.0)
-        self._made = ""
+        self._eta = Eta(0.0)
+        self._created = ""
         self._suffix = ""
         self.kind = QComboBox()
-        for kind, words in KINDS.items():
-            self.kind.addItem(words, kind)
+        for kind, label in KINDS.items():
+            self.kind.addItem(label, kind)
         self.kind.setAccessibleName("Format")
         self.target = PathField()
         self.target.setAccessibleName("Target of the new archive")
         self.browse = QPushButton("&Browse…")
-        self.reach = S3Target(self.client, connections)
+        self.s3_target = S3Target(self.client, connections)
         self.overwrite = QCheckBox("&Replace existing files")
         self.remove_unfinished = QCheckBox("Re&move unfinished files of killed runs")
         self.remove_unfinished.hide()
-        self.inputs = InputsPanel(self.client, self._draft_as_far)
+        self.inputs = InputsPanel(self.client, self._draft_or_empty)
         self.options = ArchiveOptions()
-        self._unsaid = said_in(self._fields())
-        self.trouble = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.trouble.setAccessibleName("What is missing, or the progress")
+        self._initial_fields = said_in(self._fields())
+        self.status = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.status.setAccessibleName("What is missing, or the progress")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
@@ -92,7 +91,7 @@ class NewArchiveTab(SideTab):
         self.stop = QPushButton("Cancel")
         self.stop.setToolTip("Stop and leave no partial files (Esc)")
         self.begin = QPushButton("&Create")
-        self.message = Message()
+        self.message = MessageBar()
         self.setFocusProxy(self.target)
         self._lay_out()
         self._connect()
@@ -108,14 +107,14 @@ class NewArchiveTab(SideTab):
         grid.addWidget(self.target, 1, 1)
         grid.addWidget(self.browse, 1, 2)
         grid.addWidget(self.overwrite, 0, 2)
-        grid.addWidget(self.reach, 2, 1, 1, 2)
+        grid.addWidget(self.s3_target, 2, 1, 1, 2)
         grid.addWidget(self.inputs, 3, 0, 1, 3)
         grid.addWidget(self.options, 4, 0, 1, 3)
         grid.addWidget(self.remove_unfinished, 5, 0, 1, 3)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(3, 1)
         foot = QHBoxLayout()
-        foot.addWidget(self.trouble, 1)
+        foot.addWidget(self.status, 1)
         for widget in (self.bar, self.stop, self.begin):
             foot.addWidget(widget)
         layout = QVBoxLayout(self)
@@ -128,61 +127,61 @@ class NewArchiveTab(SideTab):
     def _connect(self) -> None:
         self.kind.currentIndexChanged.connect(self._change_kind)
         self.target.textChanged.connect(self._change_target)
-        self.target.editingFinished.connect(self._look_beside)
+        self.target.editingFinished.connect(self._find_unfinished)
         self.browse.clicked.connect(self.ask_target)
-        self.options.changed.connect(self.inputs.look_again)
-        self.inputs.looked.connect(self.keptChanged)
-        self.inputs.looked.connect(self._looked)
-        self.begin.clicked.connect(self.make)
-        self.stop.clicked.connect(self.cancel_making)
-        self.message.acted.connect(lambda: self.chosen.emit(self._made))
+        self.options.changed.connect(self.inputs.reload_later)
+        self.inputs.contentsChanged.connect(self.keptChanged)
+        self.inputs.contentsChanged.connect(self._contents_changed)
+        self.begin.clicked.connect(self.create_archive)
+        self.stop.clicked.connect(self.cancel_creation)
+        self.message.acted.connect(lambda: self.chosen.emit(self._created))
 
     @property
     def settled(self) -> bool:
         return self._job is None and self.inputs.settled
 
     def _fields(self) -> dict[str, QWidget]:
-        # What agrees to a loss, such as replacing what is there, is agreed to anew in every session.
+        # Agreement to a loss, such as replacing a file, is not stored: it is asked for in every session.
         return {"kind": self.kind, **self.options.fields()}
 
     @property
     def kept(self) -> OpenTab | None:
-        text, said = self.target.text().strip(), said_in(self._fields())
-        draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=said)
-        return draft if text or draft.places or said != self._unsaid else None
+        text, fields = self.target.text().strip(), said_in(self._fields())
+        draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=fields)
+        return draft if text or draft.places or fields != self._initial_fields else None
 
-    def take_up(self, kept: OpenTab) -> None:
-        """Say what an earlier session said, and look at the files as they are now."""
-        say_again(self._fields(), kept.said)
-        self.target.setText(kept.location)
-        self._look_beside()
-        self.inputs.add(list(kept.places))
+    def restore(self, stored: OpenTab) -> None:
+        """Restore the fields from a session, and read the inputs as they are now."""
+        say_again(self._fields(), stored.said)
+        self.target.setText(stored.location)
+        self._find_unfinished()
+        self.inputs.add(list(stored.places))
 
     def cancel(self) -> None:
-        """See SideTab: the worker goes, and takes away first what is half made."""
+        """Stop the worker; it removes partial files first."""
         self.inputs.stop()
         self.client.close()
 
     def escape(self) -> None:
-        """See SideTab: what is said of the archive stays."""
-        self.cancel_making()
+        """Stop creating the archive; the fields stay."""
+        self.cancel_creation()
 
-    # ---- what is to be made ------------------------------------------------------------------------------------
+    # ---- fields ------------------------------------------------------------------------------------------------
 
     def draft(self) -> Draft:
-        """What is asked for; raises OptionError."""
+        """The Draft of the current fields; raises OptionError."""
         text = self.target.text().strip()
         draft = Draft(
             ArchiveKind(self.kind.currentData()),
             absolute(text) if text else "",
             tuple(self.inputs.locations),
             self.overwrite.isChecked(),
-            connection=self.reach.connection,
+            connection=self.s3_target.connection,
         )
         return replace(self.options.apply(draft), remove_unfinished=self.remove_unfinished.isChecked())
 
-    def _draft_as_far(self) -> Draft:
-        """What is asked for, as far as it can be meant: enough to look at the files."""
+    def _draft_or_empty(self) -> Draft:
+        """The Draft of the current fields, or without options if those are invalid: enough to read the inputs."""
         try:
             return self.draft()
         except OptionError:
@@ -201,19 +200,19 @@ class NewArchiveTab(SideTab):
             if is_folder
             else f"a file, such as archive{SUFFIXES[kind]}, or s3://bucket/key{SUFFIXES[kind]}"
         )
-        self.inputs.look_again()
+        self.inputs.reload_later()
 
     def _change_target(self, text: str) -> None:
         self.keptChanged.emit()
         location = strip_credentials(text.strip())
-        was_remote = not self.reach.isHidden()
-        self.reach.follow(location)
+        was_remote = not self.s3_target.isHidden()
+        self.s3_target.follow(location)
         if is_s3(location) or was_remote:
-            self.inputs.look_again()  # which says, too, what is wrong with an address
+            self.inputs.reload_later()  # this also validates the address
         self._enable()
 
     def ask_target(self) -> None:
-        """Ask where the archive is to be written."""
+        """Ask for the target of the archive."""
         kind = ArchiveKind(self.kind.currentData())
         if kind is ArchiveKind.DATAS3T:
             ask_for_folder(self, "Root of the Bucket", lambda found: self.target.setText(found[0]))
@@ -221,7 +220,7 @@ class NewArchiveTab(SideTab):
         dialog = QFileDialog(self, "New Archive")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        # Whether something is replaced is for the box beside the name to say, once.
+        # The check box of this tab decides whether to replace; do not ask twice.
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
         dialog.setDefaultSuffix(SUFFIXES[kind][1:])
         dialog.fileSelected.connect(self._take_target)
@@ -229,27 +228,27 @@ class NewArchiveTab(SideTab):
 
     def _take_target(self, path: str) -> None:
         self.target.setText(path)
-        self._look_beside()
+        self._find_unfinished()
 
-    def _look_beside(self) -> None:
-        """Find out whether runs that were killed have left anything where the archive is to be."""
-        self.client.start(CreateRequests.unfinished, self._draft_as_far()).then(self._tell_unfinished)
+    def _find_unfinished(self) -> None:
+        """Look for unfinished files of killed runs next to the target."""
+        self.client.start(CreateRequests.unfinished, self._draft_or_empty()).then(self._show_unfinished)
 
-    def _tell_unfinished(self, sentence: str) -> None:
+    def _show_unfinished(self, sentence: str) -> None:
         self.remove_unfinished.setVisible(bool(sentence))
         if sentence:
             self.message.say(sentence)
         else:
             self.remove_unfinished.setChecked(False)
 
-    def _looked(self) -> None:
+    def _contents_changed(self) -> None:
         contents = self.inputs.contents
         if contents is not None:
-            self.options.taco.offer([row.name for row in contents.rows[:OFFERED] if not row.trouble])
+            self.options.taco.offer([row.name for row in contents.rows[:MAX_SUGGESTIONS] if not row.trouble])
         self._enable()
 
     def missing(self) -> str:
-        """What still has to be said or changed before the archive can be made, empty where nothing."""
+        """What is missing before the archive can be created, "" if nothing is."""
         try:
             draft = self.draft()
         except OptionError as error:
@@ -263,8 +262,8 @@ class NewArchiveTab(SideTab):
             return "Reading the files…"
         return contents.obstacle
 
-    def _remark(self) -> str:
-        """What to know of the name of the archive, empty where it is as people expect it."""
+    def _name_warning(self) -> str:
+        """A warning about the file name, "" if its suffix is the usual one."""
         suffix = Path(self.target.text().strip()).suffix.lower()
         if not self._suffix or suffix == self._suffix or suffix not in SUFFIXES.values():
             return ""
@@ -273,68 +272,66 @@ class NewArchiveTab(SideTab):
     def _enable(self, *_: object) -> None:
         if self._job is None:
             missing = self.missing()
-            self.trouble.setText(missing or self._remark())
+            self.status.setText(missing or self._name_warning())
             self.begin.setEnabled(not missing)
 
-    # ---- making it ---------------------------------------------------------------------------------------------
+    # ---- job ---------------------------------------------------------------------------------------------------
 
-    def make(self) -> None:
-        """Make the archive, if nothing is missing; how a bucket is reached that is new is asked first."""
+    def create_archive(self) -> None:
+        """Create the archive if nothing is missing; ask for the connection of an unknown bucket first."""
         if self._job is not None or self.missing():
             return
-        if not self.reach.is_sure:
-            self.reach.ask(self.make)
+        if not self.s3_target.is_settled:
+            self.s3_target.ask(self.create_archive)
             return
-        self.reach.remember()
+        self.s3_target.remember()
         draft = self.draft()
         self.message.hide()
-        self._pace = Eta(monotonic())
-        self._job = job = self.client.start(CreateRequests.create, draft).then(self._take, self._fail)
-        job.binding = True  # what could not be taken away again has to be known
+        self._eta = Eta(monotonic())
+        self._job = job = self.client.start(CreateRequests.create, draft).then(self._show_result, self._show_error)
+        job.binding = True  # the user must learn which partial files could not be removed
         job.progressed.connect(self._progressed)
-        job.finished.connect(lambda: self._over(job))
-        self._show_work(True)
+        job.finished.connect(lambda: self._job_finished(job))
+        self._update_progress(True)
 
-    def cancel_making(self) -> None:
-        """Stop; nothing half made stays."""
+    def cancel_creation(self) -> None:
+        """Cancel the job; it leaves no partial files."""
         if self._job is not None:
             self._job.cancel()
-            self.trouble.setText("Stopping…")
+            self.status.setText("Stopping…")
 
-    def _show_work(self, running: bool) -> None:
+    def _update_progress(self, running: bool) -> None:
         self._form.setEnabled(not running)
         self.bar.setRange(0, 0)
         self.bar.setVisible(running)
         self.stop.setVisible(running)
         self.begin.setVisible(not running)
         if running:
-            self.trouble.setText("Beginning…")
+            self.status.setText("Starting…")
             self.stop.setFocus()
 
     def _progressed(self, state: JobState) -> None:
         if self._job is None or self._job.cancelled:
             return
-        self.trouble.setText(self._pace.tell(state, monotonic()))
-        self.bar.setRange(0, STEPS if state.total else 0)
-        if state.total:
-            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+        self.status.setText(self._eta.tell(state, monotonic()))
+        show_progress(self.bar, state)
 
-    def _over(self, job: Job[CreateResult]) -> None:
+    def _job_finished(self, job: Job[CreateResult]) -> None:
         self._job = None
-        self._show_work(False)
+        self._update_progress(False)
         if job.cancelled:
             self.message.say("Creating the archive was cancelled; no partial files are left.")
         self._enable()
 
-    def _take(self, made: CreateResult) -> None:
-        self._made = made.path
-        self.message.say(" ".join((made.sentence, *made.warnings)), "Open It")
+    def _show_result(self, result: CreateResult) -> None:
+        self._created = result.path
+        self.message.say(" ".join((result.sentence, *result.warnings)), "Open It")
 
-    def _fail(self, sentence: str) -> None:
-        if sentence != CANCELLED:  # which has been said
+    def _show_error(self, sentence: str) -> None:
+        if sentence != CANCELLED:  # already shown
             self.message.say(sentence)
 
-    def _lose(self, sentence: str) -> None:
+    def _worker_lost(self, sentence: str) -> None:
         self._form.setEnabled(False)
         self.begin.setEnabled(False)
-        self.message.say(f"{sentence} Close this tab and begin again.")
+        self.message.say(f"{sentence} Close this tab and start again.")

@@ -1,4 +1,4 @@
-"""What all tabs have in common that show no document."""
+"""The base class of tabs that do not show a document."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from inspector.gui.document.session import OpenTab
 
 
 class SideTab(QWidget):
-    """A tab that shows no document but is about several.
+    """A tab that does not show a document.
 
     Signals:
-        keptChanged(): ``kept`` is another.
+        keptChanged(): ``kept`` has changed.
     """
 
     keptChanged = Signal()
@@ -24,23 +24,23 @@ class SideTab(QWidget):
 
     @property
     def settled(self) -> bool:
-        """Whether it has no work under way."""
+        """Whether no job is running."""
         return True
 
     @property
     def kept(self) -> OpenTab | None:
-        """What a session keeps of it, None where it is not to come back."""
+        """The state to store in the session, None if the tab is not restored."""
         return None
 
     def cancel(self) -> None:
-        """Stop its work."""
+        """Cancel its jobs."""
 
     def end(self) -> None:
-        """Stop its work for good: it is closed."""
+        """Cancel its jobs and close its worker: the tab is closed."""
         self.cancel()
 
     def escape(self) -> None:
-        """Stop the work that the user sees."""
+        """Cancel the visible job: Escape was pressed."""
         self.cancel()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -20,10 +20,10 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.audit.audit_places import Choice, Found, archives_in, seen_of
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.check.checking import Report, check_location, read_location, unreadable
+from inspector.operations.check.checking import CheckReport, check_location, read_location, unreadable
 from inspector.operations.check.report import as_object
-from inspector.operations.jobs.process_pool import Lost, Pool
-from inspector.operations.jobs.subprogress import CHECKING, Subprogress
+from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
+from inspector.operations.jobs.subprogress import CHECKING, SubProgress
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Amount, Result
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -59,7 +59,7 @@ class Todo:
 def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] | None = None) -> Todo:
     """List the archives, leaving out the files of the results; ``passed`` collects what is no regular file.
 
-    Raises SourceError if there is nothing, Refused if the results cannot be read, and Cancelled.
+    Raises SourceError if there is nothing, OperationError if the results cannot be read, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
     results.request(_chosen_archives(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
@@ -78,7 +78,7 @@ def _chosen_archives(
 def run(
     plan: Plan, results: Results, progress: Progress, workers: int = 0, patience: float = STALL_SECONDS
 ) -> Generator[Result]:
-    """Check what is left and yield each result once it is stored. Raises Cancelled and Refused.
+    """Check what is left and yield each result once it is stored. Raises Cancelled and OperationError.
 
     ``workers`` is the number of processes, 0 for one per processor and at least two. An archive that kills its process,
     or makes no progress for ``patience`` seconds, is unreadable. Closing the iterator kills the processes.
@@ -89,22 +89,22 @@ def run(
     if not workers:
         return
     jobs = (Job(found, plan.quick, plan.connection) for found in results.pending())
-    with Pool(workers, examine, progress, patience=patience, memory=_memory(workers)) as pool:
+    with ProcessPool(workers, examine, progress, stall_timeout_s=patience, memory_limit=_memory(workers)) as pool:
         asked = _submit(pool, islice(jobs, 2 * workers))
         while asked:
-            job, answer = pool.answer()
-            result = lost(job, answer.sentence, again=not answer.begun) if isinstance(answer, Lost) else answer
+            job, answer = pool.next_result()
+            result = lost(job, answer.sentence, again=not answer.begun) if isinstance(answer, TaskFailure) else answer
             results.keep(result)
             asked += _submit(pool, islice(jobs, 1)) - 1
             yield result
     progress.done = progress.total
 
 
-def _submit(pool: Pool[Job, Result], jobs: Iterator[Job]) -> int:
+def _submit(pool: ProcessPool[Job, Result], jobs: Iterator[Job]) -> int:
     """Submit jobs; returns their number."""
     number = 0
     for job in jobs:
-        pool.ask(job)
+        pool.submit(job)
         number += 1
     return number
 
@@ -130,7 +130,7 @@ class Job:
 def examine(job: Job, progress: Progress) -> Result:
     """Check one archive; raises Cancelled."""
     start = time.perf_counter()
-    share = Subprogress(progress, progress.done, progress.done + job.found.size)
+    share = SubProgress(progress, progress.done, progress.done + job.found.size)
     look = read_location if job.quick else check_location
     report = look(job.found.location, share, job.connection, seen=seen_of(job.found))
     share.fill()
@@ -142,7 +142,7 @@ def lost(job: Job, sentence: str, *, again: bool = False) -> Result:
     return _result(job, unreadable(job.found.location, sentence), 0.0, again=again)
 
 
-def _result(job: Job, report: Report, seconds: float, *, again: bool = True) -> Result:
+def _result(job: Job, report: CheckReport, seconds: float, *, again: bool = True) -> Result:
     found = job.found
     if found.listed and report.no_archive:
         return Result(

@@ -13,8 +13,8 @@ from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Job, Plan, examine, lost
 from inspector.operations.audit.audit_places import shard_of
 from inspector.operations.audit.audit_results import Results, ShardFiles
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.jobs.process_pool import DIED, Lost, attempt
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.jobs.process_pool import DIED, TaskFailure, attempt
 from inspector.operations.jobs.subprogress import CHECKING
 from inspector.operations.protocol.audit_views import Result
 
@@ -38,7 +38,7 @@ def run_on_cluster(
 
     With ``shards`` each task has archives of one shard, and that shard's file stores the results before they are
     yielded. A task that kills its worker is repeated one archive at a time, to find the archive that does it. Also
-    raises Refused if the cluster cannot be reached.
+    raises OperationError if the cluster cannot be reached.
     """
     left = results.amount(done=False)
     progress.begin(CHECKING, left.size)
@@ -58,7 +58,7 @@ def _with_connection_errors(results_of_chunk: Iterator[Answer]) -> Iterator[Answ
     try:
         yield from results_of_chunk
     except CancelledError as error:
-        raise Refused("The connection to the Dask scheduler was lost; the rest is not audited.") from error
+        raise OperationError("The connection to the Dask scheduler was lost; the rest is not audited.") from error
 
 
 def _dask() -> Any:
@@ -66,7 +66,7 @@ def _dask() -> Any:
     try:
         return import_module("distributed")
     except ImportError as error:
-        raise Refused("--dask needs Dask: install archive-inspector[dask].") from error
+        raise OperationError("--dask needs Dask: install archive-inspector[dask].") from error
 
 
 def _client(address: str) -> Any:
@@ -74,7 +74,7 @@ def _client(address: str) -> Any:
     try:
         return dask.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise Refused(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
+        raise OperationError(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
 
 
 def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
@@ -127,7 +127,7 @@ def _outcome(future: Any) -> list[Result] | None:
         return results_of_chunk
     if isinstance(error, _dask().KilledWorker):
         return None
-    raise Refused(
+    raise OperationError(
         f"The Dask cluster could not do this: {error!r}. This program has to be installed on all of its workers."
     ) from error
 
@@ -137,5 +137,5 @@ def examine_chunk(chunk: Chunk) -> list[Result]:
     results = []
     for job in chunk:
         answer = attempt(examine, job, Progress())
-        results.append(lost(job, answer.sentence) if isinstance(answer, Lost) else answer)
+        results.append(lost(job, answer.sentence) if isinstance(answer, TaskFailure) else answer)
     return results

@@ -12,7 +12,7 @@ from pathlib import Path
 from inspector.core.names import encoded
 from inspector.operations.open.folders import beneath, beneath_prefix
 from inspector.operations.open.opening import local_path, open_place
-from inspector.operations.protocol.check_views import CheckLocation
+from inspector.operations.protocol.check_views import CheckTarget
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
@@ -78,7 +78,7 @@ def archives_in(
 
 def _here(place: str, aside: Container[str], passed: list[str] | None) -> Iterator[Found]:
     root = Path(os.path.abspath(local_path(place)))  # noqa: PTH100 - a link stays what it is called
-    wanted = beneath(root, passed) if root.is_dir() else iter((CheckLocation(str(root)),))
+    wanted = beneath(root, passed) if root.is_dir() else iter((CheckTarget(str(root)),))
     for each in wanted:
         if each.location not in aside:
             name = Path(each.location).relative_to(root).as_posix() if each.location != str(root) else root.name
@@ -103,7 +103,7 @@ def _on_s3(place: str, connection: Connection) -> Iterator[Found]:
         yield Found(each.location, each.location.removeprefix(found.location), size, stamp, each.found)
 
 
-def _identity(wanted: CheckLocation, state: Callable[[str], tuple[int, str]]) -> tuple[int, str]:
+def _identity(wanted: CheckTarget, state: Callable[[str], tuple[int, str]]) -> tuple[int, str]:
     """The size of an archive in bytes, and a stamp that changes with the archive and its siblings."""
     size, stamp = state(wanted.location)
     beside = (f"{path.rpartition('/')[2]}:{':'.join(map(str, state(path)))}" for path in wanted.beside)

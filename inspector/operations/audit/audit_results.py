@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from inspector.core.names import visible
 from inspector.operations.audit.audit_places import Found
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, Amount, Query, Result
 from inspector.operations.protocol.views import Page
 
@@ -63,7 +63,7 @@ class Results:
     """Results by location; a context manager. Without a path they are in an unnamed temporary file.
 
     Each result is its own transaction, so that other threads can read at the same time. The view ``chosen`` has all
-    results, or after ``request`` those of the requested archives. Every method raises Refused on SQLite errors.
+    results, or after ``request`` those of the requested archives. Every method raises OperationError on SQLite errors.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -127,7 +127,7 @@ class Results:
         return any(self.rows("SELECT 1 FROM temp.sqlite_master WHERE name = 'wanted'"))
 
     def import_shard(self, path: Path) -> None:
-        """Import newer results from another results file; raises Refused if it is none."""
+        """Import newer results from another results file; raises OperationError if it is none."""
         with _sqlite_errors(path), closing(_connection(path, "ro")) as theirs:
             _require_results_file(theirs, path)
         with self._sqlite_errors():
@@ -191,7 +191,7 @@ def restored(value: str | bytes) -> str:
 
 def _opened(path: Path | None) -> sqlite3.Connection:
     if path is not None and not path.parent.is_dir():
-        raise Refused(f"The results cannot be written to {visible(str(path))}: its folder does not exist.")
+        raise OperationError(f"The results cannot be written to {visible(str(path))}: its folder does not exist.")
     connection = _private() if path is None else _connection(path, "rwc")
     try:
         if path is not None and path.stat().st_size:  # an empty file is an empty database
@@ -221,9 +221,9 @@ def _require_results_file(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != _APPLICATION:
-        raise Refused(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
+        raise OperationError(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
     if version != _VERSION:
-        raise Refused(f"{visible(str(path))} was written by another version of this program with other columns.")
+        raise OperationError(f"{visible(str(path))} was written by another version of this program with other columns.")
 
 
 @contextmanager
@@ -233,14 +233,14 @@ def _sqlite_errors(path: Path | None) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         what = "The results of the audit" if path is None else f"The results in {visible(str(path))}"
-        raise Refused(f"{what} cannot be read or written: {error}.") from error
+        raise OperationError(f"{what} cannot be read or written: {error}.") from error
 
 
 class ShardFiles:
     """The results files of ``count`` shards; a context manager.
 
     For ``all.sqlite`` they are ``all.1-of-4.sqlite`` and so on; ``path`` itself is not written. Every method raises
-    Refused on SQLite errors.
+    OperationError on SQLite errors.
     """
 
     def __init__(self, path: Path, count: int) -> None:
@@ -289,7 +289,7 @@ RANK = f"CASE state {_RANKS} ELSE -1 END"
 
 
 def page(results: Results, query: Query, first: int, count: int) -> Page[Result]:
-    """Results ``[first, first + count)``; raises Refused if they cannot be read."""
+    """Results ``[first, first + count)``; raises OperationError if they cannot be read."""
     where, values = _where(query)
     ((total,),) = results.rows(f"SELECT count(*) FROM chosen {where}", values)  # noqa: S608 - own names
     assert query.sort in COLUMNS, query.sort

@@ -66,7 +66,7 @@ class Summary:
 
 
 def summary(results: Results, run: Run) -> Summary:
-    """Summarize the requested results; raises Refused if they cannot be read."""
+    """Summarize the requested results; raises OperationError if they cannot be read."""
     states = _amounts(results, "state")
     others = states.pop(NO_ARCHIVE, Amount())
     kinds = results.rows(
@@ -163,7 +163,7 @@ def cell(text: str) -> str:
 def write_csv(results: Results, path: Path) -> None:
     """Write the requested results to ``path``, sorted by location, replacing an existing file.
 
-    Raises SourceError if it cannot be written, and Refused if the results cannot be read.
+    Raises SourceError if it cannot be written, and OperationError if the results cannot be read.
     """
     with AtomicFile(path, replace=True) as target:
         target.write(_line(HEADINGS))

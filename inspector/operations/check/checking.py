@@ -1,4 +1,4 @@
-"""Checking: everything that can be compared, and the one word that sums it up."""
+"""Checking a location: everything that can be compared, and the state that sums it up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
 from inspector.operations.check.repairable import mark_repairs
-from inspector.operations.jobs.subprogress import CHECKING, shares, together
+from inspector.operations.jobs.subprogress import CHECKING, map_with_progress, subprogresses
 from inspector.operations.open.collection import OVERLAP
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.opening import Opened, decode_anew, not_read
@@ -32,11 +32,11 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen
 
-_READING = 4
-"""Of the work of checking a location so many parts are counted, of which reading its structure is one."""
+_PARTS_OF_WORK = 4
+"""Reading the structure counts as one of so many parts of the work of a check."""
 INTERRUPTED = "interrupted-change"
-"""The code of the finding that a change by this program was cut short."""
-PARTLY = "not all of it could be read, so nothing is known of the rest."
+"""The code of the finding that a change by this program was interrupted."""
+INCOMPLETE = "not all of it could be read, so nothing is known about the rest."
 STATES = {
     State.SOUND: "Sound",
     State.WARNING: "Warning",
@@ -44,16 +44,16 @@ STATES = {
     State.DAMAGED: "Damaged",
     State.UNREADABLE: "Unreadable",
 }
-"""What a sentence about an archive begins with."""
+"""The first word of the sentence about an archive."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CheckReport:
     """What checking a location found.
 
-    ``archives`` are what was opened, with their findings; ``findings`` say why nothing was. ``state`` is None where
-    nothing wrong was seen but not all was read. ``size`` is in bytes, ``verdicts`` counts members, ``sentence`` sums
-    up for a person.
+    ``archives`` are those opened, with their findings; ``findings`` say why none was. ``state`` is None if nothing
+    wrong was seen but not everything was read. ``size`` is in bytes, ``verdicts`` counts members, ``sentence`` is the
+    summary.
     """
 
     location: str
@@ -68,7 +68,7 @@ class Report:
 
     @property
     def no_archive(self) -> bool:
-        """Whether it was read, and is of no format that is known."""
+        """Whether it was read and is of no known format."""
         return self.format is None and len(self.archives) > 0 and not not_read(self.archives)
 
 
@@ -79,8 +79,8 @@ def check_location(
     *,
     seen: Seen | None = None,
     place: Source | S3Prefix | None = None,
-) -> Report:
-    """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled.
+) -> CheckReport:
+    """Open, decode and check what is at ``location``; if it cannot be opened, the report says so. Raises Cancelled.
 
     ``seen`` and ``place`` are as in open_location.
     """
@@ -88,17 +88,17 @@ def check_location(
         with cancelling(progress):
             opened = open_location(location, connection, seen=seen, place=place)
     except NoRangeError as error:
-        return _lost(location, error)
+        return _without_ranges(location, error)
     except SourceError as error:
         return unreadable(location, str(error))
-    opened.at_once = True
+    opened.read_ahead = True
     return check_opened(location, opened, progress)
 
 
 def read_location(
     location: str, progress: Progress, connection: Connection = DEFAULT, *, seen: Seen | None = None
-) -> Report:
-    """What opening and decoding alone say: its state is None where they see nothing wrong. Raises Cancelled."""
+) -> CheckReport:
+    """Open and decode only: the state is None if nothing wrong was seen. Raises Cancelled."""
     try:
         with cancelling(progress):
             opened = open_location(location, connection, seen=seen)
@@ -111,50 +111,50 @@ def read_location(
     return replace(report, state=None, sentence="Nothing is wrong with the structure; the content was not read.")
 
 
-def unreadable(location: str, sentence: str) -> Report:
-    """The report on what could not be opened."""
+def unreadable(location: str, sentence: str) -> CheckReport:
+    """The report on a location that could not be opened."""
     finding = Finding(Severity.ERROR, UNREADABLE, sentence)
-    return Report(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
+    return CheckReport(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
 
 
-def _lost(location: str, error: NoRangeError) -> Report:
-    """The report on a folder of which it is known that all the bytes of its ranges are missing."""
+def _without_ranges(location: str, error: NoRangeError) -> CheckReport:
+    """The report on a folder whose ranges are all missing, as the files that describe them show."""
     sentence, name = judgement(State.DAMAGED, str(error)), strip_credentials(location)
-    return Report(name, "datas3t", State.DAMAGED, 0, 0, (), error.collection.findings, {}, sentence)
+    return CheckReport(name, "datas3t", State.DAMAGED, 0, 0, (), error.collection.findings, {}, sentence)
 
 
-def check_opened(location: str, opened: Location, progress: Progress) -> Report:
-    """Check archives, those that have not been decoded after that; several at a time. Raises Cancelled."""
+def check_opened(location: str, opened: Location, progress: Progress) -> CheckReport:
+    """Check all archives of a location, several at a time, decoding them first if needed. Raises Cancelled."""
     sentences: list[str] = []
-    for at, said in enumerate(
-        together(progress, CHECKING, opened.sizes, partial(_check_one, opened), opened.at_a_time)
+    for at, sentence in enumerate(
+        map_with_progress(progress, CHECKING, opened.sizes, partial(_check_one, opened), opened.max_parallel_reads)
     ):
         opened.open(at)
-        sentences.append(said)
+        sentences.append(sentence)
     return report_of(location, opened, sentences[0] if opened.collection is None else summary(opened.archives))
 
 
 def _check_one(opened: Location, at: int, progress: Progress) -> str:
     parts = iter((progress,))
     if not opened.ahead(at).complete:
-        reading = opened.sizes[at] // _READING
-        parts = shares(progress, CHECKING, (reading, opened.sizes[at] - reading))
+        reading = opened.sizes[at] // _PARTS_OF_WORK
+        parts = subprogresses(progress, CHECKING, (reading, opened.sizes[at] - reading))
         opened.read(at, next(parts))
     archive, progress = opened.known(at), next(parts)
     archive.checking = True
     try:
-        said = check_archive(archive, progress)
+        sentence = check_archive(archive, progress)
         mark_repairs(archive, progress)
         archive.checked = True
     finally:
         archive.checking = False
-    return said
+    return sentence
 
 
 def check_archive(archive: Opened, progress: Progress) -> str:
-    """Check one archive that has been decoded and give the sentence that sums it up; raises Cancelled.
+    """Check one decoded archive and return the sentence that sums it up; raises Cancelled.
 
-    An earlier check of it, finished or not, is forgotten first.
+    The results of an earlier check, finished or not, are discarded first.
     """
     forget_check(archive)
     if is_sparing(archive.source) and not archive.cut_short:
@@ -181,12 +181,12 @@ def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
     except SourceError as error:
         emitter.error(UNREADABLE, f"{error} What follows could not be checked.")
         return ""
-    # Of a format without checksums there is nothing more to be said than what its manifests tell.
+    # A format without checksums adds nothing to what its manifests tell.
     return " ".join(filter(None, (sentence if records or not compared else "", compared)))
 
 
 def _report_shrinking(archive: Opened, emitter: Emitter) -> None:
-    """A file that others cut off meanwhile gives short reads, which look like an end to whoever reads to the end."""
+    """CheckReport a file that another program truncated meanwhile: its short reads look like a regular end."""
     last = archive.source.size - 1
     if last >= 0 and not archive.source.read(last, 1):
         emitter.error(
@@ -215,7 +215,7 @@ def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
 
 
 def forget_check(archive: Opened) -> None:
-    """Leave only what decoding has said."""
+    """Keep only the results of decoding."""
     del archive.findings[archive.decoded_findings :]
     archive.findings_dropped = archive.decoded_dropped
     archive.verdicts = bytearray()
@@ -223,17 +223,17 @@ def forget_check(archive: Opened) -> None:
     archive.checked = False
 
 
-def report_of(location: str, opened: Location, sentence: str) -> Report:
-    """The report on archives as they are now."""
+def report_of(location: str, opened: Location, sentence: str) -> CheckReport:
+    """The report on archives in their current state."""
     state = state_of(opened.archives)
     counted: Counter[Verdict] = Counter()
     for archive in opened.archives:
         counted.update(verdict_counts(archive))
     if not sentence and not_read(opened.archives):
-        sentence = PARTLY
+        sentence = INCOMPLETE
     first = opened.archives[0] if opened.archives else None
     known = first is not None and first.decoder is not None
-    return Report(
+    return CheckReport(
         location,
         first.format if first is not None and known else None,
         state,
@@ -247,47 +247,47 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
 
 
 def judgement(state: State, why: str) -> str:
-    """A sentence that says what an archive is, and why where that is known."""
+    """The sentence about an archive: its state, and why if that is known."""
     return f"{STATES[state]}: {why}" if why else f"{STATES[state]}."
 
 
 def verdict_counts(archive: Archive) -> Counter[Verdict]:
-    """How many members have each verdict."""
+    """The number of members per verdict."""
     counted = Counter({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
     counted[Verdict.NOT_CHECKED] += len(archive.members) - len(archive.verdicts)
     return +counted
 
 
 def state_of(archives: Iterable[Opened]) -> State:
-    """The state that the findings spell: the worst of all archives'."""
+    """The worst state of all archives, according to their findings."""
     states = [State.SOUND]
     for archive in archives:
         if archive.decoder is None or archive.unreadable:
             return State.UNREADABLE
-        states.append(state_said(archive.decoder.torn, archive.findings))
+        states.append(state_from(archive.decoder.torn, archive.findings))
     return max(states, key=list(State).index)
 
 
 def own_state(archive: Opened) -> State:
-    """The state of one range by itself: what the names of others tell of it says nothing of its bytes."""
+    """The state of one range by itself, without findings that come from the names of other ranges."""
     if archive.decoder is None or archive.unreadable:
         return State.UNREADABLE
-    aside = frozenset(map(id, archive.foretold))
-    own = (each for each in archive.findings if each.code != OVERLAP and id(each) not in aside)
-    return state_said(archive.decoder.torn, own)
+    from_collection = frozenset(map(id, archive.given_findings))
+    own = (each for each in archive.findings if each.code != OVERLAP and id(each) not in from_collection)
+    return state_from(archive.decoder.torn, own)
 
 
-def state_said(torn: frozenset[str], findings: Iterable[Finding]) -> State:
-    """The state that these findings spell; ``torn`` are the codes of an update cut short."""
+def state_from(torn: frozenset[str], findings: Iterable[Finding]) -> State:
+    """The state that follows from these findings; ``torn`` are the codes of an interrupted write."""
     state = State.SOUND
     for finding in findings:
         if finding.severity is Severity.INFO:
             continue
-        state = max(state, _said_by(finding, torn), key=list(State).index)
+        state = max(state, _state_of_finding(finding, torn), key=list(State).index)
     return state
 
 
-def _said_by(finding: Finding, torn: frozenset[str]) -> State:
+def _state_of_finding(finding: Finding, torn: frozenset[str]) -> State:
     if finding.code == UNREADABLE:
         return State.UNREADABLE
     if finding.code in torn or finding.code == INTERRUPTED:

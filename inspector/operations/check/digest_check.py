@@ -1,11 +1,17 @@
-"""Comparing an archive with the digest manifests beside it: its members' content, or the archive as a whole."""
+"""Digest manifests beside an archive: comparing its members or the whole archive with them, and writing one.
+
+The manifest's digests appear as checksums of the archive, as rows built when they are looked at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import PurePath
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path, PurePath
+from typing import NamedTuple
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import Archive, Emitter
 from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
@@ -13,29 +19,75 @@ from inspector.core.member import FOLDER, SPECIAL, Codec
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
+from inspector.core.rows import LazyRows
 from inspector.core.source import blocks
-from inspector.core.verdict import Verdict
-from inspector.operations.check.digest_ledger import WHOLE, Ledger, Wanted, joined
-from inspector.operations.open.digest_manifest import Entry, Manifest, manifests, new_hash
+from inspector.core.span import Span
+from inspector.core.verdict import VERDICTS, Checksum, Verdict
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.digest_manifest import DigestManifest, ManifestEntry, manifest_line, manifests, new_hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import Algorithm
+from inspector.sources.local.atomic import AtomicFile
 
-_NAMED = 3
-"""The most names told in one sentence."""
+WHOLE = -1
+"""In the place of a member's index: the archive as a whole."""
+_MAX_NAMES = 3
+"""Names in one message; the rest are counted."""
 
 
 def check_manifests(archive: Opened, emitter: Emitter, progress: Progress) -> str:
-    """Compare with every manifest beside the archive and sum up; empty where there is none.
+    """Compare with every manifest beside the archive and return the summary, empty if there is none.
 
-    Judges members on top of what the format's own check said, where a mismatch stays one, and adds to
-    ``Archive.checksums``. Raises SourceError and Cancelled.
+    Adds verdicts to those of the format's own check, whose mismatches stay, and checksums to ``Archive.checksums``.
+    Raises SourceError and Cancelled.
     """
-    return " ".join(_Comparison(archive, emitter, progress, manifest).run() for manifest in manifests(archive.source))
+    return " ".join(
+        _ManifestComparison(archive, emitter, progress, manifest).run() for manifest in manifests(archive.source)
+    )
 
 
-class _Comparison:
-    def __init__(self, archive: Opened, emitter: Emitter, progress: Progress, manifest: Manifest) -> None:
+def manifest_path(archive: Opened, algorithm: Algorithm) -> Path:
+    """The path at which a manifest of an archive is found again."""
+    return Path(archive.source.name + algorithm.suffixes[0])
+
+
+def write_manifest(
+    archive: Opened, algorithm: Algorithm, path: Path, progress: Progress, *, replace: bool = False
+) -> int:
+    """Write the digests of all files in a decoded archive, whole or not at all; returns how many there are.
+
+    Raises OperationError if the file exists and ``replace`` is false, or if a member cannot be read whole: a manifest
+    must not confirm damage. Raises SourceError and Cancelled.
+    """
+    if path.exists() and not replace:
+        raise OperationError(f"{path.name} is there already.")
+    members = archive.members
+    members.learn(range(len(members)))
+    # Of several members with the same name, extracting leaves the last, so its digest counts.
+    last = {members.path(member): member for member in range(len(members))}
+    chosen = [member for member in sorted(last.values()) if not members[member].marks & (FOLDER | SPECIAL)]
+    progress.begin(f"Writing {visible(path.name)}", sum(map(members.size, chosen)))
+    with AtomicFile(path, replace=replace) as target:
+        for member in chosen:
+            digest, done = new_hash(algorithm), progress.done
+            try:
+                for piece in content(archive, member, progress):
+                    digest.update(piece)
+                    done += len(piece)
+                    progress.done = done
+            except MemberError as error:
+                raise OperationError(f"No manifest was written: {error}") from error
+            target.write(manifest_line(digest.hexdigest(), members.path(member), algorithm))
+            progress.advance(0)
+    return len(chosen)
+
+
+# ---- comparing ---------------------------------------------------------------------------------------------------
+
+
+class _ManifestComparison:
+    def __init__(self, archive: Opened, emitter: Emitter, progress: Progress, manifest: DigestManifest) -> None:
         self.archive = archive
         self.emitter = emitter
         self.progress = progress
@@ -44,19 +96,19 @@ class _Comparison:
         self.wrong = CappedFindings(
             emitter, Severity.ERROR, "digest-manifest-mismatch", f"members that {self.name} contradicts"
         )
-        self.ledger = Ledger(archive, self.name, self.wanted())
+        self.checksums = _ManifestChecksums(archive, self.name, self.expected_digests())
 
     def run(self) -> str:
-        self.archive.checksums = joined(self.archive.checksums, self.ledger)
-        sizes = (self.size(wanted) for wanted in self.ledger.wanted)
+        self.archive.checksums = _joined(self.archive.checksums, self.checksums)
+        sizes = (self.size(expected) for expected in self.checksums.expected)
         self.progress.begin(f"Comparing with {self.name}", sum(sizes))
         whole: list[bool] = []
         counted = dict.fromkeys(Verdict, 0)
-        for at, wanted in enumerate(self.ledger.wanted):
-            if wanted.member == WHOLE:
-                whole.append(self.compare_whole(at, wanted))
+        for at, expected in enumerate(self.checksums.expected):
+            if expected.member == WHOLE:
+                whole.append(self.compare_whole(at, expected))
             else:
-                counted[self.compare_member(at, wanted)] += 1
+                counted[self.compare_member(at, expected)] += 1
         self.wrong.close()
         return " ".join(self.sentences(whole, counted))
 
@@ -76,35 +128,36 @@ class _Comparison:
 
     # ---- what the manifest says --------------------------------------------------------------------------------
 
-    def wanted(self) -> list[Wanted]:
-        """What is to be compared, in the order of the archive; reports what the manifest says beside that."""
+    def expected_digests(self) -> list[ExpectedDigest]:
+        """The digests to compare, in the order of the archive; reports problems with the manifest's lines."""
         members = self.archive.members
-        # Of several members with one name the last is meant: it is the one that extracting leaves.
+        # Of several members with the same name, the last counts: it is the one left after extracting.
         known = {members.path(member): member for member in range(len(members))}
         unknown = CappedFindings(
-            self.emitter, Severity.WARNING, "digest-manifest-unknown-name", f"names in {self.name} that are no members"
+            self.emitter, Severity.WARNING, "digest-manifest-unknown-name", f"names in {self.name} that are not members"
         )
-        found: list[Wanted] = []
+        found: list[ExpectedDigest] = []
         bad: list[int] = []
         for entry in self.manifest.entries():
             if isinstance(entry, int):
                 bad.append(entry)
                 continue
-            member = self.meant(entry, known)
+            member = self.member_of(entry, known)
             if member is not None:
-                found.append(Wanted(member, entry.line, entry.algorithm, entry.digest))
+                found.append(ExpectedDigest(member, entry.line, entry.algorithm, entry.digest))
             elif not unknown.full():
                 assert entry.name is not None
                 unknown.add(
-                    f"{self.name} names {visible(entry.name)!r} in line {grouped(entry.line)}, which is no member.", ()
+                    f"{self.name} names {visible(entry.name)!r} in line {grouped(entry.line)}, which is not a member.",
+                    (),
                 )
         unknown.close()
         self.report_lines(bad)
         self.report_unnamed(found, known)
-        return sorted(found, key=lambda wanted: (wanted.member, wanted.line))
+        return sorted(found, key=lambda expected: (expected.member, expected.line))
 
-    def meant(self, entry: Entry, known: dict[bytes, int]) -> int | None:
-        """The member that an entry is about, or WHOLE; None where there is none."""
+    def member_of(self, entry: ManifestEntry, known: dict[bytes, int]) -> int | None:
+        """The member that an entry is about, or WHOLE; None if there is none."""
         if entry.name is None:
             return WHOLE
         for name in (entry.name, entry.name.removeprefix(b"./")):
@@ -115,30 +168,31 @@ class _Comparison:
 
     def report_lines(self, bad: list[int]) -> None:
         if bad:
-            lines = f"{count(len(bad), 'line')} that {'is no digest' if len(bad) == 1 else 'are no digests'}"
+            lines = f"{count(len(bad), 'line')} that {'is not a digest' if len(bad) == 1 else 'are not digests'}"
             self.emitter.warning(
                 "digest-manifest-line", f"{self.name} has {lines}; the first is line {grouped(bad[0])}."
             )
 
-    def report_unnamed(self, found: list[Wanted], known: dict[bytes, int]) -> None:
-        named = {wanted.member for wanted in found}
+    def report_unnamed(self, found: list[ExpectedDigest], known: dict[bytes, int]) -> None:
+        named = {expected.member for expected in found}
         if not named or WHOLE in named:
             return
         marks = self.archive.members.marks
-        left = [
+        unnamed = [
             path for path, member in known.items() if member not in named and not (marks and marks[member] & FOLDER)
         ]
-        if left:
-            shown = ", ".join(repr(visible(path)) for path in left[:_NAMED])
-            more = f" and {grouped(len(left) - _NAMED)} more" * (len(left) > _NAMED)
+        if unnamed:
+            shown = ", ".join(repr(visible(path)) for path in unnamed[:_MAX_NAMES])
+            more = f" and {grouped(len(unnamed) - _MAX_NAMES)} more" * (len(unnamed) > _MAX_NAMES)
             self.emitter.info(
-                "digest-manifest-incomplete", f"{self.name} does not name {count(len(left), 'member')}: {shown}{more}."
+                "digest-manifest-incomplete",
+                f"{self.name} does not name {count(len(unnamed), 'member')}: {shown}{more}.",
             )
 
     # ---- comparing ---------------------------------------------------------------------------------------------
 
-    def size(self, wanted: Wanted) -> int:
-        return self.archive.source.size if wanted.member == WHOLE else self.archive.members.size(wanted.member)
+    def size(self, expected: ExpectedDigest) -> int:
+        return self.archive.source.size if expected.member == WHOLE else self.archive.members.size(expected.member)
 
     def digest(self, algorithm: Algorithm, size: int, pieces: Iterable[bytes]) -> str:
         hashed, done = new_hash(algorithm, size), self.progress.done
@@ -149,50 +203,119 @@ class _Comparison:
             self.progress.advance(0)
         return hashed.hexdigest()
 
-    def compare_whole(self, at: int, wanted: Wanted) -> bool:
-        """Whether the archive as a whole is what the manifest says: then no member's bytes have changed."""
+    def compare_whole(self, at: int, expected: ExpectedDigest) -> bool:
+        """Compare the whole archive; if it matches, no member's bytes have changed."""
         size = self.archive.source.size
-        computed = self.digest(wanted.algorithm, len(wanted.stored) // 2, blocks(self.archive.source, 0, size))
-        if computed != wanted.stored:
-            self.ledger.say(at, Verdict.MISMATCH, computed)
-            self.mismatch("The archive as a whole", computed, wanted, ((0, size),), None)
+        computed = self.digest(expected.algorithm, len(expected.stored) // 2, blocks(self.archive.source, 0, size))
+        if computed != expected.stored:
+            self.checksums.set_result(at, Verdict.MISMATCH, computed)
+            self.mismatch("The archive as a whole", computed, expected, ((0, size),), None)
             return False
-        self.ledger.say(at, Verdict.VERIFIED, computed)
+        self.checksums.set_result(at, Verdict.VERIFIED, computed)
         faulty = {finding.member for finding in self.archive.findings if finding.severity is Severity.ERROR}
         for member in range(len(self.archive.members)):
             if member not in faulty and self.archive.verdict(member) is not Verdict.MISMATCH:
                 self.emitter.judge(member, Verdict.VERIFIED)
         return True
 
-    def compare_member(self, at: int, wanted: Wanted) -> Verdict:
-        member = self.archive.members[wanted.member]
+    def compare_member(self, at: int, expected: ExpectedDigest) -> Verdict:
+        member = self.archive.members[expected.member]
         if member.marks & (FOLDER | SPECIAL) or member.codec is Codec.UNKNOWN:
-            self.ledger.say(at, Verdict.NOT_CHECKABLE, "")
+            self.checksums.set_result(at, Verdict.NOT_CHECKABLE, "")
             return Verdict.NOT_CHECKABLE
         name = visible(member.path)
         try:
             pieces = content(self.archive, member.index, self.progress)
-            computed = self.digest(wanted.algorithm, len(wanted.stored) // 2, pieces)
+            computed = self.digest(expected.algorithm, len(expected.stored) // 2, pieces)
         except MemberError as error:
             computed = ""
             if not self.wrong.full():
-                message = f"{self.name} has a digest of {name!r} that nothing can be compared with. {error}"
+                message = f"{self.name} has a digest of {name!r}, but the member cannot be read. {error}"
                 self.wrong.add(message, member.spans, member.index)
-        verdict = Verdict.VERIFIED if computed == wanted.stored else Verdict.MISMATCH
+        verdict = Verdict.VERIFIED if computed == expected.stored else Verdict.MISMATCH
         if computed and verdict is Verdict.MISMATCH:
-            self.mismatch(repr(name), computed, wanted, member.spans, member.index)
-        self.ledger.say(at, verdict, computed)
+            self.mismatch(repr(name), computed, expected, member.spans, member.index)
+        self.checksums.set_result(at, verdict, computed)
         if self.archive.verdict(member.index) is not Verdict.MISMATCH:
             self.emitter.judge(member.index, verdict)
         return verdict
 
     def mismatch(
-        self, what: str, computed: str, wanted: Wanted, spans: Iterable[tuple[int, int]], member: int | None
+        self, what: str, computed: str, expected: ExpectedDigest, spans: Iterable[tuple[int, int]], member: int | None
     ) -> None:
         if not self.wrong.full():
             self.wrong.add(
-                f"{what} does not match {self.name}: its {wanted.algorithm.name} is {computed}, line "
-                f"{grouped(wanted.line)} says {wanted.stored}. Either its bytes or the manifest have changed since.",
+                f"{what} does not match {self.name}: its {expected.algorithm.name} is {computed}, line "
+                f"{grouped(expected.line)} says {expected.stored}. Either its bytes or the manifest have changed.",
                 spans,
                 member,
             )
+
+
+# ---- checksums of an archive ---------------------------------------------------------------------------------------
+
+
+class ExpectedDigest(NamedTuple):
+    """A digest in line ``line`` of a manifest, of a member or of WHOLE; ``stored`` is hex."""
+
+    member: int
+    line: int
+    algorithm: Algorithm
+    stored: str
+
+
+class _ManifestChecksums(LazyRows[Checksum]):
+    """The digests in one manifest, and what was computed so far."""
+
+    def __init__(self, archive: Archive, manifest: str, expected: list[ExpectedDigest]) -> None:
+        self.expected = expected
+        self._archive = archive
+        self._manifest = manifest
+        self._verdicts = bytearray(len(expected))
+        self._different: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.expected)
+
+    def set_result(self, at: int, verdict: Verdict, computed: str) -> None:
+        """Record the result of row ``at``; ``computed`` is empty if the member could not be read."""
+        if computed != self.expected[at].stored:
+            self._different[at] = computed
+        self._verdicts[at] = VERDICTS.index(verdict)
+
+    def row(self, at: int) -> Checksum:
+        """See LazyRows."""
+        expected, verdict = self.expected[at], VERDICTS[self._verdicts[at]]
+        whole = expected.member == WHOLE
+        members = self._archive.members
+        return Checksum(
+            f"{expected.algorithm.name} of {'the archive' if whole else visible(members.path(expected.member))}",
+            expected.algorithm.name,
+            expected.stored,
+            self._different.get(at, "" if verdict is Verdict.NOT_CHECKED else expected.stored),
+            (),
+            (Span(0, self._archive.source.size),) if whole else members[expected.member].spans,
+            (),
+            verdict,
+            f"Line {grouped(expected.line)} of {self._manifest}.",
+            None if whole else expected.member,
+        )
+
+
+class _JoinedRows(LazyRows[Checksum]):
+    def __init__(self, parts: Sequence[Sequence[Checksum]]) -> None:
+        self._parts = parts
+        self._stops = list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        return self._stops[-1]
+
+    def row(self, at: int) -> Checksum:
+        """See LazyRows."""
+        part = bisect_right(self._stops, at)
+        return self._parts[part][at - (self._stops[part] - len(self._parts[part]))]
+
+
+def _joined(some: Sequence[Checksum], others: Sequence[Checksum]) -> Sequence[Checksum]:
+    """Two sequences of checksums, one after the other; neither may grow any more."""
+    return _JoinedRows((some, others)) if len(some) else others

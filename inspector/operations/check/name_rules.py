@@ -1,6 +1,6 @@
-"""Rules for all names of an archive together: names that collide, and names that Windows does not take.
+"""Rules for all names of an archive together: names that collide, and names that Windows rejects.
 
-What is wrong with a single name on every system is said by the formats while they decode.
+The formats report what is wrong with a single name on every system while they decode.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from inspector.core.names import MAX_PATH_DEPTH, collision_keys, decoded, unport
 from inspector.core.progress import Progress
 from inspector.core.span import Spans
 
-_FEW = 4_096
-"""Up to so many members numpy is not worth its import."""
-_BLOCK = 16_384
+_MAX_WITHOUT_NUMPY = 4_096
+"""Up to so many names, importing numpy takes longer than it saves."""
+_MEMBERS_PER_BLOCK = 16_384
 
 # A name in lower case that matches is its own collision key.
 _PLAIN = re.compile(rb"[^\x80-\xff\\/.][^\x80-\xff\\/]*+(?:/[^\x80-\xff\\/.][^\x80-\xff\\/]*+)*")
-# In names in lower case, each with a slash before and behind it.
+# Matches in lower-case names, each with a slash before and after it.
 _UNPORTABLE = re.compile(
     rb'[<>:"|?*]|[. ](?=/)|~[0-9](?=[/.])'
     rb"|/(?:con|prn|aux|nul|(?:com|lpt)(?:[0-9]|\xc2[\xb9\xb2\xb3])|con(?:in|out)\$)(?=[/. ])"
 )
 _HINTS = (*(bytes((byte,)) for byte in b'<>:"|?*~'), b"./", b" /", b"/con", b"/prn", b"/aux", b"/nul", b"/com", b"/lpt")
-"""One of these is in all that _UNPORTABLE finds, and looking for them is much quicker."""
+"""Each match of _UNPORTABLE contains one of these, and searching for them is much faster."""
 
 
 def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None:
     """Report collisions as warnings and names that are not portable as information; raises Cancelled.
 
-    Memory is some twenty bytes a member: names are compared by their hashes, and in full only where those are equal.
+    Takes about twenty bytes per member: names are compared by their hashes, and in full only if those are equal.
     """
     members = archive.members
     progress.begin("Comparing names", len(members), "members")
@@ -76,14 +76,14 @@ class _Block:
             self._folders.update(at for at, marks in enumerate(members.marks[first:last]) if marks & FOLDER)
 
     def files(self) -> Iterable[tuple[int, bytes]]:
-        """The members that are no folders, and their keys."""
+        """The members that are not folders, and their keys."""
         numbered = enumerate(self.keys, self.first)
         if not self._folders:
             return numbered
         return ((member, key) for member, key in numbered if member - self.first not in self._folders)
 
     def folders(self) -> dict[bytes, int]:
-        """The keys of all folders that members are or stand in, and the first such member."""
+        """The keys of all folders that members are or lie in, each with the first such member."""
         found: dict[bytes, int] = {}
         for at, key in enumerate(self.keys):
             folder = key if at in self._folders else key.rpartition(b"/")[0]
@@ -105,13 +105,13 @@ class _Block:
 
 
 def _blocks(members: Members) -> Iterator[_Block]:
-    for first in range(0, len(members), _BLOCK):
-        yield _Block(members, first, min(first + _BLOCK, len(members)))
+    for first in range(0, len(members), _MEMBERS_PER_BLOCK):
+        yield _Block(members, first, min(first + _MEMBERS_PER_BLOCK, len(members)))
 
 
 def _shared(files: array[int], folders: array[int]) -> tuple[set[int], set[int]]:
-    """Hashes that stand twice among files, and hashes of files that folders have too."""
-    if len(files) + len(folders) <= _FEW:
+    """The hashes that occur twice among files, and those that files and folders share."""
+    if len(files) + len(folders) <= _MAX_WITHOUT_NUMPY:
         seen: set[int] = set()
         twice = {number for number in files if number in seen or seen.add(number)}  # type: ignore[func-returns-value]
         return twice, seen.intersection(folders)
@@ -126,7 +126,7 @@ def _shared(files: array[int], folders: array[int]) -> tuple[set[int], set[int]]
 
 
 class _Collisions:
-    """A second look at the names whose hashes stand more than once."""
+    """Compares the names whose hashes occur more than once, and reports them."""
 
     def __init__(self, archive: Archive, emitter: Emitter, twice: set[int], both: set[int]) -> None:
         self._archive = archive
@@ -135,8 +135,10 @@ class _Collisions:
         self._known = {
             finding.member for finding in archive.findings if finding.member is not None and "duplicate" in finding.code
         }
-        self._same = CappedFindings(emitter, Severity.WARNING, "name-duplicate", "names that stand more than once")
-        self._alike = CappedFindings(emitter, Severity.WARNING, "name-collision", "names that are one on some systems")
+        self._same = CappedFindings(emitter, Severity.WARNING, "name-duplicate", "names that occur more than once")
+        self._alike = CappedFindings(
+            emitter, Severity.WARNING, "name-collision", "names that are the same on some systems"
+        )
         self._mixed = CappedFindings(
             emitter, Severity.WARNING, "name-file-and-folder", "names of files that are folders too"
         )
@@ -169,24 +171,19 @@ class _Collisions:
         first, second = self._archive.members.path(earlier), self._archive.members.path(later)
         if first == second:
             if later not in self._known and not self._same.full():
-                message = (
-                    f"The name {visible(first)!r} stands more than once: extracted, one file takes the other's place."
-                )
+                message = f"The name {visible(first)!r} occurs more than once: extracted, one file replaces the other."
                 self._same.add(message, self._spans(earlier, later), later)
         elif not self._alike.full():
             message = (
-                f"The names {visible(first)!r} and {visible(second)!r} differ {_difference(first, second)}: where that "
-                "does not count, extracting makes one file of both."
+                f"The names {visible(first)!r} and {visible(second)!r} differ {_difference(first, second)}: on "
+                "systems that ignore this, both become one file."
             )
             self._alike.add(message, self._spans(earlier, later), later)
 
     def _report_mixed(self, file: int, inside: int) -> None:
         if not self._mixed.full():
             name, other = (visible(self._archive.members.path(member)) for member in (file, inside))
-            message = (
-                f"The name {name!r} is that of a file, but {other!r} takes it for a folder: one of them cannot be "
-                "extracted."
-            )
+            message = f"{name!r} is a file, but {other!r} needs it to be a folder: one of them cannot be extracted."
             self._mixed.add(message, self._spans(file, inside), file)
 
     def _spans(self, *members: int) -> Spans:
@@ -198,19 +195,19 @@ def _difference(first: bytes, second: bytes) -> str:
         return "only in case"
     if normalize("NFC", decoded(first)[0]) == normalize("NFC", decoded(second)[0]):
         return "only in Unicode normalisation"
-    return "only in case or in how they are written"
+    return "only in case or in notation"
 
 
 def _report_unportable(archive: Archive, member: int, odd: CappedFindings) -> None:
     if odd.full():
         return
     path = archive.members.path(member)
-    for words in unportable(path)[:1]:
-        odd.add(f"The name {visible(path)!r} is not portable: it {words}.", name_spans(archive, member), member)
+    for reason in unportable(path)[:1]:
+        odd.add(f"The name {visible(path)!r} is not portable: it {reason}.", name_spans(archive, member), member)
 
 
 def name_spans(archive: Archive, index: int) -> Spans:
-    """Where the name of a member stands in the file; its data where the name has no bytes of its own there."""
+    """The bytes of a member's name in the file, or of its data if the name has no bytes of its own."""
     member = archive.members[index]
     chain = locate(archive.fields, member.head) if member.head >= 0 else []
     for _, field in reversed(chain):

@@ -13,7 +13,7 @@ from inspector.operations.open.opening import Opened
 
 
 def left(archive: Opened) -> tuple[Finding, ...]:
-    """What is wrong with an archive: its findings above info, the worst first."""
+    """The findings of an archive above info, the worst first."""
     wrong = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
     return tuple(sorted(wrong, key=lambda finding: finding.severity.rank))
 
@@ -32,15 +32,15 @@ def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
 
 
 def _whole(source: Source) -> bool:
-    """Whether the file is as long as it was: of one that others cut off, nothing is planned before it is read again."""
+    """Whether the file is as long as when it was opened; if not, it must be read again before a repair is planned."""
     return source.size == 0 or len(source.read(source.size - 1, 1)) == 1
 
 
 def mark_repairs(archive: Opened, progress: Progress) -> None:
-    """Say of every finding of a checked archive which repair answers it. Raises Cancelled."""
+    """Set the repair that answers each finding of a checked archive. Raises Cancelled."""
     try:
         repairs = offered(archive, progress)
-    except SourceError:  # checking has already said that it cannot be read
+    except SourceError:  # checking has already reported that it cannot be read
         return
     by_code = {code: each.code for each in reversed(repairs) for code in each.fixes}
     archive.findings[:] = [_marked(finding, by_code.get(finding.code)) for finding in archive.findings]

@@ -1,7 +1,7 @@
-"""A catalogue of members, an SQLite file: in which archive each is, and where (CAF.md, "Database Integration").
+"""A catalogue of members in an SQLite file: which archive each is in, and where (CAF.md, "Database Integration").
 
-The table is the specification's ``file_locations`` with the place in the archive added, so that one range read gives a
-member. Archives are recorded relative to the catalogue's folder where they lie in it, so both may be moved together.
+The table is the specification's ``file_locations`` plus offset and length, so that one range request reads a member.
+Archives below the catalogue's folder are recorded with relative paths, so that both can be moved together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.create_views import Place
 from inspector.sources.s3.address import is_s3
 
@@ -28,28 +28,28 @@ CREATE TABLE IF NOT EXISTS file_locations (
 )"""
 _ROW = "file_path, caf_file_id, offset, length"
 _COLUMNS = set(_ROW.split(", "))
-_PATIENCE = 10.0
-"""Seconds to wait for another program that is writing into the catalogue."""
+_LOCK_TIMEOUT_S = 10.0
+"""Seconds to wait while another program writes to the catalogue."""
 
 
-def see_that_it_is_usable(catalogue: Path) -> None:
-    """Refuse a catalogue that could not be kept up after the work. Raises Refused."""
+def check_usable(catalogue: Path) -> None:
+    """Raise OperationError, before the work, for a catalogue that could not be updated after it."""
     if not catalogue.parent.is_dir():
-        raise Refused(f"The catalogue {visible(str(catalogue))} cannot be written: its folder does not exist.")
+        raise OperationError(f"The catalogue {visible(str(catalogue))} cannot be written: its folder does not exist.")
     if not os.path.lexists(catalogue):
         return
     with _opened(catalogue, "rw") as connection:
-        connection.execute("BEGIN IMMEDIATE")  # also takes back what a run that was killed had begun
+        connection.execute("BEGIN IMMEDIATE")  # also rolls back what a killed run had begun
         if connection.execute("SELECT count(*) FROM main.sqlite_master").fetchone() != (0,):
-            _see_the_table(connection, catalogue)
+            _check_table(connection, catalogue)
         connection.rollback()
 
 
 def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) -> int:
-    """Keep the catalogue up with archives that were made, in one transaction; how many names had another place.
+    """Record archives that were created, in one transaction; returns how many names had another location.
 
-    ``places`` are those of all their members. What was known of these archives before is forgotten. Raises Refused
-    where the catalogue stays as it was.
+    ``places`` are those of all their members. Earlier records of these archives are removed. Raises
+    OperationError if the catalogue cannot be updated; it stays as it was.
     """
     new = not os.path.lexists(catalogue)
     try:
@@ -64,7 +64,7 @@ def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) ->
 def _record(connection: sqlite3.Connection, catalogue: Path, archives: Sequence[str], places: Iterable[Place]) -> int:
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(_TABLE)
-    _see_the_table(connection, catalogue)
+    _check_table(connection, catalogue)
     connection.execute(
         "CREATE TEMP TABLE fresh (file_path TEXT PRIMARY KEY, caf_file_id TEXT, offset INTEGER, length INTEGER)"
     )
@@ -81,27 +81,27 @@ def _record(connection: sqlite3.Connection, catalogue: Path, archives: Sequence[
 
 
 def find(catalogue: Path, name: str) -> Iterator[Place]:
-    """The member of that name, or, where a ``*`` ends it, all whose names begin so, in the order of the names.
+    """The member with that name or, if it ends with ``*``, all whose names begin so, in the order of names.
 
-    Raises SourceError where there is no such file, and Refused where it is no catalogue.
+    Raises SourceError if there is no such file, and OperationError if it is not a catalogue.
     """
     if not catalogue.is_file():
-        raise SourceError(f"{visible(str(catalogue))} is no file, so it is no catalogue.")
-    # Not read only: after a run that was killed SQLite has to tidy up before it reads.
+        raise SourceError(f"{visible(str(catalogue))} is not a file, so it cannot be a catalogue.")
+    # Not read-only: after a killed run, SQLite must recover the file before it can read.
     with _opened(catalogue, "rw") as connection:
         connection.execute("PRAGMA query_only = ON")
-        _see_the_table(connection, catalogue)
-        beginning = name[:-1] if name.endswith("*") else None
-        condition, asked = ("=", name) if beginning is None else (">=", beginning)
+        _check_table(connection, catalogue)
+        prefix = name[:-1] if name.endswith("*") else None
+        condition, asked = ("=", name) if prefix is None else (">=", prefix)
         query = f"SELECT {_ROW} FROM main.file_locations WHERE file_path {condition} ? ORDER BY file_path"  # noqa: S608
         for row in connection.execute(query, (asked,)):
-            if beginning and isinstance(row[0], str) and not row[0].startswith(beginning):
+            if prefix and isinstance(row[0], str) and not row[0].startswith(prefix):
                 return
             yield _place(catalogue, row)
 
 
 def _identifier(catalogue: Path, archive: str) -> str:
-    """What the catalogue calls an archive: its path from the catalogue's folder, or the whole where it is elsewhere."""
+    """An archive's identifier in the catalogue: its path relative to the catalogue's folder, or absolute outside it."""
     if is_s3(archive):
         return archive
     path = Path(archive).resolve()
@@ -111,33 +111,35 @@ def _identifier(catalogue: Path, archive: str) -> str:
 
 def _place(catalogue: Path, row: tuple[Any, ...]) -> Place:
     if list(map(type, row)) != [str, str, int, int]:
-        raise Refused(f"The catalogue {visible(str(catalogue))} is damaged: {row!r:.200} is no place of a member.")
+        raise OperationError(
+            f"The catalogue {visible(str(catalogue))} is damaged: {row!r:.200} is not the location of a member."
+        )
     path, identifier, offset, length = row
     archive = identifier if is_s3(identifier) else str(catalogue.parent / identifier)
     return Place(path, archive, offset, length)
 
 
-def _see_the_table(connection: sqlite3.Connection, catalogue: Path) -> None:
+def _check_table(connection: sqlite3.Connection, catalogue: Path) -> None:
     kind = connection.execute("SELECT type FROM main.sqlite_master WHERE name = 'file_locations'").fetchone()
     columns = {row[1] for row in connection.execute("PRAGMA main.table_info(file_locations)")}
     if kind != ("table",) or not columns >= _COLUMNS:
-        raise Refused(
-            f"{visible(str(catalogue))} is a database, but no catalogue: it has no table file_locations with the "
+        raise OperationError(
+            f"{visible(str(catalogue))} is a database but not a catalogue: it has no table file_locations with the "
             f"columns {', '.join(sorted(_COLUMNS))}."
         )
 
 
 @contextmanager
 def _opened(catalogue: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    """A connection without transactions of its own; what SQLite says against it is Refused."""
+    """A connection in autocommit mode; SQLite errors become OperationError."""
     name = visible(str(catalogue))
     try:
         with closing(
-            sqlite3.connect(f"{catalogue.absolute().as_uri()}?mode={mode}", _PATIENCE, uri=True)
+            sqlite3.connect(f"{catalogue.absolute().as_uri()}?mode={mode}", _LOCK_TIMEOUT_S, uri=True)
         ) as connection:
             connection.isolation_level = None
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA synchronous = FULL")
             yield connection
     except sqlite3.Error as error:
-        raise Refused(f"The catalogue {name} cannot be used: {error}.") from error
+        raise OperationError(f"The catalogue {name} cannot be used: {error}.") from error

@@ -1,4 +1,4 @@
-"""What making any archive has in common: where it may go, how its members get there, and what is said of it."""
+"""What creating any archive has in common: copying its inputs, and the result."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.inputs import PIECE, FileInput, Input
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.jobs.targets import New
+from inspector.operations.create.inputs import MAX_PIECE_BYTES, FileInput, Input
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.jobs.targets import NewArchiveFile
 
 
 @dataclass(frozen=True, slots=True)
 class NewArchive:
-    """One archive that was made or is planned; ``members`` is how many, ``size`` in bytes."""
+    """One archive that was created or is planned; ``members`` is their number, ``size`` in bytes."""
 
     path: str
     members: int
@@ -25,7 +25,7 @@ class NewArchive:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """What making archives came to, in words too; ``warnings`` are sentences of what to know about it."""
+    """The result of creating or extending archives; ``sentence`` sums it up, ``warnings`` are further sentences."""
 
     archives: tuple[NewArchive, ...]
     sentence: str
@@ -33,53 +33,58 @@ class Created:
 
 
 def created(archives: tuple[NewArchive, ...], warnings: tuple[str, ...] = ()) -> Created:
-    """The result of having made the archives."""
+    """The result for archives that were created."""
     members = count(sum(each.members for each in archives), "member")
     size = rounded(sum(each.size for each in archives))
     first = visible(archives[0].path)
     if len(archives) == 1:
-        said = f"{first} is made: {members}, {size}."
-        return Created(archives, said, warnings)
-    said = plural(
-        "{number} archive is made, {first} to {last}: {members}, {size}.",
-        "{number} archives are made, {first} to {last}: {members}, {size}.",
+        return Created(archives, f"Created {first}: {members}, {size}.", warnings)
+    sentence = plural(
+        "Created {number} archive, {first} to {last}: {members}, {size}.",
+        "Created {number} archives, {first} to {last}: {members}, {size}.",
         len(archives),
         first=first,
         last=visible(archives[-1].path),
         members=members,
         size=size,
     )
-    return Created(archives, said, warnings)
+    return Created(archives, sentence, warnings)
 
 
 def size_of(each: Input) -> int:
-    """The size of an input, in bytes; raises Refused where it is not known beforehand."""
+    """The size of an input in bytes; raises OperationError if it is unknown before reading it."""
     if each.size is None:
-        raise Refused(f"The size of {visible(each.where)} is not known before it is read, so it cannot be planned for.")
+        raise OperationError(
+            f"The size of {visible(each.where)} is unknown before it is read, so it cannot be archived."
+        )
     return each.size
 
 
-def put(each: Input, out: New, progress: Progress, look: Callable[[bytes], object] | None = None) -> None:
-    """Write all bytes of an input; ``look`` is shown them, where the system shall not copy them by itself.
+def write_input(
+    each: Input, out: NewArchiveFile, progress: Progress, observe: Callable[[bytes], object] | None = None
+) -> None:
+    """Write all bytes of an input. With ``observe``, which gets every piece, the system's copy call is not used.
 
-    Raises SourceError, also where there are more or fewer than its size, and Cancelled.
+    Raises SourceError, also if there are more or fewer bytes than its size, and Cancelled.
     """
     start = out.size
-    if look is None and isinstance(each, FileInput) and each.size > PIECE:
+    if observe is None and isinstance(each, FileInput) and each.size > MAX_PIECE_BYTES:
         _copy(each, out, progress)
     else:
         for piece in each.pieces():
-            if look is not None:
-                look(piece)
+            if observe is not None:
+                observe(piece)
             out.write(piece)
             progress.advance(len(piece))
     progress.advance(0)
     written = out.size - start
     if written != each.size:
-        raise SourceError(f"{visible(each.where)} has {in_bytes(written)}, not the {in_bytes(size_of(each))} it had.")
+        raise SourceError(
+            f"{visible(each.where)} has {in_bytes(written)}, not the {in_bytes(size_of(each))} it had before."
+        )
 
 
-def _copy(each: FileInput, out: New, progress: Progress) -> None:
+def _copy(each: FileInput, out: NewArchiveFile, progress: Progress) -> None:
     with each.opened() as descriptor:
         done = out.copy(descriptor, each.size, progress)
         for piece in each.rest(descriptor, done):

@@ -17,41 +17,40 @@ from inspector.core.source import SourceError
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.create.creating import Created, NewArchive, created, size_of
-from inspector.operations.create.inputs import Input, gather, not_of_itself
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.create.inputs import Input, gather, skipped_outputs
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.sources.local.atomic import FolderObjects, Objects
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.folder import Folder, LocalFolder
-from inspector.sources.local.objects import FolderObjects, Objects
 from inspector.sources.s3.address import SCHEME, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-PER_RANGE = 1_000
-"""How many keys a range is for unless another number is said."""
+DEFAULT_KEYS_PER_RANGE = 1_000
 
 _LARGEST_KEY = (1 << 64) - 1
 _COMPRESSED = {".gz", ".zst", ".xz", ".bz2", ".lz4", ".br"}
-"""Suffixes that come behind another one."""
+"""Suffixes that follow the one that tells the content."""
 _HOLDERS = ("dataset", "datapoints"), ("datas3t", "dataranges")
-"""The folders above and beneath a dataset that ranges may be in already, in the specification's layout and a later."""
-_NO_TIME = 0, 8**11 - 1
+"""The folders above and below a dataset that contain ranges, in the specification's layout and the later one."""
+_TAR_TIME_RANGE = 0, 8**11 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class PackingOptions:
-    """``dataset`` is its name. Range ``i`` is for ``per_range`` keys from the first key on.
+    """How to pack: the dataset's name, and ``per_range`` keys per range, counted from the first key.
 
-    ``first_key`` numbers the inputs in their order; None takes their numbers from their names.
+    ``first_key`` numbers the inputs in their order; None takes the numbers from their names.
     """
 
     dataset: str
     first_key: int | None = None
-    per_range: int = PER_RANGE
+    per_range: int = DEFAULT_KEYS_PER_RANGE
 
 
 @dataclass(frozen=True, slots=True)
 class Datapoint:
-    """One input and the key it gets; ``extension`` is the end of its name (``.json``, or nothing)."""
+    """One input and its key; ``extension`` is the end of its name (``.json``, or empty)."""
 
     key: int
     extension: str
@@ -64,16 +63,16 @@ class Datapoint:
 
     @property
     def modified(self) -> int:
-        """When it was changed last, in seconds since 1970, as far as a tar can say that."""
+        """Its modification time in seconds since 1970, limited to what a tar can store."""
         seconds = (self.input.modified or 0) // 10**9
-        return min(max(seconds, _NO_TIME[0]), _NO_TIME[1])
+        return min(max(seconds, _TAR_TIME_RANGE[0]), _TAR_TIME_RANGE[1])
 
 
 Range = list[Datapoint]
-"""The datapoints of one archive, in the order of their keys, which have no gaps."""
+"""The datapoints of one archive, in the order of their keys, without gaps."""
 
 Taken = tuple[RangeName, str]
-"""The keys that a dataset has already, and the object that has them."""
+"""A range that the dataset has already, and the name of its object."""
 
 
 def create_datas3t(
@@ -84,66 +83,69 @@ def create_datas3t(
     *,
     connection: Connection = DEFAULT,
 ) -> Created:
-    """Pack what is at the locations into ranges beneath ``root``, a folder, bucket or prefix: all, or none.
+    """Pack the inputs at the locations into ranges below ``root``, a folder, bucket or prefix: all, or none.
 
-    Raises Refused before anything is written: for names without a number, keys that stand twice or leave a gap inside
-    a range, and ranges that overlap with those of the dataset. Raises SourceError and Cancelled.
+    Raises OperationError before anything is written, for names without a number, keys that occur twice or leave a gap
+    inside a range, and ranges that overlap with those of the dataset. Raises SourceError and Cancelled.
     """
     if is_s3(root):
         return _pack_on_s3(progress, root, locations, options, connection)
     folder = _folder(root)
     own = [folder / above / options.dataset for above, _ in _HOLDERS]
     ranges = plan(gather(locations, progress, own, connection), options)
-    there = _there(_holders(options.dataset, LocalFolder(folder)))
-    see_that_they_are_free(ranges, options.dataset, there)
-    made = pack(ranges, options.dataset, root, FolderObjects(folder), progress)
-    return replace(made, warnings=(*made.warnings, *not_of_itself([each for each in own if each.exists()], locations)))
+    existing = _existing_ranges(_holders(options.dataset, LocalFolder(folder)))
+    check_free(ranges, options.dataset, existing)
+    created_ranges = pack(ranges, options.dataset, root, FolderObjects(folder), progress)
+    return replace(
+        created_ranges,
+        warnings=(*created_ranges.warnings, *skipped_outputs([each for each in own if each.exists()], locations)),
+    )
 
 
 def _pack_on_s3(
     progress: Progress, root: str, locations: Sequence[str], options: PackingOptions, connection: Connection
 ) -> Created:
-    from inspector.sources.s3.dataset_writer import BucketObjects  # loads boto3
+    from inspector.sources.s3.new_objects import BucketObjects  # loads boto3
 
     address = parse(root)
     ranges = plan(gather(locations, progress, connection=connection), options)
     objects = BucketObjects(address, connection, progress)
     holders = [objects.beneath(f"{above}/{options.dataset}/{beneath}") for above, beneath in _HOLDERS]
     with cancelling(progress):
-        see_that_they_are_free(ranges, options.dataset, _there(holders))
+        check_free(ranges, options.dataset, _existing_ranges(holders))
     return pack(ranges, options.dataset, f"{SCHEME}{address.bucket}/{address.prefix}", objects, progress)
 
 
 def _folder(root: str) -> Path:
     if "://" in root:
-        raise Refused(f"{visible(root)} is neither a folder of this machine nor s3://bucket/prefix.")
+        raise OperationError(f"{visible(root)} is neither a local folder nor s3://bucket/prefix.")
     try:
         folder = Path(os.path.realpath(root))
-        taken = folder.exists() and not folder.is_dir()
+        blocked = folder.exists() and not folder.is_dir()
     except (OSError, ValueError) as error:  # a name too long, or with a NUL
-        raise Refused(unusable(root, error)) from error
-    if taken:
-        raise Refused(f"{visible(root)} is no folder, and ranges are to be written into one.")
+        raise OperationError(unusable(root, error)) from error
+    if blocked:
+        raise OperationError(f"{visible(root)} is not a folder, so ranges cannot be written into it.")
     return folder
 
 
 def holders(root: Path, dataset: str) -> list[Path]:
-    """The folders that the ranges of a dataset are in, or would be."""
+    """The folders that contain the ranges of a dataset, or would."""
     return [root / above / dataset / beneath for above, beneath in _HOLDERS]
 
 
 def plan(inputs: Sequence[Input], options: PackingOptions) -> list[Range]:
-    """The ranges that the inputs fill. Raises Refused."""
+    """Distribute the inputs over ranges. Raises OperationError."""
     _check_options(options)
     if not inputs:
-        raise Refused("There is nothing to pack. Nothing was written.")
+        raise OperationError("There is nothing to pack. Nothing was written.")
     datapoints = _numbered(inputs) if options.first_key is None else _numbered_from(options.first_key, inputs)
     ranges: dict[int, Range] = {}
     for each in datapoints:
         _check(each)
         ranges.setdefault((each.key - datapoints[0].key) // options.per_range, []).append(each)
     for each_range in ranges.values():
-        _see_that_keys_are_continuous(each_range)
+        _check_no_gaps(each_range)
     return list(ranges.values())
 
 
@@ -163,7 +165,7 @@ def pack(ranges: Sequence[Range], dataset: str, root: str, objects: Objects, pro
 
 
 def object_key(dataset: str, datapoints: Range) -> str:
-    """The key of the object that a range becomes; that of its metadata ends in ``.metadata`` too."""
+    """The key of a range's object; its metadata has this key plus ``.metadata``."""
     first, last = datapoints[0].key, datapoints[-1].key
     return f"dataset/{dataset}/datapoints/{first:0{DIGITS}d}-{last:0{DIGITS}d}.tar"
 
@@ -188,26 +190,28 @@ def _tar(datapoints: Range, writer: Writer, progress: Progress) -> Iterator[byte
 
 def _check_options(options: PackingOptions) -> None:
     name = options.dataset
-    if words := hazards(name.encode("utf-8", "surrogateescape")):
-        raise Refused(f"{visible(name)!r} cannot be the name of a dataset: it {words[0]}.")
+    if reasons := hazards(name.encode("utf-8", "surrogateescape")):
+        raise OperationError(f"{visible(name)!r} cannot be the name of a dataset: it {reasons[0]}.")
     if "/" in name or name in (".", ".."):
-        raise Refused(f"{visible(name)!r} cannot be the name of a dataset: it is the name of one folder.")
+        raise OperationError(
+            f"{visible(name)!r} cannot be the name of a dataset: it must be the name of a single folder."
+        )
     if options.per_range < 1:
-        raise Refused("A range is for one key or more.")
+        raise OperationError("A range must have at least one key.")
     if options.first_key is not None and not 0 <= options.first_key <= _LARGEST_KEY:
-        raise Refused(f"A key is 0 to {_LARGEST_KEY:,}.")
+        raise OperationError(f"A key must be from 0 to {_LARGEST_KEY:,}.")
 
 
 def _numbered(inputs: Sequence[Input]) -> list[Datapoint]:
-    """The inputs by the numbers that they are named by."""
+    """The inputs with the numbers in their names as keys."""
     found = []
     for each in inputs:
         name = each.name.rpartition(b"/")[2]
         key = datapoint_key(name)
         if key is None:
-            raise Refused(
-                f"{visible(each.where)} is not named by a number. Say with which key to begin, and the files are "
-                f"numbered in their order{hint(Hint.FIRST_KEY)}. Nothing was written."
+            raise OperationError(
+                f"{visible(each.where)} does not have a number as its name. Choose a first key to number the files in "
+                f"their order{hint(Hint.FIRST_KEY)}. Nothing was written."
             )
         found.append(Datapoint(key[0], "".join(decoded(name)[0].partition(".")[1:]), each))
     return sorted(found, key=lambda each: each.key)
@@ -215,52 +219,52 @@ def _numbered(inputs: Sequence[Input]) -> list[Datapoint]:
 
 def _numbered_from(first: int, inputs: Sequence[Input]) -> list[Datapoint]:
     if first + len(inputs) - 1 > _LARGEST_KEY:
-        raise Refused(f"There are more files than keys: the largest is {_LARGEST_KEY:,}. Nothing was written.")
+        raise OperationError(f"There are more files than keys: the largest is {_LARGEST_KEY:,}. Nothing was written.")
     return [Datapoint(first + at, _extension(decoded(each.name)[0]), each) for at, each in enumerate(inputs)]
 
 
 def _extension(name: str) -> str:
-    """The end of a file's name that tells what is in it, ``.json`` or ``.json.zst``."""
+    """The suffix that tells a file's content, ``.json`` or ``.json.zst``."""
     suffixes = PurePosixPath(name).suffixes
     return "".join(suffixes[-2:] if suffixes and suffixes[-1].lower() in _COMPRESSED else suffixes[-1:])
 
 
 def _check(each: Datapoint) -> None:
-    """Whether it can stand in a tar under its name."""
+    """Raise OperationError if it cannot be stored in a tar under its name."""
     name = each.name.encode("utf-8", "surrogatepass")
-    if words := hazards(name):
-        raise Refused(f"{visible(each.input.where)} cannot be packed: the name {visible(name)!r} {words[0]}.")
+    if reasons := hazards(name):
+        raise OperationError(f"{visible(each.input.where)} cannot be packed: the name {visible(name)!r} {reasons[0]}.")
     try:
         header(name, size_of(each.input), each.modified)
     except WriteError as error:
-        raise Refused(f"{visible(each.input.where)} cannot be packed: {error}") from error
+        raise OperationError(f"{visible(each.input.where)} cannot be packed: {error}") from error
 
 
-def _see_that_keys_are_continuous(datapoints: Range) -> None:
+def _check_no_gaps(datapoints: Range) -> None:
     for before, each in pairwise(datapoints):
         files = f"{visible(before.input.where)} and {visible(each.input.where)}"
         if each.key == before.key:
-            raise Refused(f"The key {each.key:,} stands twice: {files} have it. Nothing was written.")
+            raise OperationError(f"The key {each.key:,} occurs twice: {files} have it. Nothing was written.")
         if each.key > before.key + 1:
             missing = (
                 f"key {before.key + 1:,} is"
                 if each.key == before.key + 2
                 else (f"the keys {before.key + 1:,} to {each.key - 1:,} are")
             )
-            raise Refused(
-                f"There is a gap between {files}: {missing} missing inside a range, which is not allowed. Only between "
-                "two ranges keys may be missing. Nothing was written."
+            raise OperationError(
+                f"There is a gap between {files}: {missing} missing inside a range, which is not allowed. Keys may be "
+                "missing only between two ranges. Nothing was written."
             )
 
 
 # ---- what is there already ---------------------------------------------------------------------------------------
 
 
-def see_that_they_are_free(ranges: Sequence[Range], dataset: str, taken: Iterable[Taken]) -> None:
-    """Refuse ranges that share keys with those that the dataset has. Raises Refused and SourceError."""
-    there = sorted(taken, key=lambda each: each[0].first)
-    firsts = [named.first for named, _ in there]
-    widest = list(accumulate(there, _wider))
+def check_free(ranges: Sequence[Range], dataset: str, taken: Iterable[Taken]) -> None:
+    """Refuse ranges that share keys with those of the dataset. Raises OperationError and SourceError."""
+    existing = sorted(taken, key=lambda each: each[0].first)
+    firsts = [named.first for named, _ in existing]
+    widest = list(accumulate(existing, _wider))
     shared = [
         (datapoints, *widest[before - 1])
         for datapoints in ranges
@@ -269,9 +273,9 @@ def see_that_they_are_free(ranges: Sequence[Range], dataset: str, taken: Iterabl
     if shared:
         datapoints, named, name = shared[0]
         more = f" So do {count(len(shared) - 1, 'other range')}." if len(shared) > 1 else ""
-        raise Refused(
+        raise OperationError(
             f"The keys {datapoints[0].key:,} to {datapoints[-1].key:,} overlap with those of {visible(name)}, which "
-            f"the dataset {visible(dataset)} has already, {named.first:,} to {named.last:,}.{more} Nothing was written."
+            f"the dataset {visible(dataset)} has already: {named.first:,} to {named.last:,}.{more} Nothing was written."
         )
 
 
@@ -280,7 +284,7 @@ def _wider(one: Taken, other: Taken) -> Taken:
 
 
 def _holders(dataset: str, root: Folder) -> Iterator[Folder]:
-    """The folders that the ranges of a dataset are in."""
+    """The existing folders with the ranges of a dataset."""
     for above, beneath in _HOLDERS:
         holder: Folder | None = root
         for name in (above, dataset, beneath):
@@ -289,8 +293,8 @@ def _holders(dataset: str, root: Folder) -> Iterator[Folder]:
             yield holder
 
 
-def _there(holders: Iterable[Folder]) -> Iterator[Taken]:
-    """The ranges in these folders, also those of which only the metadata is there."""
+def _existing_ranges(holders: Iterable[Folder]) -> Iterator[Taken]:
+    """The ranges in these folders, including those with only metadata left."""
     for holder in holders:
         for entry in holder.entries():
             named = range_name(

@@ -1,4 +1,4 @@
-"""What is put into a new archive: files, the files of folders, objects on S3, under the names they get as members."""
+"""Inputs of a new archive: files, the files in folders, and objects on S3, with their names as members."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from inspector.core.names import collision_keys, hazards, listed, visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import local_path
 from inspector.sources.local.disk_calls import reason
-from inspector.sources.local.identity import Identity
-from inspector.sources.local.unfinished import beginning, unfinished
+from inspector.sources.local.file import Identity
+from inspector.sources.local.unfinished import temporary_prefix, unfinished
 from inspector.sources.s3.address import Address, is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-PIECE = 1 << 20
-"""The most bytes read at once."""
-_NOTHING = "Nothing was written."
-_TOLD = 10
-"""Names with faults that are told one by one; the rest is counted."""
+MAX_PIECE_BYTES = 1 << 20
+"""Bytes read at once."""
+_NOTHING_WRITTEN = "Nothing was written."
+_MAX_NAMES = 10
+"""Invalid names that one message lists; the rest are counted."""
 
 
 class Input(Protocol):
-    """One thing that becomes a member."""
+    """A source of bytes that becomes a member."""
 
     @property
     def name(self) -> bytes:
-        """The name it gets, with forward slashes."""
+        """The name of the member, with forward slashes."""
 
     @property
     def size(self) -> int | None:
-        """How many bytes it has; None where only reading it tells."""
+        """Its size in bytes; None if only reading it tells."""
 
     @property
     def modified(self) -> int | None:
-        """When it was last written to, in nanoseconds since 1970; None where that is not known."""
+        """Its modification time in nanoseconds since 1970; None if unknown."""
 
     @property
     def where(self) -> str:
-        """Where its bytes come from, for sentences."""
+        """Where its bytes come from, for messages."""
 
     def pieces(self) -> Iterator[bytes]:
-        """Its bytes in order, at most 1 MiB at a time, exactly ``size`` of them where that is known.
+        """Its bytes in order, at most 1 MiB at a time, exactly ``size`` of them if that is known.
 
-        Raises SourceError where they cannot be read, or are not those that were there when it was found.
+        Raises SourceError if they cannot be read, or have changed since the input was found.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class FileInput:
-    """A regular file: ``root`` is the folder that ``name`` begins in, ``identity`` what the file was when found."""
+    """A regular file; ``name`` is relative to the folder ``root``, ``identity`` is from when it was found."""
 
     name: bytes
     root: str
@@ -85,23 +85,23 @@ class FileInput:
             yield from self.rest(descriptor, 0)
 
     def rest(self, descriptor: int, start: int) -> Iterator[bytes]:
-        """The bytes from ``start`` on, of the file that ``opened`` gave. Raises SourceError."""
+        """The bytes from ``start`` on of the file that ``opened`` opened. Raises SourceError."""
         left = self.size - start
-        os.lseek(descriptor, start, os.SEEK_SET)  # looking for holes has moved it, even where nothing was copied
-        while left and (piece := self._read(descriptor, min(left, PIECE))):
+        os.lseek(descriptor, start, os.SEEK_SET)  # searching for holes moves it, even if nothing was copied
+        while left and (piece := self._read(descriptor, min(left, MAX_PIECE_BYTES))):
             left -= len(piece)
             yield piece
         if left:
-            self._see_that_it_is_the_same(descriptor)
-            raise SourceError(f"{visible(self.where)} ends {in_bytes(left)} before the {in_bytes(self.size)} it has.")
-        if not self.size and self._read(descriptor, 1):  # the system's own files, which have content and no size
+            self._check_unchanged(descriptor)
+            raise SourceError(f"{visible(self.where)} ends {in_bytes(left)} short of its {in_bytes(self.size)}.")
+        if not self.size and self._read(descriptor, 1):  # files of /proc and the like
             raise SourceError(f"{visible(self.where)} is not empty, though the system gives its size as 0 bytes.")
 
     @contextmanager
     def opened(self) -> Iterator[int]:
         """A descriptor at the first byte of the file, for a block that reads ``size`` bytes.
 
-        That the file is the one that was found is seen to before, and after the block. Raises SourceError.
+        Checks before and after the block that the file is still the one that was found. Raises SourceError.
         """
         flags = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
         try:
@@ -109,17 +109,17 @@ class FileInput:
         except OSError as error:
             raise self._failure(error) from error
         try:
-            self._see_that_it_is_the_same(descriptor)
+            self._check_unchanged(descriptor)
             yield descriptor
-            self._see_that_it_is_the_same(descriptor)
+            self._check_unchanged(descriptor)
         finally:
             os.close(descriptor)
 
-    def _see_that_it_is_the_same(self, descriptor: int) -> None:
+    def _check_unchanged(self, descriptor: int) -> None:
         difference = self.identity.difference(Identity.of(os.fstat(descriptor)))
         if difference:
-            words = difference.replace("it was opened", "the work began")
-            raise SourceError(f"{visible(self.where)} {words}. Begin again when nothing writes to it.")
+            change = difference.replace("it was opened", "the work began")
+            raise SourceError(f"{visible(self.where)} {change}. Begin again when nothing writes to it.")
 
     def _read(self, descriptor: int, length: int) -> bytes:
         try:
@@ -134,71 +134,73 @@ class FileInput:
 def gather(
     locations: Iterable[str],
     progress: Progress,
-    never: Collection[Path | Address] = (),
+    outputs: Collection[Path | Address] = (),
     connection: Connection = DEFAULT,
-    most: int = 0,
+    max_inputs: int = 0,
 ) -> list[Input]:
     """The inputs at the locations, in their order; the files of a folder sorted by the components of their names.
 
-    A location is a file, a folder, an object on S3 or a prefix there, which ``connection`` says how to reach.
-    ``never`` are the files and folders that will be written: in a folder they and what is unfinished of them are passed
-    over (``not_of_itself`` says so), and as a location refused. Empty folders are nothing. Raises Refused for a link, a
-    device or a pipe, and for more than ``most`` inputs where that is not 0, SourceError where something cannot be
-    looked at, and Cancelled. The names are still to be checked (``check_names``).
+    A location is a file, a folder, an object on S3 or a prefix there; ``connection`` is for S3. ``outputs`` are the
+    files and folders that will be written: inside a folder they and their unfinished files are skipped (see
+    ``skipped_outputs``), and as a location they are refused. Empty folders give no input. Raises OperationError for a
+    link, a device or a pipe, and for more than ``max_inputs`` inputs unless that is 0, SourceError for something that
+    cannot be examined, and Cancelled. Names are checked separately, by ``check_names``.
     """
-    progress.begin("Looking at what is to be put in", 0, "files")
-    own = {found for path in _written(never) if (found := _identity(path)) is not None}
+    progress.begin("Collecting the inputs", 0, "files")
+    own = {found for path in _output_files(outputs) if (found := _identity(path)) is not None}
     inputs: list[Input] = []
     for location in locations:
         there: Iterable[Input]
         there = _objects(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
-        inputs += islice(there, most + 1 - len(inputs)) if most else there
-        if most and len(inputs) > most:
-            raise Refused(f"Such an archive has room for {count(most, 'member')}, and these are more. {_NOTHING}")
-    written = {str(place) for place in never if isinstance(place, Address)}
+        inputs += islice(there, max_inputs + 1 - len(inputs)) if max_inputs else there
+        if max_inputs and len(inputs) > max_inputs:
+            raise OperationError(
+                f"Such an archive has {count(max_inputs, 'member')} at most; these are more. {_NOTHING_WRITTEN}"
+            )
+    written = {str(place) for place in outputs if isinstance(place, Address)}
     return [each for each in inputs if each.where not in written] if written else inputs
 
 
-def not_of_itself(never: Collection[Path | Address], locations: Iterable[str]) -> tuple[str, ...]:
-    """A sentence on what will be written inside a folder that is put in: that is not put into itself."""
+def skipped_outputs(outputs: Collection[Path | Address], locations: Iterable[str]) -> tuple[str, ...]:
+    """The warning about outputs inside a folder of inputs, which are skipped; empty if there are none."""
     folders = [os.path.realpath(local_path(location)) for location in locations if not is_s3(location)]
-    places = {Path(os.path.realpath(path)) for path in never if isinstance(path, Path)}
+    places = {Path(os.path.realpath(path)) for path in outputs if isinstance(path, Path)}
     inside = sorted(place.name for place in places if any(place.is_relative_to(folder) for folder in folders))
     if not inside:
         return ()
-    verb = "lies in a folder that is put in, and is" if len(inside) == 1 else "lie in folders that are put in, and are"
-    return (f"{listed((os.fsencode(name) for name in inside), len(inside))} {verb} not put in with it.",)
+    verb = "lies in a folder of inputs and was" if len(inside) == 1 else "lie in folders of inputs and were"
+    return (f"{listed((os.fsencode(name) for name in inside), len(inside))} {verb} left out.",)
 
 
-def _written(never: Collection[Path | Address]) -> Iterator[Path]:
-    """What will be written, and what earlier runs that were killed have left of it."""
-    for path in never:
+def _output_files(outputs: Collection[Path | Address]) -> Iterator[Path]:
+    """The outputs, and unfinished files of them that killed runs have left."""
+    for path in outputs:
         if isinstance(path, Path):
             yield path
-            begin = beginning(path.name)
-            yield from (path.parent / each.name for each in unfinished(path.parent) if each.name.startswith(begin))
+            prefix = temporary_prefix(path.name)
+            yield from (path.parent / each.name for each in unfinished(path.parent) if each.name.startswith(prefix))
 
 
 def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple[str, ...]:
-    """Refuse what must not become a member's name; the result are sentences on names that are one on some systems.
+    """Refuse invalid names of members; returns the warning about names that are the same on some systems.
 
-    ``taken`` are the names that the archive has already. Raises Refused for names with hazards, names that stand twice
-    and names of files that others take for a folder.
+    ``taken`` are the names that the archive has already. Raises OperationError for names with hazards, names that occur
+    twice, and names of files that others use as a folder.
     """
     names = [each.name for each in inputs]
-    _refuse(
-        f"The name {visible(each.name)!r} of {visible(each.where)} {words[0]}: rename it first."
+    _raise_if_any(
+        f"The name {visible(each.name)!r} of {visible(each.where)} {reasons[0]}: rename it first."
         for each in inputs
-        if (words := hazards(each.name) or (("ends with a slash",) if each.name.endswith(b"/") else ()))
+        if (reasons := hazards(each.name) or (("ends with a slash",) if each.name.endswith(b"/") else ()))
     )
     known = set(taken)
-    _refuse(
-        f"The name {visible(name)!r} stands twice: most readers would lose one of both."
+    _raise_if_any(
+        f"The name {visible(name)!r} occurs twice: most readers would lose one of the two."
         for name in _twice(names, known)
     )
     new = set(names)
-    _refuse(
-        f"The name {visible(folder)!r} is that of a file, but {visible(name)!r} takes it for a folder."
+    _raise_if_any(
+        f"{visible(folder)!r} is a file, but {visible(name)!r} needs it to be a folder."
         for some, others in ((names, known), (taken, new))
         for name in some
         for folder in _folders(name)
@@ -207,16 +209,16 @@ def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple
     return _collisions(names, taken)
 
 
-def _refuse(sentences: Iterator[str]) -> None:
-    told = list(islice(sentences, _TOLD))
-    if told:
+def _raise_if_any(sentences: Iterator[str]) -> None:
+    listed_sentences = list(islice(sentences, _MAX_NAMES))
+    if listed_sentences:
         more = sum(1 for _ in sentences)
         rest = [f"There are {more:,} more like these."] if more else []
-        raise Refused(" ".join((*told, *rest, _NOTHING)))
+        raise OperationError(" ".join((*listed_sentences, *rest, _NOTHING_WRITTEN)))
 
 
 def _twice(names: Iterable[bytes], known: set[bytes]) -> Iterator[bytes]:
-    """Those of the names that are known already; all of them are, after that."""
+    """The names that are in ``known`` already; adds all of them to it."""
     for name in names:
         if name in known:
             yield name
@@ -239,8 +241,12 @@ def _collisions(names: Sequence[bytes], taken: Collection[bytes]) -> tuple[str, 
     if not alike:
         return ()
     one, other = alike[0]
-    said = f"The names {visible(one)!r} and {visible(other)!r} are one on some systems."
-    return (said if len(alike) == 1 else f"{said} {count(len(alike) - 1, 'other name')} too.",)
+    sentence = f"The names {visible(one)!r} and {visible(other)!r} are the same on some systems."
+    return (
+        sentence
+        if len(alike) == 1
+        else f"{sentence} There {'is' if len(alike) == 2 else 'are'} {count(len(alike) - 1, 'more such pair')}.",
+    )
 
 
 # ---- finding -----------------------------------------------------------------------------------------------------
@@ -256,7 +262,7 @@ def _inputs(location: str, own: set[Identity], progress: Progress) -> Iterator[I
     path = local_path(location)
     status = _status(path)
     if Identity.of(status) in own:
-        raise Refused(f"{visible(location)} is to be written, so it cannot be put in too.")
+        raise OperationError(f"{visible(location)} is an output, so it cannot be an input too.")
     if stat.S_ISDIR(status.st_mode):
         yield from _beneath(str(path), own, progress)
         return
@@ -269,7 +275,7 @@ def _status(path: Path) -> os.stat_result:
     try:
         return path.lstat()
     except OSError as error:
-        raise SourceError(f"{visible(str(path))} cannot be looked at: {reason(error)}.") from error
+        raise SourceError(f"{visible(str(path))} cannot be examined: {reason(error)}.") from error
 
 
 def _identity(path: Path) -> Identity | None:
@@ -280,20 +286,20 @@ def _identity(path: Path) -> Identity | None:
 
 
 def _beneath(root: str, own: set[Identity], progress: Progress) -> Iterator[Input]:
-    """The files beneath a folder; without recursion, because folders may be deep."""
-    waiting = _listed(root)
+    """The files below a folder; without recursion, because folders may be deep."""
+    pending = _listed(root)
     before = len(os.path.join(root, ""))  # noqa: PTH118 - what stands before every name
-    while waiting:
-        found = waiting.pop()
+    while pending:
+        found = pending.pop()
         try:
             status = found.stat(follow_symlinks=False)
         except OSError as error:
-            raise SourceError(f"{visible(found.path)} cannot be looked at: {reason(error)}.") from error
+            raise SourceError(f"{visible(found.path)} cannot be examined: {reason(error)}.") from error
         identity = Identity.of(status)
         if identity in own:
             continue
         if stat.S_ISDIR(status.st_mode):
-            waiting += _listed(found.path)
+            pending += _listed(found.path)
             continue
         _refuse_special(found.path, status)
         progress.advance(1)
@@ -301,7 +307,7 @@ def _beneath(root: str, own: set[Identity], progress: Progress) -> Iterator[Inpu
 
 
 def _listed(folder: str) -> list[os.DirEntry[str]]:
-    """What is in a folder, the last first."""
+    """The entries of a folder, in reverse order."""
     try:
         with os.scandir(folder) as found:
             return sorted(found, key=lambda entry: os.fsencode(entry.name), reverse=True)
@@ -313,5 +319,5 @@ def _refuse_special(path: str, status: os.stat_result) -> None:
     if stat.S_ISREG(status.st_mode):
         return
     if stat.S_ISLNK(status.st_mode):
-        raise Refused(f"{visible(path)} is a link. Links are not followed: name what it points to, or take it away.")
-    raise Refused(f"{visible(path)} is no regular file but a device, a pipe or a socket, so it cannot be put in.")
+        raise OperationError(f"{visible(path)} is a link. Links are not followed: name its target, or remove the link.")
+    raise OperationError(f"{visible(path)} is a device, a pipe or a socket, so it cannot be archived.")

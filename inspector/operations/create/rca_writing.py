@@ -25,15 +25,14 @@ from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair_end import finish
 from inspector.formats.rca.write import Room, Writer
 from inspector.operations.create.creating import Created, NewArchive, created
-from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.jobs.targets import Target, new_archives, see_that_it_may_be_written, target_of
+from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.jobs.targets import Target, check_targets, new_archives, target_of
 from inspector.operations.open.opening import Opened, decode, local_path
 from inspector.sources.local.append import appending
 from inspector.sources.local.disk_calls import Disk, Unsynced
-from inspector.sources.local.file import FileSource
+from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.in_place import write
-from inspector.sources.local.temporary import TemporarySource
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -79,13 +78,13 @@ def create_rca(
 ) -> Created:
     """Make a new archive of what is at the locations, whole or not at all.
 
-    Raises Refused, EditError, SourceError and Cancelled.
+    Raises OperationError, EditError, SourceError and Cancelled.
     """
     place = target_of(target)
-    see_that_it_may_be_written([place], overwrite=overwrite, connection=connection)
+    check_targets([place], overwrite=overwrite, connection=connection)
     inputs = gather(locations, progress, [place], connection)
     made = make(place, inputs, options, progress, overwrite=overwrite, connection=connection)
-    return replace(made, warnings=(*made.warnings, *not_of_itself([place], locations)))
+    return replace(made, warnings=(*made.warnings, *skipped_outputs([place], locations)))
 
 
 def make(
@@ -121,18 +120,18 @@ def append_rca(
     """Add what is at the locations to an archive in place, all of it or nothing.
 
     Whatever happens on the way, its own blobs stay readable. An earlier append that was interrupted is finished first
-    as far as hashes prove it; blobs of it that only can be read are overwritten with consent only. Raises Refused where
-    it is no RCA archive or that consent is missing, EditError where it cannot be written or is damaged, SourceError and
-    Cancelled: the archive then holds what it held.
+    as far as hashes prove it; blobs of it that only can be read are overwritten with consent only. Raises
+    OperationError where it is no RCA archive or that consent is missing, EditError where it cannot be written or is
+    damaged, SourceError and Cancelled: the archive then holds what it held.
     """
     if is_s3(target):
-        raise Refused(
+        raise OperationError(
             f"{visible(target)} cannot be added to: an object on S3 does not grow, a new one would have to take its "
             "place. Download it, add to it here and put it back, or make another archive beside it."
         )
     path = local_path(target)
     grown = grow(path, gather(locations, progress, [path.resolve()], connection), options, progress)
-    return replace(grown, warnings=(*grown.warnings, *not_of_itself([path], locations)))
+    return replace(grown, warnings=(*grown.warnings, *skipped_outputs([path], locations)))
 
 
 def grow(
@@ -168,7 +167,7 @@ def grow(
 
 def _check_level(options: RcaOptions) -> None:
     if options.level not in LEVELS:
-        raise Refused(f"The compression level is {LEVELS[0]} to {LEVELS[-1]}, not {options.level}.")
+        raise OperationError(f"The compression level is {LEVELS[0]} to {LEVELS[-1]}, not {options.level}.")
 
 
 def _disk(options: RcaOptions) -> Disk:
@@ -267,11 +266,11 @@ def names_in(source: FileSource, progress: Progress) -> frozenset[bytes]:
 
 
 def _examined(target: Path, options: RcaOptions, progress: Progress) -> _Ready:
-    """Read an archive as far as adding to it needs. Raises Refused, EditError, SourceError and Cancelled."""
+    """Read an archive as far as adding to it needs. Raises OperationError, EditError, SourceError and Cancelled."""
     source = FileSource(target)
     name = visible(target.name)
     if source.size and recognise(source) is not rca.FORMAT:
-        raise Refused(f"Nothing was added to {name}: it is no RCA archive.")
+        raise OperationError(f"Nothing was added to {name}: it is no RCA archive.")
     archive = Opened(source, rca.FORMAT.name, rca.FORMAT.title, (), decoder=rca.FORMAT)
     decode(archive, progress)
     layout = archive.detail
@@ -284,18 +283,18 @@ def _examined(target: Path, options: RcaOptions, progress: Progress) -> _Ready:
     unproved = behind.counted[1] if behind is not None else 0
     if behind is not None and unproved and DISCARD not in options.accept:
         them = "it" if unproved == 1 else "them"
-        raise Refused(
+        raise OperationError(
             f"Nothing was added to {name}: an earlier append was interrupted, and {behind.unproved} "
             f"can be read behind the end of the archive, though nothing proves {them}. Repair it first to keep {them}, "
             f"or append with --accept {DISCARD} to overwrite {them}."
         )
     if source.size and not layout.chunks.chunks and rca.probe(source) is ProbeResult.NO:
-        raise Refused(
+        raise OperationError(
             f"Nothing was added to {name}: it holds no blob, and its {in_bytes(source.size)} do not look like what an "
             "interrupted append leaves, so they may be something else. Make a new archive instead."
         )
     if layout.blocks.left_off:
-        raise Refused(f"Nothing was added to {name}: it holds more blocks than can be looked at.")
+        raise OperationError(f"Nothing was added to {name}: it holds more blocks than can be looked at.")
     told, members = hashes.convention, archive.members
     names = {members.path(index) for index in range(len(members))}
     return _Ready(

@@ -1,4 +1,4 @@
-"""Objects on S3 that are put into a new archive: one, or all beneath a prefix. What is read of them is not kept."""
+"""Objects on S3 as inputs of a new archive: one, or all below a prefix. Their bytes are not cached."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Head
 from inspector.sources.s3.source import S3Source
 
-PIECE = 1 << 20
-"""The most bytes given at once."""
+MAX_PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectInput:
-    """An Input: one object, which ``opening`` opens as it was when it was found; ``progress`` ends its requests."""
+    """An Input: one object; ``opening`` opens it as it was when found, ``progress`` can cancel its requests."""
 
     name: bytes
     size: int
@@ -38,15 +37,15 @@ class ObjectInput:
         source, at = self.opening(), 0
         while at < self.size:
             with cancelling(self.progress):
-                piece = source.read(at, PIECE)
+                piece = source.read(at, MAX_PIECE_BYTES)
             if not piece:
-                raise SourceError(f"{visible(self.where)} ends at {at:,} and should have {in_bytes(self.size)}.")
+                raise SourceError(f"{visible(self.where)} ends at byte {at:,}, but should have {in_bytes(self.size)}.")
             at += len(piece)
             yield piece
 
 
 def objects_at(location: str, connection: Connection, progress: Progress) -> list[ObjectInput]:
-    """The object at a location, under the last part of its key, or all beneath it, sorted by their keys' parts.
+    """The object at a location, named by the last part of its key, or all below it, sorted by the parts of their keys.
 
     Raises SourceError and Cancelled.
     """

@@ -22,13 +22,13 @@ from inspector.operations.check.repairable import left
 from inspector.operations.edit.plan_repairs import Plan, Refusal, SiblingFile
 from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.finding_summary import brief
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import patched_copy, write
-from inspector.sources.local.kept import keep_apart
+from inspector.sources.local.old_bytes import keep_apart
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -159,9 +159,11 @@ def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
 
 
 def writable(archive: Archive) -> FileSource | S3Source:
-    """The file or object that an archive is read from. Raises Refused if it is neither."""
+    """The file or object that an archive is read from. Raises OperationError if it is neither."""
     if not isinstance(archive.source, (FileSource, S3Source)):
-        raise Refused(f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed.")
+        raise OperationError(
+            f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed."
+        )
     return archive.source
 
 
@@ -199,10 +201,10 @@ def apply_plan(
     """Apply a plan in place, or write the repaired archive to the file or object ``copy``.
 
     ``over`` replaces an existing file; ``whole`` is as in write_edit; ``connection`` says how to reach the copy.
-    Raises Refused and EditError if nothing was written, SourceError and Cancelled.
+    Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
     """
     if not plan.has_repairs:
-        raise Refused(_sentence(plan))
+        raise OperationError(_sentence(plan))
     if copy:
         return _repair_copy(plan, source, copy, progress, over=over, connection=connection)
     result = WriteResult(done_sentence(plan.repairs[0].title))
@@ -249,7 +251,7 @@ def save_copy(
 ) -> None:
     """Write the archive with an edit applied to the file or object ``copy``; see apply_plan.
 
-    Raises Refused, SourceError and Cancelled.
+    Raises OperationError, SourceError and Cancelled.
     """
     if is_s3(copy):
         _require_other_target(source, copy)
@@ -261,14 +263,14 @@ def save_copy(
 
 
 def _require_other_target(source: FileSource | S3Source, copy: str) -> None:
-    """Raise Refused if a copy would replace the archive itself."""
+    """Raise OperationError if a copy would replace the archive itself."""
     if is_s3(copy):
         same = isinstance(source, S3Source) and parse(copy) == source.address
     else:
         target = Path(copy)
         same = isinstance(source, FileSource) and target.exists() and target.samefile(source.path)
     if same:
-        raise Refused(f"{visible(copy)} is the archive itself. Choose another name.")
+        raise OperationError(f"{visible(copy)} is the archive itself. Choose another name.")
 
 
 def save_salvage(
@@ -282,10 +284,10 @@ def save_salvage(
 ) -> WriteResult:
     """Write the undamaged members to a new archive ``copy``, never over the archive itself; see apply_plan.
 
-    Raises Refused if there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
+    Raises OperationError if there is nothing to save, MemberError, SourceError and Cancelled: then no file is written.
     """
     if plan.salvage is None or plan.salvage.content is None:
-        raise Refused("There is nothing to save to a new archive.")
+        raise OperationError("There is nothing to save to a new archive.")
     _require_other_target(source, copy)
     pieces = plan.salvage.content(progress)
     if is_s3(copy):

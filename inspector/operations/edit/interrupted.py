@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.names import visible
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import local_path
 from inspector.operations.protocol.edit_views import Interrupted, WayOut
 from inspector.sources.local.recovery import finish, forget, pending, roll_back
-from inspector.sources.local.take_back import last_change
-from inspector.sources.local.take_back import take_back as restored
+from inspector.sources.local.undo import last_change
+from inspector.sources.local.undo import take_back as restored
 from inspector.sources.s3.address import is_s3
 
 _ACTIONS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
@@ -40,13 +40,13 @@ def recover(location: str, way: WayOut) -> str:
 def settle(location: str, found: Interrupted, *, back: bool) -> str:
     """Roll back (``back``) or finish an interrupted change; an incomplete journal is removed. Returns a sentence.
 
-    Raises Refused if that is not safe, SourceError and EditError; the journal stays then.
+    Raises OperationError if that is not safe, SourceError and EditError; the journal stays then.
     """
     way = WayOut.ROLL_BACK if back else WayOut.FINISH
     if not (found.roll_back if back else found.finish):
         if not found.forget or found.keeps:
             action = "rolling back" if back else "finishing"
-            raise Refused(f"Nothing was done: {action} that change is not safe. Look at it in the window.")
+            raise OperationError(f"Nothing was done: {action} that change is not safe. Look at it in the window.")
         way = WayOut.FORGET
     return recover(location, way)
 
@@ -54,11 +54,11 @@ def settle(location: str, found: Interrupted, *, back: bool) -> str:
 def take_back(location: str, *, dry_run: bool = False) -> str:
     """Undo the last finished change of the file at ``location``; with ``dry_run`` only describe it. Returns a sentence.
 
-    Raises Refused if it is no local file, SourceError and EditError; then nothing was changed.
+    Raises OperationError if it is no local file, SourceError and EditError; then nothing was changed.
     """
     path = _file(location)
     if path is None:
-        raise Refused(f"{visible(location)} is no file on this machine, so no change of it can be taken back.")
+        raise OperationError(f"{visible(location)} is no file on this machine, so no change of it can be taken back.")
     return last_change(path) if dry_run else restored(path)
 
 

@@ -15,7 +15,7 @@ import msgspec
 from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
 from inspector.core.source import Source
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 
 FORMAT = "archive-inspector-patch"
 MAX_PATCH_BYTES = 64 << 20
@@ -47,25 +47,25 @@ def encoded(edit: Edit) -> bytes:
 
 
 def decoded(source: Source, archive: Source) -> Edit:
-    """The edit in a patch file. Raises Refused if it does not match ``archive``, and SourceError."""
+    """The edit in a patch file. Raises OperationError if it does not match ``archive``, and SourceError."""
     if source.size > MAX_PATCH_BYTES:
-        raise Refused(f"{visible(source.name)} is too large for a patch file.")
+        raise OperationError(f"{visible(source.name)} is too large for a patch file.")
     try:
         file = msgspec.json.decode(source.read(0, source.size), type=_File)
         if (file.format, file.version) != (FORMAT, 1):
-            raise Refused(f"{visible(source.name)} is a patch file of an unknown kind or a later version.")
+            raise OperationError(f"{visible(source.name)} is a patch file of an unknown kind or a later version.")
         patches = tuple(Patch(each.offset, bytes.fromhex(each.old), bytes.fromhex(each.new)) for each in file.patches)
         edit = Edit(file.label[:200], patches, file.old_size, file.new_size)
     except ValueError as error:  # the base of msgspec.DecodeError
-        raise Refused(f"{visible(source.name)} is no valid patch file: {str(error).rstrip('.')}.") from error
+        raise OperationError(f"{visible(source.name)} is no valid patch file: {str(error).rstrip('.')}.") from error
     require_match(edit, archive)
     return edit
 
 
 def require_match(edit: Edit, archive: Source, what: str = "The patch") -> None:
-    """Raise Refused if an edit, called ``what`` in the sentence, does not match ``archive``; and SourceError."""
+    """Raise OperationError if an edit, called ``what`` in the sentence, does not match ``archive``; and SourceError."""
     if edit.old_size != archive.size:
-        raise Refused(f"{what} is for a file of {edit.old_size:,} bytes, and this one has {archive.size:,}.")
+        raise OperationError(f"{what} is for a file of {edit.old_size:,} bytes, and this one has {archive.size:,}.")
     for patch in edit.patches:
         if archive.read(patch.offset, len(patch.old)) != patch.old:
-            raise Refused(f"{what} does not match this file: at byte {patch.offset:,} the file has other bytes.")
+            raise OperationError(f"{what} does not match this file: at byte {patch.offset:,} the file has other bytes.")

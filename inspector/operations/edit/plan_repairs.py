@@ -22,7 +22,7 @@ from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.check.repairable import offered
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.sources.local.temporary import TemporarySource
+from inspector.sources.local.file import TemporarySource
 
 _MAX_REPAIRS = 100
 """Repairs tried on one archive. Each one removes findings, so only a faulty repair reaches this limit."""

@@ -9,10 +9,10 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
-from inspector.operations.jobs.targets import new_archives, see_that_it_may_be_written
+from inspector.operations.jobs.targets import check_targets, new_archives
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.disk_calls import Disk, reason
-from inspector.sources.local.kept import SMALL, forget, keep_apart, thin_out
+from inspector.sources.local.old_bytes import SMALL, forget, keep_apart, thin_out
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
@@ -95,10 +95,10 @@ def put_pieces(
 ) -> None:
     """Create an object from pieces; ``over`` replaces an existing one.
 
-    Raises Refused, SourceError and Cancelled: then none is created.
+    Raises OperationError, SourceError and Cancelled: then none is created.
     """
     with cancelling(progress):
-        see_that_it_may_be_written([address], overwrite=over, connection=connection)
+        check_targets([address], overwrite=over, connection=connection)
     with new_archives(address, progress, overwrite=over, connection=connection) as objects:
         out = objects.add(address)
         for piece in pieces:

@@ -8,7 +8,7 @@ from inspector.formats._zip.directory import Directory
 from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import header_edit, why_not_editable
 from inspector.formats.taco.header import HEADER_SIZE, target_member, target_text
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     EMPTY,
     MAX_ENTRIES,
@@ -22,15 +22,15 @@ from inspector.operations.protocol.header_draft import (
 
 
 def header_draft(archive: Archive) -> HeaderDraft:
-    """The header in the file; raises Refused if there is none."""
+    """The header in the file; raises OperationError if there is none."""
     header = _detail(archive).header
     if header is None:
-        raise Refused(why_not_editable(archive))
+        raise OperationError(why_not_editable(archive))
     return HeaderDraft(min(header.count, MAX_ENTRIES), header.entries)
 
 
 def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderView:
-    """The header or a draft of it, and what each entry points to; raises Refused if there is none."""
+    """The header or a draft of it, and what each entry points to; raises OperationError if there is none."""
     detail = _detail(archive)
     stored = header_draft(archive)
     shown = stored if draft is None else draft
@@ -61,22 +61,22 @@ def _pointing(directory: Directory, entry: TacoEntry, size: int) -> EntryTarget:
 
 
 def member_target(archive: Archive, index: int) -> TacoEntry:
-    """The entry that points to a member's stored bytes; raises Refused if their location is unknown."""
+    """The entry that points to a member's stored bytes; raises OperationError if their location is unknown."""
     if not 0 <= index < len(archive.members) or not archive.members[index].readable:
-        raise Refused("The location of that member's data is unknown.")
+        raise OperationError("The location of that member's data is unknown.")
     return span_target(archive.members[index].spans[0])
 
 
 def preview(archive: Archive, draft: HeaderDraft) -> Edit:
-    """The three writes that store a draft; raises Refused and SourceError."""
+    """The three writes that store a draft; raises OperationError and SourceError."""
     try:
         return header_edit(archive, draft.entries, draft.count)
     except EditError as error:
-        raise Refused(str(error)) from error
+        raise OperationError(str(error)) from error
 
 
 def _detail(archive: Archive) -> TacoDetail:
     detail = archive.detail
     if not isinstance(detail, TacoDetail):
-        raise Refused("This is not a TACO archive, so it has no TACO header.")
+        raise OperationError("This is not a TACO archive, so it has no TACO header.")
     return detail

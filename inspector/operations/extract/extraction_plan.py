@@ -1,4 +1,4 @@
-"""What extracting will do, found out before the first byte is written: room, names, links, places that are taken."""
+"""The plan of an extraction, made before the first byte is written: free space, names, links, conflicts."""
 
 from __future__ import annotations
 
@@ -12,61 +12,60 @@ from inspector.core.member import FOLDER, SHARED, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
-from inspector.operations.extract.extraction_names import has_invisible, numbered, parts_of, refusal
-from inspector.operations.extract.extraction_wanted import Wanted
-from inspector.operations.jobs.finding_summary import brief, whole
-from inspector.operations.jobs.unfinished import told
+from inspector.operations.extract.selection import MemberSelection, has_invisible, parts_of, refusal, with_number
+from inspector.operations.jobs.finding_summary import brief, with_full_stop
+from inspector.operations.jobs.unfinished import unfinished_message
 from inspector.operations.open.reading import CLAIMED
 from inspector.operations.protocol.extraction_views import (
-    MAX_PROBLEMS,
+    MAX_PROBLEMS_LISTED,
     ExtractionOptions,
     ExtractionPlan,
     OnConflict,
     Problem,
     Problems,
 )
-from inspector.sources.local.member_writer import Destination, Parts, Standing
+from inspector.sources.local.member_writer import Destination, Existing, Parts
 from inspector.sources.local.unfinished import Unfinished
 
-RATIO = 200
-"""A member that grows more than so many times in decoding is worth a warning..."""
-RATIO_FROM = 1 << 20
-"""...if it has so many bytes."""
-DEFLATE = 1032
-"""The most bytes that deflate makes of one."""
-_BLOCK = 4096
+WARNING_RATIO = 200
+"""A member that expands more than so many times is worth a warning..."""
+WARNING_MIN_BYTES = 1 << 20
+"""...if it has more bytes than this."""
+MAX_DEFLATE_RATIO = 1032
+"""The most bytes that deflate can make of one."""
+_MEMBERS_PER_BLOCK = 4096
 """Members whose names are compared at a time."""
 
 
-class Gathered:
-    """Troubles of one kind: some of them told, all of them counted."""
+class ProblemList:
+    """Problems of one kind: the first MAX_PROBLEMS_LISTED are listed, all of them are counted."""
 
     def __init__(self) -> None:
-        self._told: list[Problem] = []
+        self._listed: list[Problem] = []
         self.count = 0
 
-    def add(self, wanted: Wanted, member: int, sentence: str) -> None:
-        """Add one; ``sentence`` goes on behind the name of the member."""
+    def add(self, selection: MemberSelection, member: int, sentence: str) -> None:
+        """Add one; ``sentence`` is the predicate, it follows the name of the member."""
         self.count += 1
-        if self.count <= MAX_PROBLEMS:
-            path = visible(wanted.path(member)) or "(no name)"
-            self._told.append(Problem(wanted.first + member, path, whole(f"{path} {sentence}")))
+        if self.count <= MAX_PROBLEMS_LISTED:
+            path = visible(selection.path(member)) or "(no name)"
+            self._listed.append(Problem(selection.first + member, path, with_full_stop(f"{path} {sentence}")))
 
     def all(self) -> Problems:
-        """What was gathered, in the order of the members."""
-        return Problems(tuple(sorted(self._told, key=lambda each: each.member)), self.count)
+        """The problems in the order of the members."""
+        return Problems(tuple(sorted(self._listed, key=lambda each: each.member)), self.count)
 
 
 @dataclass(slots=True)
 class Batch:
-    """The files and folders to be made of one archive: members in its order, each with what is special about it.
+    """The files and folders to write from one archive, as member indexes in the archive's order.
 
-    ``paths`` are those of members that do not go where their name says, ``sources`` the members whose content others
-    have (hard links), ``replacing`` those that take the place of something, ``superseded`` those whose
-    place a later member takes.
+    ``paths``: members that are written under another path than their own. ``sources``: for hard links, the member with
+    the content. ``replacing``: members that overwrite something. ``superseded``: members that a later member of the
+    same path replaces.
     """
 
-    wanted: Wanted
+    selection: MemberSelection
     files: array[int] = field(default_factory=lambda: array("Q"))
     folders: array[int] = field(default_factory=lambda: array("Q"))
     paths: dict[int, bytes] = field(default_factory=dict)
@@ -75,33 +74,35 @@ class Batch:
     superseded: set[int] = field(default_factory=set)
 
     def parts(self, member: int) -> Parts:
-        """Where a member goes."""
-        return parts_of(self.paths.get(member) or self.wanted.path(member))
+        """The path that a member is written to."""
+        return parts_of(self.paths.get(member) or self.selection.path(member))
 
     def source(self, member: int) -> int:
-        """The member whose content it has: itself, but for hard links."""
+        """The member with its content: itself, except for hard links."""
         return self.sources.get(member, member)
 
     def size(self, member: int) -> int:
-        """How many bytes it will have."""
-        return self.wanted.archive.members.size(self.source(member))
+        """Its size in bytes after extraction."""
+        return self.selection.archive.members.size(self.source(member))
 
 
-def _most(member: Member, archive: int) -> int | None:
-    """The most bytes that a member can have in an archive of so many; None where decoding has counted them."""
+def _max_size(member: Member, archive_size: int) -> int | None:
+    """The most bytes a member can have in an archive of ``archive_size`` bytes; None if decoding has counted them."""
     if member.codec is Codec.STORED:
-        return archive
-    return DEFLATE * (min(member.stored, archive) + 1) if member.codec is Codec.DEFLATE else None
+        return archive_size
+    return MAX_DEFLATE_RATIO * (min(member.stored, archive_size) + 1) if member.codec is Codec.DEFLATE else None
 
 
 class Planner:
-    """Plans the extraction of members: after ``run``, there are the batches and all that is to be said."""
+    """Plans an extraction: ``run`` fills the batches and the lists of problems."""
 
-    def __init__(self, wanted: Sequence[Wanted], destination: Destination, options: ExtractionOptions) -> None:
-        self.batches = [Batch(each) for each in wanted]
-        self.conflicts, self.refused, self.doubtful = Gathered(), Gathered(), Gathered()
+    def __init__(
+        self, selections: Sequence[MemberSelection], destination: Destination, options: ExtractionOptions
+    ) -> None:
+        self.batches = [Batch(each) for each in selections]
+        self.conflicts, self.refused, self.doubtful = ProblemList(), ProblemList(), ProblemList()
         self.conflicts_left = 0
-        self._wanted = wanted
+        self._selections = selections
         self._destination = destination
         self._options = options
         self._folders: set[int] = set()
@@ -112,16 +113,16 @@ class Planner:
         self._visited: set[int] = set()
 
     def run(self, progress: Progress) -> None:
-        """Look at every member and at every place. Raises SourceError and Cancelled."""
-        progress.begin("Planning the extraction", 2 * sum(len(each.members) for each in self._wanted), "members")
+        """Examine every member and its target path. Raises SourceError and Cancelled."""
+        progress.begin("Planning the extraction", 2 * sum(len(each.members) for each in self._selections), "members")
         for batch in self.batches:
-            self._sort(batch, progress)
-        self._visit(())
+            self._classify(batch, progress)
+        self._find_unfinished(())
         for batch in self.batches:
             files, batch.files = batch.files, array("Q")
-            for start in range(0, len(files), _BLOCK):
-                block = files[start : start + _BLOCK]
-                keys = collision_keys([batch.wanted.path(member) for member in block])
+            for start in range(0, len(files), _MEMBERS_PER_BLOCK):
+                block = files[start : start + _MEMBERS_PER_BLOCK]
+                keys = collision_keys([batch.selection.path(member) for member in block])
                 for member, key in zip(block, keys, strict=True):
                     self._place(batch, member, hash(key))
                 progress.advance(len(block))
@@ -131,34 +132,34 @@ class Planner:
 
     # ---- by name and kind --------------------------------------------------------------------------------------
 
-    def _sort(self, batch: Batch, progress: Progress) -> None:
-        """Put every member of a batch where it belongs: files, folders, or what is not extracted."""
-        wanted, members = batch.wanted, batch.wanted.archive.members
+    def _classify(self, batch: Batch, progress: Progress) -> None:
+        """Sort every member of a batch into files, folders and members that are not extracted."""
+        selection, members = batch.selection, batch.selection.archive.members
         links: dict[bytes, int] = {}
         has_links = members.marks is not None and any(marks & SPECIAL for marks in members.marks)
         holders: set[bytes] = set()
-        for index in wanted.members:
+        for index in selection.members:
             member = members[index]
-            path = wanted.folder + member.path
-            words = self._refusal(batch, member, path, links)
-            if words:
-                self.refused.add(wanted, index, f"is not extracted: {words}")
+            path = selection.folder + member.path
+            reason = self._refusal(batch, member, path, links)
+            if reason:
+                self.refused.add(selection, index, f"is not extracted: {reason}")
             elif member.marks & FOLDER or path.endswith(b"/"):
                 batch.folders.append(index)
                 holders.add(path.rstrip(b"/"))
-            elif self._is_doubtful(wanted, batch.size(index), member, path):
+            elif self._is_doubtful(selection, batch.size(index), member, path):
                 continue
             else:
-                self._inflating += member.size > max(RATIO_FROM, RATIO * member.stored)
+                self._inflating += member.size > max(WARNING_MIN_BYTES, WARNING_RATIO * member.stored)
                 batch.files.append(index)
                 holders.add(path.rpartition(b"/")[0])
                 if has_links:
                     links[b"/".join(parts_of(path))] = batch.source(index)
             progress.advance(1)
-        self._hold(holders)
+        self._remember_folders(holders)
 
-    def _hold(self, holders: set[bytes]) -> None:
-        """Remember all folders, by their keys: where one is, no file can be."""
+    def _remember_folders(self, holders: set[bytes]) -> None:
+        """Remember all folders by their collision keys: no file can have the path of one."""
         for key in collision_keys(list(holders)):
             folder = key
             while folder and hash(folder) not in self._folders:
@@ -166,110 +167,112 @@ class Planner:
                 folder = folder.rpartition(b"/")[0]
 
     def _refusal(self, batch: Batch, member: Member, path: bytes, links: dict[bytes, int]) -> str:
-        """Why a member is not extracted, as the end of a sentence; empty where it is."""
-        words = refusal(path)
-        if words and not (member.marks & FOLDER and not parts_of(path) and not path.startswith(b"/")):
-            return f"its name {words}"
+        """Why a member is not extracted, as the end of a sentence; empty if it is."""
+        reason = refusal(path)
+        if reason and not (member.marks & FOLDER and not parts_of(path) and not path.startswith(b"/")):
+            return f"its name {reason}"
         if member.marks & SPECIAL:
             return self._link(batch, member, links)
         if not member.readable:
             return "it is not known where its bytes are"
         if member.codec is Codec.UNKNOWN:
-            return "it is encrypted, or compressed in a way that is not read here"
-        most = _most(member, batch.wanted.archive.source.size)
-        if most is not None and member.size > most:
-            return f"it claims {rounded(member.size)}, and what the archive has of it gives {rounded(most)} at most"
+            return "it is encrypted, or compressed by a method that is not supported"
+        max_size = _max_size(member, batch.selection.archive.source.size)
+        if max_size is not None and member.size > max_size:
+            return (
+                f"it claims {rounded(member.size)}, but its bytes in the archive can give {rounded(max_size)} at most"
+            )
         if path.endswith(b"/") and member.size and not member.marks & FOLDER:
             return "its name is that of a folder, but it has content"
         return ""
 
     def _link(self, batch: Batch, member: Member, links: dict[bytes, int]) -> str:
-        """A hard link becomes a copy of the file that it is another name of; other links and devices are not made."""
-        wanted = batch.wanted
-        decoder = wanted.archive.decoder
-        target = decoder.member_metadata(wanted.archive, member.index).link if decoder else None
+        """As ``_refusal``, for links and devices: a hard link becomes a copy, the others are not created."""
+        selection = batch.selection
+        decoder = selection.archive.decoder
+        target = decoder.member_metadata(selection.archive, member.index).link if decoder else None
         if target is None:
-            return "it is a link, a device or a sparse file, and those are not made"
-        key = b"/".join(parts_of(wanted.folder + target))
+            return "it is a link, a device or a sparse file, which are not extracted"
+        key = b"/".join(parts_of(selection.folder + target))
         if key not in links:
-            return f"it is a hard link to {visible(target)}, which is no file that is extracted before it"
+            return f"it is a hard link to {visible(target)}, which is not a file extracted before it"
         batch.sources[member.index] = links[key]
         return ""
 
-    def _is_doubtful(self, wanted: Wanted, size: int, member: Member, path: bytes) -> bool:
-        """Whether a member needs a word that was not given; says why."""
+    def _is_doubtful(self, selection: MemberSelection, size: int, member: Member, path: bytes) -> bool:
+        """Whether a member needs --doubtful and it was not given; if so, add why."""
         if self._options.doubtful:
             return False
         if has_invisible(path):
-            why = "its name holds invisible or direction-changing characters, so it may look like another"
+            reason = "its name holds invisible or direction-changing characters, so it may look like another"
         elif member.marks & SHARED:
-            why = CLAIMED
+            reason = CLAIMED
         elif size > LARGE_MEMBER.value:
-            why = f"it has {rounded(size)}"
+            reason = f"it has {rounded(size)}"
         else:
             return False
-        self.doubtful.add(wanted, member.index, f"is extracted only on your word: {why}")
+        self.doubtful.add(selection, member.index, f"is extracted only after confirming: {reason}")
         return True
 
     # ---- by place ----------------------------------------------------------------------------------------------
 
     def _place(self, batch: Batch, member: int, key: int) -> None:
-        """Find a place for a file, unless all that could be is taken."""
-        self._visit(batch.parts(member)[:-1])
-        words = self._inside(batch, member, key)
-        standing = Standing.NOTHING if words else self._destination.look(batch.parts(member))
-        if standing is Standing.BLOCKED:
-            self.refused.add(batch.wanted, member, "is not extracted: in the folder stands " + standing)
+        """Decide on the path of a file, or add why it is not extracted."""
+        self._find_unfinished(batch.parts(member)[:-1])
+        conflict = self._conflict_in_archive(batch, member, key)
+        existing = Existing.NOTHING if conflict else self._destination.look(batch.parts(member))
+        if existing is Existing.BLOCKED:
+            self.refused.add(batch.selection, member, f"is not extracted: the folder contains {existing}")
             return
-        if words or standing is not Standing.NOTHING:
-            words = words or f"{standing} is there already"
-            if not self._resolve(batch, member, key, words, standing):
+        if conflict or existing is not Existing.NOTHING:
+            conflict = conflict or f"{existing} is there already"
+            if not self._resolve(batch, member, key, conflict, existing):
                 return
         self._taken.setdefault(key, (batch, member))
         batch.files.append(member)
 
-    def _visit(self, folder: Parts) -> None:
-        """Look, once, at what runs that were killed have left in a folder."""
+    def _find_unfinished(self, folder: Parts) -> None:
+        """Look, once per folder, for files that killed runs have left unfinished."""
         if hash(folder) not in self._visited:
             self._visited.add(hash(folder))
             self.unfinished += ((folder, each) for each in self._destination.unfinished(folder))
 
-    def _inside(self, batch: Batch, member: int, key: int) -> str:
-        """Who among the members has the place of another one already, as a clause; empty where nobody has."""
+    def _conflict_in_archive(self, batch: Batch, member: int, key: int) -> str:
+        """Which member has the same path already, as a clause; empty if none has."""
         if key in self._folders:
             return "a folder of the archive has its name"
         if key not in self._taken:
             return ""
         other, earlier = self._taken[key]
-        path = other.wanted.path(earlier)
-        if path == batch.wanted.path(member):
+        path = other.selection.path(earlier)
+        if path == batch.selection.path(member):
             return "another member has the same name"
-        return f"its name is one with {visible(path)} on some systems"
+        return f"its name is the same as {visible(path)} on some systems"
 
-    def _resolve(self, batch: Batch, member: int, key: int, words: str, standing: Standing) -> bool:
-        """Do with a member whose place is taken what the user wants; says whether it is extracted."""
+    def _resolve(self, batch: Batch, member: int, key: int, conflict: str, existing: Existing) -> bool:
+        """Resolve a conflict as the user chose; returns whether the member is extracted."""
         chosen = self._options.on_conflict
         if chosen is OnConflict.RENAME:
-            path = self._another(batch, member, key)
+            path = self._free_path(batch, member, key)
             batch.paths[member] = path
-            self.conflicts.add(batch.wanted, member, f"is extracted as {visible(path)}: {words}")
+            self.conflicts.add(batch.selection, member, f"is extracted as {visible(path)}: {conflict}")
             return True
-        if chosen is OnConflict.OVERWRITE and self._overwrite(batch, member, key, standing):
-            self.conflicts.add(batch.wanted, member, f"takes the place of what was there: {words}")
+        if chosen is OnConflict.OVERWRITE and self._overwrite(batch, member, key, existing):
+            self.conflicts.add(batch.selection, member, f"replaces what was there: {conflict}")
             return True
         self.conflicts_left += chosen is not OnConflict.SKIP
-        self.conflicts.add(batch.wanted, member, f"is not extracted: {words}")
+        self.conflicts.add(batch.selection, member, f"is not extracted: {conflict}")
         return False
 
-    def _overwrite(self, batch: Batch, member: int, key: int, standing: Standing) -> bool:
-        """Whether a member can take the place of what has it: a file or a link, or an earlier member of its name."""
-        if standing in (Standing.FILE, Standing.OTHER):
+    def _overwrite(self, batch: Batch, member: int, key: int, existing: Existing) -> bool:
+        """Whether a member can replace what has its path: a file or a link, or an earlier member of the same name."""
+        if existing in (Existing.FILE, Existing.OTHER):
             batch.replacing.add(member)
             return True
-        if standing is not Standing.NOTHING or key not in self._taken or key in self._folders:
+        if existing is not Existing.NOTHING or key not in self._taken or key in self._folders:
             return False
         other, earlier = self._taken[key]
-        if other.wanted.path(earlier) != batch.wanted.path(member):
+        if other.selection.path(earlier) != batch.selection.path(member):
             return False
         other.superseded.add(earlier)
         if earlier in other.replacing:
@@ -277,36 +280,36 @@ class Planner:
         self._taken[key] = batch, member
         return True
 
-    def _another(self, batch: Batch, member: int, key: int) -> bytes:
-        """A path like that of a member at which nothing is."""
-        *above, name = parts_of(batch.wanted.path(member))
+    def _free_path(self, batch: Batch, member: int, key: int) -> bytes:
+        """An unused path: the member's with a number."""
+        *above, name = parts_of(batch.selection.path(member))
         number = self._numbers.get(key, 1)
         while True:
             number += 1
-            parts = (*above, numbered(name, number))
+            parts = (*above, with_number(name, number))
             path = b"/".join(parts)
             other = hash(collision_keys([path])[0])
             if other in self._taken or other in self._folders:
                 continue
-            if self._destination.look(parts) is Standing.NOTHING:
+            if self._destination.look(parts) is Existing.NOTHING:
                 self._numbers[key] = number
                 self._taken[other] = batch, member
                 return path
 
-    # ---- all of it ---------------------------------------------------------------------------------------------
+    # ---- result ------------------------------------------------------------------------------------------------
 
     def files(self) -> Iterator[tuple[Batch, int]]:
-        """Every file to be written."""
+        """Every file to write."""
         return ((batch, member) for batch in self.batches for member in batch.files)
 
     def plan(self) -> ExtractionPlan:
-        """What has been found. Raises SourceError."""
+        """The plan as a value. Raises SourceError."""
         size, free = sum(batch.size(member) for batch, member in self.files()), self._destination.free()
         obstacle = ""
         if size + size // 100 > free:
             obstacle = (
-                f"Nothing was extracted: the members come to {rounded(size)}, and {rounded(free)} are free where "
-                f"{visible(str(self._destination.folder))} is."
+                f"Nothing was extracted: the members need {rounded(size)}, and only {rounded(free)} are free on the "
+                f"disk of {visible(str(self._destination.folder))}."
             )
         return ExtractionPlan(
             visible(str(self._destination.folder)),
@@ -319,14 +322,14 @@ class Planner:
             self.doubtful.all(),
             tuple(self._warnings(size)),
             obstacle,
-            told([each for _, each in self.unfinished], self._destination.folder),
+            unfinished_message([each for _, each in self.unfinished], self._destination.folder),
         )
 
     @property
     def damage(self) -> list[str]:
-        """What is wrong with archives of which all is wanted, so that something that was archived may be missing."""
+        """What is wrong with archives of which all members are selected, so that something may be missing."""
         found = []
-        for archive, members in ((each.archive, each.members) for each in self._wanted):
+        for archive, members in ((each.archive, each.members) for each in self._selections):
             wrong = (each for each in archive.findings if each.severity is Severity.ERROR and each.member is None)
             first = next(wrong, None) if len(members) == len(archive.members) else None
             if first is not None:
@@ -335,11 +338,11 @@ class Planner:
         return found
 
     def _warnings(self, size: int) -> Iterator[str]:
-        """What is worth a thought before it is done."""
+        """What the user should know before extracting."""
         if self._inflating:
             members = count(self._inflating, "member")
-            yield f"{members} will have more than {grouped(RATIO)} times the bytes that the archive has of them."
+            yield f"{members} will expand to more than {grouped(WARNING_RATIO)} times their size in the archive."
         yield from self.damage
-        archives = sum(each.archive.source.size for each in self._wanted)
+        archives = sum(each.archive.source.size for each in self._selections)
         if size > 10 * archives + (1 << 30):
-            yield f"The members come to {rounded(size)}, and the archive has only {rounded(archives)}."
+            yield f"The members need {rounded(size)}, although the archive has only {rounded(archives)}."

@@ -1,4 +1,4 @@
-"""Findings in few words, for places that say many of them."""
+"""Findings in few words, for places that list many of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from inspector.core.finding import Finding
 _END = re.compile(r"(?<=\.) (?=[A-Z'])")
 
 
-def whole(sentence: str) -> str:
-    """A sentence with something at its end: a full stop where it has nothing there."""
+def with_full_stop(sentence: str) -> str:
+    """``sentence`` with a full stop at its end, unless it ends with a mark already."""
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
 def brief(finding: Finding) -> str:
-    """The first sentence of what a finding says, and its code, as in ``Chunk 1 is truncated [rca-truncated].``."""
+    """The first sentence of a finding's message, and its code: ``Chunk 1 is truncated [rca-truncated].``."""
     first = _END.split(finding.message, maxsplit=1)[0].removesuffix(".")
     return f"{first} [{finding.code}]."

@@ -1,4 +1,4 @@
-"""Work that must not be done twice at once."""
+"""A lock for jobs that must not run at the same time."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from threading import Lock
 
 from inspector.core.progress import Progress
 
-_LOOK = 0.05
-"""Seconds between two looks at whether to go on waiting."""
+_POLL_S = 0.05
+"""Seconds between two checks for cancellation while waiting."""
 
 
 class JobLock:
-    """One piece of work after another, in threads of their own."""
+    """Lets the jobs of one session run one after another, each in its own thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
 
     @contextmanager
-    def one(self, progress: Progress) -> Iterator[None]:
-        """Do something while nothing else is done. Raises Cancelled while it waits."""
-        while not self._lock.acquire(timeout=_LOOK):
+    def held(self, progress: Progress) -> Iterator[None]:
+        """Hold the lock inside the block. Raises Cancelled while waiting for it."""
+        while not self._lock.acquire(timeout=_POLL_S):
             progress.advance(0)
         try:
             yield

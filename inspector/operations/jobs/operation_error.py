@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.core.redaction import strip_credentials
 
 
-class Refused(Exception):  # noqa: N818 - an answer rather than an error
+class OperationError(Exception):
     """What was asked for cannot be given; the message is a sentence for a person, with nothing secret in it."""
 
     def __init__(self, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Worker processes that are given one task after another, each of which may die of its task alone."""
+"""A pool of worker processes in which a task that crashes takes only its own process with it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from inspector.core.progress import Progress
-from inspector.operations.jobs.subprogress import Meter
+from inspector.operations.jobs.subprogress import SharedMemoryProgress
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
-DIED = "The process that was checking this ended unexpectedly, so nothing is known of it."
-_LOOK = 0.1
-"""Seconds between two looks at how far the processes are."""
+DIED = "The process that was checking this ended unexpectedly, so nothing is known about it."
+_POLL_S = 0.1
+"""Seconds between two looks at the processes' progress."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """There is no answer to a task, for the reason that ``sentence`` gives; ``begun``: it had to do with the task."""
+class TaskFailure:
+    """A task without an answer; ``sentence`` says why.
+
+    ``begun``: the process had started on it, so it may be the cause.
+    """
 
     sentence: str
     begun: bool = True
@@ -39,9 +42,10 @@ class Lost:
 
 @dataclass(slots=True)
 class _Worker(Generic[Task]):
-    """A process, its end of the pipe, and what it is at.
+    """A process, our end of its pipe, and its current task.
 
-    ``since`` is when it last gave a sign of life (``beat``), infinity while it has not begun: starting is no hanging.
+    ``since`` is when its heartbeat last changed (``beat``), infinity until it starts on the task: starting is not
+    hanging.
     """
 
     place: int
@@ -52,12 +56,12 @@ class _Worker(Generic[Task]):
     since: float = math.inf
 
 
-class Pool(Generic[Task, Answer]):
-    """Up to ``workers`` processes that call ``work(task, progress)``; they end when the block does, whatever they do.
+class ProcessPool(Generic[Task, Answer]):
+    """Up to ``workers`` processes that call ``work(task, progress)``; a context manager that ends them with its block.
 
-    They end with this process too, however that ends. What they have done is added to ``progress``. ``patience`` is
-    how many seconds a task may go on without advancing its progress before its process is ended (0: for ever),
-    ``memory`` how many bytes of address space a process may have (0: any).
+    They also end with this process, however that ends. Their progress is added to ``progress``. ``stall_timeout_s``: a
+    process whose task does not advance for so many seconds is killed (0: never). ``memory_limit``: bytes of address
+    space per process (0: no limit).
     """
 
     def __init__(
@@ -66,85 +70,87 @@ class Pool(Generic[Task, Answer]):
         work: Callable[[Task, Progress], Answer],
         progress: Progress,
         *,
-        patience: float = 0.0,
-        memory: int = 0,
+        stall_timeout_s: float = 0.0,
+        memory_limit: int = 0,
     ) -> None:
         self._context = multiprocessing.get_context("spawn")
         self._theirs, self._lifeline = self._context.Pipe(duplex=False)
         self._work = work
         self._progress = progress
         self._before = progress.done
-        self._patience = patience
-        self._memory = memory
+        self._stall_timeout_s = stall_timeout_s
+        self._memory_limit = memory_limit
         self._counts = self._context.RawArray("Q", workers)
         self._beats = self._context.RawArray("Q", workers)
         self._free = list(range(workers))
         self._workers: list[_Worker[Task]] = []
         self._waiting: deque[Task] = deque()
 
-    def ask(self, task: Task) -> None:
-        """Do this as soon as a process is free."""
+    def submit(self, task: Task) -> None:
+        """Queue a task."""
         self._waiting.append(task)
-        self._deal()
+        self._assign_tasks()
 
-    def answer(self) -> tuple[Task, Answer | Lost]:
-        """The next task that is done, of those that were asked for, and what came of it; raises Cancelled."""
+    def next_result(self) -> tuple[Task, Answer | TaskFailure]:
+        """Wait for any submitted task to end, and return it with its answer; raises Cancelled."""
         while True:
             busy = {worker.pipe: worker for worker in self._workers if worker.task is not None}
-            assert busy, "an answer was wanted and nothing was asked for"
-            ready = wait(list(busy), _LOOK)
-            self._look()
+            assert busy, "no task was submitted"
+            ready = wait(list(busy), _POLL_S)
+            self._update_progress()
             for pipe in ready:
                 assert isinstance(pipe, Connection)
-                return self._came(busy[pipe])
+                return self._receive(busy[pipe])
             for worker in busy.values():
-                if self._hangs(worker):
-                    sentence = f"Checking this was given up: for {self._patience:,.0f} seconds it had come no further."
-                    return self._replaced(worker, sentence)
+                if self._is_stalled(worker):
+                    sentence = (
+                        f"Checking this was given up after {self._stall_timeout_s:,.0f} seconds without progress."
+                    )
+                    return self._drop_worker(worker, sentence)
 
-    def _deal(self) -> None:
+    def _assign_tasks(self) -> None:
         for worker in self._workers:
             if self._waiting and worker.task is None:
-                self._give(worker)
+                self._send_task(worker)
         while self._waiting and self._free:
-            self._give(self._begun(self._free.pop()))
+            self._send_task(self._start_worker(self._free.pop()))
 
-    def _give(self, worker: _Worker[Task]) -> None:
+    def _send_task(self, worker: _Worker[Task]) -> None:
         worker.task = self._waiting.popleft()
         worker.beat, worker.since = self._beats[worker.place], math.inf
-        with suppress(OSError):  # it has died meanwhile, which its end of the pipe says too
+        with suppress(OSError):  # it has died meanwhile, which closes its end of the pipe too
             worker.pipe.send(worker.task)
 
-    def _begun(self, place: int) -> _Worker[Task]:
+    def _start_worker(self, place: int) -> _Worker[Task]:
         ours, theirs = self._context.Pipe()
         meter = (self._counts, self._beats, place)
         process = self._context.Process(
-            target=_serve, args=(self._work, theirs, self._theirs, meter, self._memory), daemon=True
+            target=_serve, args=(self._work, theirs, self._theirs, meter, self._memory_limit), daemon=True
         )
-        with _uninterrupted():
+        with _sigint_blocked():
             process.start()
         theirs.close()
         self._workers.append(_Worker(place, process, ours))
         return self._workers[-1]
 
-    def _came(self, worker: _Worker[Task]) -> tuple[Task, Answer | Lost]:
+    def _receive(self, worker: _Worker[Task]) -> tuple[Task, Answer | TaskFailure]:
         try:
-            answer: Answer | Lost = worker.pipe.recv()
+            answer: Answer | TaskFailure = worker.pipe.recv()
         except (EOFError, OSError):
-            return self._replaced(worker, "")
+            return self._drop_worker(worker, "")
         task, worker.task = worker.task, None
         assert task is not None
-        self._deal()
+        self._assign_tasks()
         return task, answer
 
-    def _replaced(self, worker: _Worker[Task], sentence: str) -> tuple[Task, Lost]:
-        """End a process, and let another do what is left; without a sentence it has ended by itself."""
+    def _drop_worker(self, worker: _Worker[Task], sentence: str) -> tuple[Task, TaskFailure]:
+        """End a worker and continue with others. ``sentence`` says why it is killed; empty if it died by itself."""
         task = worker.task
         assert task is not None
         begun = self._beats[worker.place] != worker.beat or worker.since < math.inf
         code = self._end(worker, kill=bool(sentence))
-        self._deal()
-        return task, Lost(sentence or _died(code), begun)
+        self._assign_tasks()
+        return task, TaskFailure(sentence or _death_message(code), begun)
 
     def _end(self, worker: _Worker[Task], *, kill: bool) -> int | None:
         self._workers.remove(worker)
@@ -157,13 +163,13 @@ class Pool(Generic[Task, Answer]):
         worker.process.close()
         return code
 
-    def _hangs(self, worker: _Worker[Task]) -> bool:
+    def _is_stalled(self, worker: _Worker[Task]) -> bool:
         beat, now = self._beats[worker.place], time.monotonic()
         if beat != worker.beat:
             worker.beat, worker.since = beat, now
-        return 0 < self._patience < now - worker.since
+        return 0 < self._stall_timeout_s < now - worker.since
 
-    def _look(self) -> None:
+    def _update_progress(self) -> None:
         progress = self._progress
         progress.done = max(progress.done, min(progress.total, self._before + sum(self._counts)))
         progress.advance(0)
@@ -174,24 +180,24 @@ class Pool(Generic[Task, Answer]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        with _uninterrupted():
+        with _sigint_blocked():
             for worker in tuple(self._workers):
                 self._end(worker, kill=True)
             self._lifeline.close()
             self._theirs.close()
 
 
-def _died(code: int | None) -> str:
+def _death_message(code: int | None) -> str:
     if code is None or code >= 0:
         return DIED
     with suppress(ValueError):
-        return f"{DIED} It was ended by {signal.Signals(-code).name}, as happens where memory runs out."
+        return f"{DIED} It was ended by {signal.Signals(-code).name}, as happens when memory runs out."
     return DIED
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Processes started here do not hear Ctrl+C, not even before they can say so: it is for the one that asks."""
+def _sigint_blocked() -> Iterator[None]:
+    """Processes started in the block ignore Ctrl+C from their first moment: it is for the process that started them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -202,8 +208,8 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Pulse(Meter):
-    """A progress of one process: how far it is, and that it is alive, stand where others read them."""
+class _Heartbeat(SharedMemoryProgress):
+    """The progress of one worker, which also counts heartbeats in memory that its parent reads."""
 
     def __init__(self, counts: MutableSequence[int], beats: MutableSequence[int], place: int) -> None:
         super().__init__(counts, place)
@@ -221,12 +227,12 @@ def _serve(
     meter: tuple[MutableSequence[int], MutableSequence[int], int],
     memory: int,
 ) -> None:
-    """What a worker does: one task after another, until the pipe closes."""
+    """The loop of a worker: one task after another, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(lifeline,), daemon=True).start()
     if memory:
-        _limit(memory)
-    progress = _Pulse(*meter)
+        _limit_memory(memory)
+    progress = _Heartbeat(*meter)
     while True:
         try:
             pipe.send(attempt(work, pipe.recv(), progress))
@@ -234,27 +240,29 @@ def _serve(
             return
 
 
-def attempt(work: Callable[[Task, Progress], Answer], task: Task, progress: Progress) -> Answer | Lost:
-    """What comes of a task, at the border of a process: a mistake in one task must not end the others."""
+def attempt(work: Callable[[Task, Progress], Answer], task: Task, progress: Progress) -> Answer | TaskFailure:
+    """The answer to a task, or a TaskFailure: a bug in one task must not end the others."""
     try:
         progress.advance(0)
         return work(task, progress)
     except MemoryError:
-        return Lost("Checking this needed more memory than a process may have here, so nothing is known of it.")
+        return TaskFailure(
+            "Checking this needed more memory than a process may use here, so nothing is known about it."
+        )
     except Exception as error:  # noqa: BLE001 - see above
         traceback.print_exc()
-        return Lost(f"This could not be checked because of a mistake in the program: {error!r}.")
+        return TaskFailure(f"This could not be checked because of a bug in the program: {error!r}.")
 
 
-def _limit(memory: int) -> None:
+def _limit_memory(memory: int) -> None:
     with suppress(ImportError, OSError, ValueError):
         import resource  # there is none on Windows
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
-def _end_with(lifeline: Connection) -> None:
-    """End this process when the other end of the pipe is closed."""
+def _exit_with_parent(lifeline: Connection) -> None:
+    """Exit when the other end of the pipe is closed."""
     try:
         lifeline.recv_bytes()
     except (EOFError, OSError):

@@ -1,4 +1,4 @@
-"""Long work that is made of several archives: one progress for all of it, which never goes back."""
+"""Progress of work on several archives: one progress for all of it, which never goes back."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Answer = TypeVar("Answer")
 READING, CHECKING = "Reading", "Checking"
 
 
-class Subprogress(Progress):
-    """The progress of one part, which makes the bytes ``[start, stop)`` of the progress ``whole``.
+class SubProgress(Progress):
+    """The progress of one part, which covers the bytes ``[start, stop)`` of the progress ``whole``.
 
-    The part may have any number of stages. Those that count in bytes move the whole, as far as none did before; those
-    that count other things only say what is being done.
+    The part may have any number of stages. Stages that count bytes advance the whole, and never move it back; stages
+    that count other things only change its label.
     """
 
     def __init__(self, whole: Progress, start: int, stop: int) -> None:
@@ -30,29 +30,29 @@ class Subprogress(Progress):
 
     @property
     def done(self) -> int:
-        """How far the present stage is."""
+        """How far the current stage is, in its own unit."""
         return self._done
 
     @done.setter
     def done(self, done: int) -> None:
         self._done = done
         if self.unit == "bytes" and self.total > 0:
-            self._reach(self._start + (self._stop - self._start) * min(done, self.total) // self.total)
+            self._advance_to(self._start + (self._stop - self._start) * min(done, self.total) // self.total)
 
-    def _reach(self, place: int) -> None:
+    def _advance_to(self, place: int) -> None:
         if place > self._whole.done:
             self._whole.done = place
 
     def fill(self) -> None:
-        """Say that all of the part is done."""
-        self._reach(self._stop)
+        """Mark the whole part as done."""
+        self._advance_to(self._stop)
 
     def begin(self, label: str, total: int, unit: str = "bytes") -> None:
         self._whole.label = label
         super().begin(label, total, unit)
 
     def advance(self, count: int) -> None:
-        """See Progress; pausing and cancelling are asked of the whole."""
+        """See Progress; the whole decides about pausing and cancelling."""
         if count:
             self.done += count
         self._whole.advance(0)
@@ -61,10 +61,10 @@ class Subprogress(Progress):
         self._whole.wait()
 
 
-def shares(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Progress]:
-    """A progress for each of several parts of so many bytes, in turn; a single part has all of it to itself.
+def subprogresses(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Progress]:
+    """A progress for each of several parts of ``sizes`` bytes, in turn; a single part gets ``progress`` itself.
 
-    A part is filled when the next is asked for.
+    A part is marked as done when the next one is requested.
     """
     if len(sizes) == 1:
         yield progress
@@ -72,33 +72,33 @@ def shares(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Pro
     progress.begin(label, sum(sizes))
     start = 0
     for size in sizes:
-        share = Subprogress(progress, start, start + size)
-        yield share
-        share.fill()
+        part = SubProgress(progress, start, start + size)
+        yield part
+        part.fill()
         start += size
 
 
-def together(
+def map_with_progress(
     progress: Progress,
     label: str,
     sizes: Sequence[int],
     work: Callable[[int, Progress], Answer],
-    most: int,
+    max_threads: int,
     unit: str = "bytes",
 ) -> Generator[Answer]:
-    """What ``work`` gives for each of several parts of so many bytes, in turn; up to ``most`` are worked on at a time.
+    """Yield ``work(at, progress)`` for each of several parts of ``sizes`` bytes, in order, using up to ``max_threads``.
 
-    ``unit``: the sizes count something else. A single part has all of ``progress`` to itself. Pausing and cancelling
-    are asked of that. Raises Cancelled, and what ``work`` raises.
+    ``unit`` is what the sizes count. A single part gets ``progress`` itself, which also decides about pausing and
+    cancelling. Raises Cancelled, and what ``work`` raises.
     """
-    if len(sizes) == 1 or most == 1:
-        for at, part in enumerate(shares(progress, label, sizes)):
+    if len(sizes) == 1 or max_threads == 1:
+        for at, part in enumerate(subprogresses(progress, label, sizes)):
             yield work(at, part)
         return
     progress.begin(label, sum(sizes), unit)
     before = 0
 
-    def look(running: list[Progress]) -> None:
+    def update(running: list[Progress]) -> None:
         progress.done = max(progress.done, before + sum(each.done for each in running))
         if progress.paused:
             for each in running:
@@ -107,17 +107,19 @@ def together(
         for each in running:
             each.resume()
 
-    came = map_ordered(range(len(sizes)), lambda at, own: work(at, Subprogress(own, 0, sizes[at])), most, look)
-    with closing(came):
-        for size, answer in zip(sizes, came, strict=True):
+    answers = map_ordered(
+        range(len(sizes)), lambda at, own: work(at, SubProgress(own, 0, sizes[at])), max_threads, update
+    )
+    with closing(answers):
+        for size, answer in zip(sizes, answers, strict=True):
             before += size
             progress.done = max(progress.done, before)
             progress.advance(0)
             yield answer
 
 
-class Meter(Progress):
-    """A progress whose ``done`` stands in a place of ``counts``, which other processes read."""
+class SharedMemoryProgress(Progress):
+    """A progress whose ``done`` is ``counts[place]``, in memory that other processes read."""
 
     def __init__(self, counts: MutableSequence[int], place: int) -> None:
         self._counts = counts
@@ -126,7 +128,7 @@ class Meter(Progress):
 
     @property
     def done(self) -> int:
-        """Bytes that were done in this process, all archives together."""
+        """Bytes done in this process, over all archives."""
         return self._counts[self._place]
 
     @done.setter

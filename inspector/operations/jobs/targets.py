@@ -1,4 +1,4 @@
-"""Where new files may go, in a folder or on S3, and writing them so that they are there all at once or not at all."""
+"""Targets of new archives, in a folder or on S3: checking them first, and writing them all together or not at all."""
 
 from __future__ import annotations
 
@@ -12,55 +12,55 @@ from inspector.core.hints import already_exists
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.sources.local.atomic import NewFiles
 from inspector.sources.local.disk_calls import Disk, unusable
-from inspector.sources.local.new_files import NewFiles
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.sentences import S3Error
 
 Target = Path | Address
-"""Where an archive is to be: a file, or an object on S3."""
+"""Where an archive is written: a file, or an object on S3."""
 
 
-class New(Protocol):
-    """An archive while it is written; ``size`` is how many bytes it has so far. Raises SourceError and Cancelled."""
+class NewArchiveFile(Protocol):
+    """An archive being written; ``size`` in bytes, so far. All methods raise SourceError and Cancelled."""
 
     size: int
 
     def write(self, data: bytes) -> None:
-        """Write behind what is there."""
+        """Append ``data``."""
 
     def keep(self, offset: int, length: int) -> None:
-        """Say, before they are written, that these bytes will be written over."""
+        """Announce, before they are written, that these bytes will be overwritten later."""
 
     def overwrite(self, offset: int, data: bytes) -> None:
-        """Write over bytes that have been written."""
+        """Overwrite bytes that have been written."""
 
     def copy(self, descriptor: int, length: int, progress: Progress) -> int:
-        """Let the system copy from an open file, see NewFile.copy: how many bytes it took."""
+        """Append from an open file with the system's copy call (see NewFile.copy); returns how many bytes it copied."""
 
 
-class News(Protocol):
-    """Archives that take their places together."""
+class NewArchiveFiles(Protocol):
+    """Archives that appear together."""
 
-    def add(self, place: Any, /) -> New:
-        """Begin the one at a Target."""
+    def add(self, place: Any, /) -> NewArchiveFile:
+        """Begin the archive at a Target."""
 
 
 def target_of(text: str) -> Target:
-    """Where a user wants an archive to be; raises SourceError for an address that is none."""
+    """The target that a user names; raises SourceError for an invalid address."""
     return parse(text) if is_s3(text) else Path(text)
 
 
 @contextmanager
 def new_archives(
     target: Target, progress: Progress, *, overwrite: bool, connection: Connection = DEFAULT, disk: Disk | None = None
-) -> Iterator[News]:
-    """Archives that are there when the block has ended without an exception, and not otherwise.
+) -> Iterator[NewArchiveFiles]:
+    """Archives that appear when the block ends without an exception, and not otherwise.
 
-    They are where ``target`` is: files of this machine, or objects. Raises SourceError and Cancelled.
+    They are files or objects, as ``target`` is. Raises SourceError and Cancelled.
     """
     if isinstance(target, Path):
         with NewFiles(replace=overwrite, disk=disk) as files:
@@ -72,15 +72,15 @@ def new_archives(
         with cancelling(progress), NewObjects(connection, replace=overwrite) as objects:
             yield objects
     except S3Error as error:
-        raise SourceError(f"{visible(str(target))} was not made: {error}") from error
+        raise SourceError(f"{visible(str(target))} was not created: {error}") from error
 
 
-def see_that_it_may_be_written(paths: Collection[Target], *, overwrite: bool, connection: Connection = DEFAULT) -> None:
-    """Refuse, before anything is read, targets that are there already or cannot be there.
+def check_targets(paths: Collection[Target], *, overwrite: bool, connection: Connection = DEFAULT) -> None:
+    """Refuse targets that exist already or cannot be written, before anything is read.
 
-    Raises Refused, and SourceError where it cannot be told.
+    Raises OperationError, and SourceError if a target cannot be examined.
     """
-    _see_that_objects_may_be_written([each for each in paths if isinstance(each, Address)], overwrite, connection)
+    _check_object_targets([each for each in paths if isinstance(each, Address)], overwrite, connection)
     for path in paths:
         if isinstance(path, Address):
             continue
@@ -90,26 +90,26 @@ def see_that_it_may_be_written(paths: Collection[Target], *, overwrite: bool, co
         except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError) as error:  # a name too long, or with a NUL
-            raise Refused(unusable(str(path), error)) from error
+            raise OperationError(unusable(str(path), error)) from error
         if path.is_dir() or not path.name:
-            raise Refused(f"{name} is a folder, and a file is to be written there: choose another name.")
+            raise OperationError(f"{name} is a folder; choose the name of a file.")
         if os.path.lexists(path) and not overwrite:
-            raise Refused(already_exists(name))
+            raise OperationError(already_exists(name))
         if not path.parent.is_dir():
-            raise Refused(f"{name} cannot be written: its folder does not exist.")
+            raise OperationError(f"{name} cannot be written: its folder does not exist.")
 
 
-def _see_that_objects_may_be_written(places: list[Address], overwrite: bool, connection: Connection) -> None:
+def _check_object_targets(places: list[Address], overwrite: bool, connection: Connection) -> None:
     if not places:
         return
     from inspector.sources.s3.new_objects import NewObjects  # loads boto3
 
     for place in places:
-        see_that_it_has_a_name(place)
+        check_object_name(place)
         NewObjects(connection, replace=overwrite).see_that_it_is_free(place)
 
 
-def see_that_it_has_a_name(place: Address) -> None:
-    """Raise Refused where no object can be at an address."""
+def check_object_name(place: Address) -> None:
+    """Raise OperationError for an address that cannot be an object."""
     if not place.name:
-        raise Refused(f"{visible(str(place))} is a prefix, and an object is to be written: give it a name.")
+        raise OperationError(f"{visible(str(place))} is a prefix; add the name of an object to it.")

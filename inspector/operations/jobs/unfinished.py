@@ -1,26 +1,40 @@
-"""What programs that were killed have left where files are written: to be said, and removed on the user's word."""
+"""Files and uploads that killed runs have left unfinished: reported, and removed only with --remove-unfinished."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.core.hints import Hint, hint
-from inspector.core.names import listed, visible
+from inspector.core.names import encoded, listed, visible
 from inspector.core.numbers import count, rounded
+from inspector.core.source import SourceError
 from inspector.sources.local.unfinished import Unfinished, remove, unfinished
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.upload_notes import Note, noted
 
-_NAMED = 3
-"""The most files that are named."""
+if TYPE_CHECKING:
+    from inspector.sources.s3.sender import Sender
+
+_MAX_NAMES = 3
+"""Files or uploads that one message names."""
+_HTTP_NOT_FOUND = 404
 
 
-def told(found: Iterable[Unfinished], folder: Path) -> str:
-    """A sentence on what was found in a folder or beneath it; empty where that is nothing."""
+# ---- files -------------------------------------------------------------------------------------------------------
+
+
+def unfinished_message(found: Iterable[Unfinished], folder: Path) -> str:
+    """The message about unfinished files in or below a folder; empty if there are none."""
     every = list(found)
     if not every:
         return ""
-    names = listed((os.fsencode(each.name) for each in every), len(every), _NAMED)
+    names = listed((os.fsencode(each.name) for each in every), len(every), _MAX_NAMES)
     are, them = ("is", "it") if len(every) == 1 else ("are", "them")
     files, size = count(len(every), "unfinished file"), rounded(sum(each.size for each in every))
     return (
@@ -29,20 +43,118 @@ def told(found: Iterable[Unfinished], folder: Path) -> str:
     )
 
 
-def said_of(folders: Iterable[Path]) -> Iterator[str]:
-    """A sentence on each of the folders in which something is unfinished."""
-    return filter(None, (told(unfinished(folder), folder) for folder in dict.fromkeys(folders)))
+def report_unfinished(folders: Iterable[Path]) -> Iterator[str]:
+    """A message for each of the folders that has unfinished files."""
+    return filter(None, (unfinished_message(unfinished(folder), folder) for folder in dict.fromkeys(folders)))
 
 
-def removed(folders: Iterable[Path]) -> Iterator[str]:
-    """Remove what is unfinished in these folders, and say of each how much that was."""
+def remove_unfinished(folders: Iterable[Path]) -> Iterator[str]:
+    """Remove the unfinished files in these folders; a message for each folder that had any."""
     for folder in dict.fromkeys(folders):
         gone = [each for each in unfinished(folder) if remove(folder, each)]
-        yield from [told_removed(gone, folder)] if gone else []
+        if gone:
+            yield removed_message(gone, folder)
 
 
-def told_removed(gone: list[Unfinished], folder: Path) -> str:
-    """A sentence on what was removed in a folder or beneath it."""
+def removed_message(gone: list[Unfinished], folder: Path) -> str:
+    """The message about files that were removed in or below a folder."""
     files, size = count(len(gone), "unfinished file"), rounded(sum(each.size for each in gone))
     verb = "was" if len(gone) == 1 else "were"
     return f"{files} of a run that was killed {verb} removed in {visible(str(folder))}: {size}."
+
+
+# ---- uploads to S3 -----------------------------------------------------------------------------------------------
+
+
+def report_uploads(target: Address, connection: Connection) -> Iterator[str]:
+    """A message about uploads into the bucket of ``target`` that this program began and no process continues.
+
+    Makes no request. Raises SourceError for a connection that cannot be used.
+    """
+    from inspector.sources.s3.sender import sender_for  # loads boto3
+
+    left = []
+    for address, _, note in noted(sender_for(connection).endpoint, target.bucket):
+        if note is not None:
+            note.leave()
+            left.append(address)
+    if left:
+        them = "it" if len(left) == 1 else "them"
+        yield (
+            f"{count(len(left), 'unfinished upload')} of a run that was killed {_was(left)} left in "
+            f"{_bucket(target)}: {_named(left)}. Nobody can see what was sent, and it may cost money; remove "
+            f"{them}{hint(Hint.REMOVE_UNFINISHED)} or leave {them}."
+        )
+
+
+def remove_uploads(target: Address, connection: Connection) -> Iterator[str]:
+    """Abort the uploads into the bucket of ``target`` that this program began and no process continues.
+
+    Yields messages about what was aborted, and about other uploads into the folder of ``target``, which are left alone
+    because their owners are unknown. Raises SourceError if the server cannot be reached.
+    """
+    from inspector.sources.s3.sender import sender_for  # loads boto3
+
+    sender, ledger = sender_for(connection), Ledger()
+    running, gone, failures = set(), [], []
+    for address, upload, note in noted(sender.endpoint, target.bucket):
+        if note is None:
+            running.add(upload)
+            continue
+        failure = _abort(sender, note, ledger)
+        if failure:
+            failures.append(failure)
+        elif failure is not None:
+            gone.append(address)
+    if gone:
+        yield (
+            f"{count(len(gone), 'unfinished upload')} of a run that was killed {_was(gone)} removed in "
+            f"{_bucket(target)}: {_named(gone)}."
+        )
+    yield from failures
+    yield from _report_other_uploads(sender, target, running, ledger)
+
+
+def _abort(sender: Sender, note: Note, ledger: Ledger) -> str | None:
+    """Abort an upload; returns the message if that failed, empty if it worked, None if the upload was gone already."""
+    from inspector.sources.s3.sender import Upload  # loads boto3
+
+    try:
+        sender.abort(Upload(note.address, note.id, note=note), ledger)
+    except S3Error as error:
+        if error.status == _HTTP_NOT_FOUND:
+            return None
+        return f"The upload {visible(note.id)} of {visible(note.address.location)} could not be removed: {error}"
+    return ""
+
+
+def _report_other_uploads(sender: Sender, target: Address, running: Collection[str], ledger: Ledger) -> Iterator[str]:
+    folder = target.with_name("")
+    try:
+        there = sender.uploads(folder, ledger)
+    except SourceError as error:
+        yield f"Other unfinished uploads into {visible(folder.location)} could not be listed: {error}"
+        return
+    others = [each for each in there if each.id not in running]
+    if len(others) < len(there):
+        go = "goes" if len(there) - len(others) == 1 else "go"
+        yield f"{count(len(there) - len(others), 'upload')} of this program into {visible(folder.location)} {go} on."
+    if others:
+        keys = listed((encoded(each.key) for each in others), len(others), _MAX_NAMES)
+        yield (
+            f"{count(len(others), 'other upload')} into {visible(folder.location)} {_was(others)} begun and not "
+            f"ended, and left alone because their owners may still continue them: {keys}. To end one, use "
+            f"aws s3api abort-multipart-upload; the id of the first is {visible(others[0].id)}."
+        )
+
+
+def _bucket(target: Address) -> str:
+    return visible(Address(target.bucket, "").location)
+
+
+def _was(found: Sequence[object]) -> str:
+    return "was" if len(found) == 1 else "were"
+
+
+def _named(found: Sequence[Address]) -> str:
+    return listed((encoded(each.key) for each in found), len(found), _MAX_NAMES)

@@ -1,4 +1,4 @@
-"""Folders that hold the ranges of datasets: a bucket's root or a part of it.
+"""Folders with the ranges of datasets: a bucket's root or a part of it.
 
 S3 Storage Layout for datas3t, Overall Structure: ``dataset/<name>/datapoints/<from>-<to>.tar`` and ``.tar.metadata``;
 the later layout is ``datas3t/<name>/dataranges/<from>-<to>-<counter>.tar`` and ``.index``.
@@ -19,7 +19,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.formats.datas3t.datapoints import headers_of
 from inspector.formats.datas3t.keys import RangeName, range_name
-from inspector.operations.open.opening import HOLDERS, ROOTS
+from inspector.operations.open.opening import DATASET_ROOTS, RANGE_FOLDERS
 from inspector.sources.local.folder import Entry, Folder, LocalFolder
 
 OVERLAP = "datas3t-range-overlap"
@@ -29,27 +29,27 @@ _BESIDE = (".tar.metadata", ".index")
 
 
 def open_collection(folder: Path) -> Collection | None:
-    """The ranges in a folder of this machine, see collection_in."""
+    """The ranges in a local folder, see ``collection_in``."""
     return collection_in(LocalFolder(folder.resolve()))
 
 
 def collection_in(folder: Folder) -> Collection | None:
-    """The ranges in ``folder``, or None where it holds none; raises SourceError where a folder cannot be read.
+    """The ranges in ``folder``, None if it has none; raises SourceError if a folder cannot be read.
 
     It may be a bucket's root, its ``dataset`` folder, one dataset, or the folder of its ranges. Only names are read.
     """
     ranges: list[Range] = []
     orphans: list[Orphan] = []
-    holders = list(_holders(folder))
-    for dataset, holder in holders:
+    folders = list(_range_folders(folder))
+    for dataset, holder in folders:
         found, left = _ranges(dataset, holder.entries())
         ranges += found
         orphans += left
     if not ranges and not orphans:
         return None
     ranges.sort(key=lambda each: (each.dataset, each.first, each.last, each.name))
-    datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in holders)))
-    findings = [*map(_finding, orphans), *_gaps(ranges)]
+    datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in folders)))
+    findings = [*map(_orphan_finding, orphans), *_gaps(ranges)]
     title = count(len(datasets), "dataset") + f", {count(len(ranges), 'range')}"
     return Collection(
         folder.location, title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)), tuple(orphans)
@@ -57,26 +57,26 @@ def collection_in(folder: Folder) -> Collection | None:
 
 
 def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[Finding]:
-    """What is to be said of range ``at``, which has been decoded: the keys it shares, with their headers as spans."""
+    """The findings about keys that the decoded range ``at`` shares, with the headers of those keys as spans."""
     for overlap in collection.overlaps:
         if overlap.later == at:
             spans = tuple(islice(headers_of(archive, overlap.first, overlap.last), MAX_FINDINGS_PER_KIND))
-            here = "" if spans else " Their names say so: this one holds no such key."
+            here = "" if spans else " This follows from their names: this one has no member with such a key."
             yield replace(overlap.finding, message=overlap.finding.message + here, spans=spans)
 
 
-def _holders(folder: Folder) -> Iterator[tuple[str, Folder]]:
+def _range_folders(folder: Folder) -> Iterator[tuple[str, Folder]]:
     """The folders of ranges in ``folder``, each with the name of its dataset."""
     inside = folder.entries()
-    if any(range_name(entry.name) for entry in inside) or (folder.name in HOLDERS and _beside(inside)):
-        yield folder.above if folder.name in HOLDERS else folder.name, folder
+    if any(range_name(entry.name) for entry in inside) or (folder.name in RANGE_FOLDERS and _beside(inside)):
+        yield folder.above if folder.name in RANGE_FOLDERS else folder.name, folder
         return
-    if any(entry.folder and entry.name in HOLDERS for entry in inside):
-        yield from ((folder.name, holder) for holder in _inside(folder, HOLDERS))
+    if any(entry.folder and entry.name in RANGE_FOLDERS for entry in inside):
+        yield from ((folder.name, holder) for holder in _inside(folder, RANGE_FOLDERS))
         return
-    for root in _inside(folder, ROOTS):
+    for root in _inside(folder, DATASET_ROOTS):
         yield from _datasets(root, root.entries())
-    yield from _datasets(folder, (entry for entry in inside if entry.name not in ROOTS))
+    yield from _datasets(folder, (entry for entry in inside if entry.name not in DATASET_ROOTS))
 
 
 def _inside(folder: Folder, names: Iterable[str]) -> Iterator[Folder]:
@@ -87,11 +87,11 @@ def _datasets(folder: Folder, inside: Iterable[Entry]) -> Iterator[tuple[str, Fo
     for entry in inside:
         dataset = folder.inside(entry.name) if entry.folder else None
         if dataset is not None:
-            yield from ((dataset.name, holder) for holder in _inside(dataset, HOLDERS))
+            yield from ((dataset.name, holder) for holder in _inside(dataset, RANGE_FOLDERS))
 
 
 def _beside(inside: Iterable[Entry]) -> dict[str, Entry]:
-    """Metadata and index files, by the name of the tar they describe."""
+    """Metadata and index files by the name of the tar they describe."""
     found: dict[str, Entry] = {}
     for suffix in reversed(_BESIDE):
         for entry in inside:
@@ -102,7 +102,7 @@ def _beside(inside: Iterable[Entry]) -> dict[str, Entry]:
 
 
 def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Orphan]]:
-    """The ranges in one folder, and what stands in it without its tar."""
+    """The ranges in one folder, and the metadata without a tar."""
     beside = _beside(inside)
     ranges: list[Range] = []
     for entry in inside:
@@ -119,17 +119,17 @@ def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Or
     return ranges, orphans
 
 
-def _finding(orphan: Orphan) -> Finding:
+def _orphan_finding(orphan: Orphan) -> Finding:
     return Finding(
         Severity.ERROR,
         "datas3t-metadata-orphan",
-        f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)} is an orphan: the tar that this metadata "
+        f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)} is an orphan: the tar that it "
         "describes is missing.",
     )
 
 
 def _neighbours(ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:
-    """Each range that has others of its dataset before it: the one of those that reaches farthest, and its number."""
+    """For each range but the first of its dataset: the earlier range that reaches farthest, and its own number."""
     widest: Range | None = None
     for number, each in enumerate(ranges):
         if widest is not None and widest.dataset == each.dataset:
@@ -139,7 +139,7 @@ def _neighbours(ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:
 
 
 def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
-    """The keys that two ranges of one dataset share."""
+    """The overlaps between ranges of one dataset."""
     for before, number in _neighbours(ranges):
         each = ranges[number]
         last = min(each.last, before.last)
@@ -153,7 +153,7 @@ def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
 
 
 def _gaps(ranges: Sequence[Range]) -> Iterator[Finding]:
-    """The keys between ranges of one dataset."""
+    """Findings about the keys missing between ranges of one dataset."""
     for before, number in _neighbours(ranges):
         each = ranges[number]
         if each.first > before.last + 1:

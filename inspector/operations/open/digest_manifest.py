@@ -1,4 +1,4 @@
-"""Digest manifests: text files that name digests of files, as ``sha256sum``, ``b2sum`` and ``xxhsum`` write and read.
+"""Digest manifests: text files with digests of files, as ``sha256sum``, ``b2sum`` and ``xxhsum`` write and read them.
 
 A line is ``<hex>  <name>`` (``*`` before the name: read as binary), or with ``--tag`` ``SHA256 (<name>) = <hex>``. A
 backslash before a line says that backslashes, line feeds and carriage returns in the name are escaped.
@@ -17,10 +17,10 @@ from inspector.core.names import visible
 from inspector.core.source import HiddenError, Source
 from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES, Algorithm
 
-LARGEST_LINE = 1 << 17
-"""Bytes of the longest line that is read: a name of 65,535 bytes may be escaped in it."""
+MAX_LINE_BYTES = 1 << 17
+"""Longer lines are cut off; a name of 65,535 bytes fits even if all of it is escaped."""
 
-_READ = 1 << 20
+_READ_BYTES = 1 << 20
 _TEXT = re.compile(rb"(XXH3_)?([0-9A-Fa-f]{8,128})(?: [ *]?(.+))?", re.DOTALL)
 _TAGGED = re.compile(rb"([A-Za-z0-9]+(?:[-/][0-9]+)?) ?\((.+)\) = ([0-9A-Fa-f]{8,128})", re.DOTALL)
 _ESCAPE = re.compile(rb"\\([\\nr])")
@@ -28,17 +28,17 @@ _ESCAPED = {b"\\": b"\\", b"n": b"\n", b"r": b"\r"}
 
 
 class Hash(Protocol):
-    """What computes a digest."""
+    """The interface of hashlib's objects."""
 
     def update(self, data: bytes, /) -> None:
-        """Take in more bytes."""
+        """Add bytes."""
 
     def hexdigest(self) -> str:
-        """The digest of what was taken in."""
+        """The digest in hex."""
 
 
 def new_hash(algorithm: Algorithm, size: int = 0) -> Hash:
-    """A digest of nothing yet, of ``size`` bytes where that can be chosen."""
+    """A new hash object; ``size`` is the digest's size in bytes, for algorithms where it can be chosen."""
     if algorithm.tag.startswith("XXH"):
         return _xxhash(algorithm.tag)
     if algorithm.chosen:
@@ -59,8 +59,8 @@ _XXHASHES = {4: _BY_TAG["xxh32"], 8: _BY_TAG["xxh64"], 16: _BY_TAG["xxh128"]}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One line: ``digest`` in lower-case hex; ``name`` as bytes, None on a line that is nothing but a digest."""
+class ManifestEntry:
+    """One line: ``digest`` in lower-case hex; ``name`` is None on a line with only a digest."""
 
     line: int
     algorithm: Algorithm
@@ -69,26 +69,26 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
-    """A manifest beside an archive; ``algorithm`` is what its suffix says."""
+class DigestManifest:
+    """A manifest beside an archive; ``algorithm`` follows from its suffix."""
 
     source: Source
     algorithm: Algorithm
 
     @property
     def name(self) -> str:
-        """Its file name, for a person."""
+        """Its printable file name."""
         return visible(PurePath(self.source.name).name)
 
-    def entries(self) -> Iterator[Entry | int]:
-        """Its lines, the number of each one that is no entry; comments and empty lines are passed over."""
+    def entries(self) -> Iterator[ManifestEntry | int]:
+        """Its entries, and the number of each line that is not one; comments and empty lines are skipped."""
         for number, line in enumerate(_lines(self.source), 1):
             text = line.rstrip(b"\r")
             if not text.strip() or text.startswith(b"#"):
                 continue
             yield self._entry(number, text) or number
 
-    def _entry(self, number: int, text: bytes) -> Entry | None:
+    def _entry(self, number: int, text: bytes) -> ManifestEntry | None:
         escaped = text.startswith(b"\\")
         found = _parsed(text[escaped:], self.algorithm)
         if found is None:
@@ -98,7 +98,7 @@ class Manifest:
             return None
         if escaped and name is not None:
             name = _ESCAPE.sub(lambda escape: _ESCAPED[escape[1]], name)
-        return Entry(number, algorithm, digest.decode().lower(), name)
+        return ManifestEntry(number, algorithm, digest.decode().lower(), name)
 
 
 def _parsed(text: bytes, default: Algorithm) -> tuple[Algorithm, bytes, bytes | None] | None:
@@ -120,18 +120,18 @@ def _xxhash_of(digest: bytes, default: Algorithm) -> Algorithm:
 
 
 def _lines(source: Source) -> Iterator[bytes]:
-    """The lines of a file; one that is too long is cut off."""
+    """The lines of a file, cut off after MAX_LINE_BYTES."""
     rest, at = b"", 0
-    while data := source.read(at, _READ):
+    while data := source.read(at, _READ_BYTES):
         at += len(data)
         *lines, rest = (rest + data).split(b"\n")
-        yield from (line[:LARGEST_LINE] for line in lines)
-        rest = rest[:LARGEST_LINE]
+        yield from (line[:MAX_LINE_BYTES] for line in lines)
+        rest = rest[:MAX_LINE_BYTES]
     if rest:
         yield rest
 
 
-def manifests(source: Source) -> Iterator[Manifest]:
+def manifests(source: Source) -> Iterator[DigestManifest]:
     """The manifests beside a source, as far as it is told which there are. Raises SourceError."""
     for suffix, algorithm in SUFFIXES.items():
         try:
@@ -139,11 +139,11 @@ def manifests(source: Source) -> Iterator[Manifest]:
         except HiddenError:
             continue  # nothing makes one likely
         if beside is not None:
-            yield Manifest(beside, algorithm)
+            yield DigestManifest(beside, algorithm)
 
 
-def written(digest: str, name: bytes, algorithm: Algorithm) -> bytes:
-    """The line that says the digest of a file, as the tools write it."""
+def manifest_line(digest: str, name: bytes, algorithm: Algorithm) -> bytes:
+    """The line for one file, as the tools write it."""
     mark = b"XXH3_" if algorithm.tag == "XXH3" else b""
     plain = name.translate(None, b"\\\n\r") == name
     if not plain:

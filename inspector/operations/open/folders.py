@@ -1,4 +1,4 @@
-"""From the locations a user names to the archives that are to be checked."""
+"""Expanding the locations that a user names into the archives to check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.core.source import SourceError
 from inspector.formats import FORMATS
 from inspector.operations.open.collection import collection_in, open_collection
 from inspector.operations.open.opening import open_place
-from inspector.operations.protocol.check_views import SUFFIXES, CheckLocation
+from inspector.operations.protocol.check_views import SUFFIXES, CheckTarget
 from inspector.sources.local.disk_calls import reason, unusable
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -25,52 +25,50 @@ _BESIDE = (".metadata", *SUFFIXES)
 
 
 def expanded(
-    locations: Iterable[str], connection: Connection = DEFAULT, passed: list[str] | None = None
-) -> Iterator[CheckLocation]:
-    """The locations to check: a folder stands for the files in it and beneath, in sorted order.
+    locations: Iterable[str], connection: Connection = DEFAULT, skipped: list[str] | None = None
+) -> Iterator[CheckTarget]:
+    """The locations to check: a folder is replaced by the files in and below it, in sorted order.
 
-    One that is a collection is a location itself, and stands for what else is in it too.
-
-    A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
-    not by itself; what is no regular file is left out, and added to ``passed``. A folder that cannot be listed is a
-    location: opening it says why.
+    A folder that is a collection is a location itself, followed by the other files in it. A file that belongs to an
+    archive beside it (metadata, an index, a digest manifest) is checked with that archive; what is not a regular file
+    is left out and added to ``skipped``. A folder that cannot be listed stays a location: opening it says why.
     """
     for location in locations:
         path = Path(location)
         if is_s3(location):
             yield from _on_s3(location, connection)
         elif path.is_dir():
-            yield from _in_folder(location, path, passed)
+            yield from _in_folder(location, path, skipped)
         else:
-            yield CheckLocation(location)
+            yield CheckTarget(location)
 
 
-def _in_folder(location: str, path: Path, passed: list[str] | None) -> Iterator[CheckLocation]:
+def _in_folder(location: str, path: Path, skipped: list[str] | None) -> Iterator[CheckTarget]:
     try:
         collection = open_collection(path)
     except SourceError as error:
-        yield CheckLocation(location, why=str(error))
+        yield CheckTarget(location, why=str(error))
         return
     if collection is None:
-        yield from beneath(path, passed)
+        yield from beneath(path, skipped)
         return
-    yield CheckLocation(location)
+    yield CheckTarget(location)
     base = path.resolve()
-    is_else = _is_else(collection)
-    for each in beneath(path, passed):
-        if is_else(str(base / Path(each.location).relative_to(path))):
+    is_other = _not_in_collection(collection)
+    for each in beneath(path, skipped):
+        if is_other(str(base / Path(each.location).relative_to(path))):
             yield each
 
 
-def _is_else(collection: Collection) -> Callable[[str], bool]:
-    """Whether a file in the folder of a collection is none of its own."""
+def _not_in_collection(collection: Collection) -> Callable[[str], bool]:
+    """A function that tells whether a file in the folder of a collection does not belong to it."""
     theirs = {name for each in collection.ranges for name in (each.location, each.beside)}
     orphans = {each.name for each in collection.orphans}
     return lambda location: location not in theirs and Path(location).name not in orphans
 
 
-def beneath(path: Path, passed: list[str] | None = None) -> Iterator[CheckLocation]:
-    """The files in a folder and beneath it, in sorted order, each with those that belong to it, see ``expanded``."""
+def beneath(path: Path, skipped: list[str] | None = None) -> Iterator[CheckTarget]:
+    """The files in and below a folder, in sorted order, each with the files that belong to it, see ``expanded``."""
     closed: list[OSError] = []
     for folder, folders, names in os.walk(path, onerror=closed.append):
         folders.sort()
@@ -82,47 +80,47 @@ def beneath(path: Path, passed: list[str] | None = None) -> Iterator[CheckLocati
             try:
                 regular = file.is_file()
             except OSError as error:
-                yield CheckLocation(str(file), why=unusable(str(file), error))
+                yield CheckTarget(str(file), why=unusable(str(file), error))
                 continue
             if regular:
-                yield CheckLocation(
+                yield CheckTarget(
                     str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name])
                 )
-            elif passed is not None:
-                passed.append(str(file))
+            elif skipped is not None:
+                skipped.append(str(file))
     for each in closed:
         name = visible(str(each.filename))
-        yield CheckLocation(str(each.filename), why=f"The folder {name} cannot be read: {reason(each)}.")
+        yield CheckTarget(str(each.filename), why=f"The folder {name} cannot be read: {reason(each)}.")
 
 
-def _on_s3(location: str, connection: Connection) -> Iterator[CheckLocation]:
+def _on_s3(location: str, connection: Connection) -> Iterator[CheckTarget]:
     try:
         place = _place(location, connection)
     except SourceError as error:
-        yield CheckLocation(location, connection=connection, why=str(error))
+        yield CheckTarget(location, connection=connection, why=str(error))
         return
     if not isinstance(place, S3Prefix):
-        yield CheckLocation(location, connection=connection, place=place)
+        yield CheckTarget(location, connection=connection, place=place)
         return
     try:
         collection = collection_in(place)
     except SourceError as error:
-        yield CheckLocation(location, connection=connection, why=str(error))
+        yield CheckTarget(location, connection=connection, why=str(error))
         return
     if collection is None:
         yield from beneath_prefix(place, connection)
         return
-    yield CheckLocation(location, connection=connection, place=place)
-    is_else, there = _is_else(collection), place.told() if place.partly else place.beneath()
-    yield from (each for each in _among(there, place, connection) if is_else(each.location))
+    yield CheckTarget(location, connection=connection, place=place)
+    is_other, there = _not_in_collection(collection), place.told() if place.partly else place.beneath()
+    yield from (each for each in _among(there, place, connection) if is_other(each.location))
 
 
-def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[CheckLocation]:
-    """The objects beneath a prefix, in sorted order, see ``beneath``. Raises SourceError."""
+def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[CheckTarget]:
+    """The objects below a prefix, in sorted order, see ``beneath``. Raises SourceError."""
     return _among(prefix.beneath(), prefix, connection)
 
 
-def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -> Iterator[CheckLocation]:
+def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -> Iterator[CheckTarget]:
     names: dict[str, list[str]] = {}
     for each in locations:
         folder, slash, name = each.rpartition("/")
@@ -133,7 +131,7 @@ def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -
         theirs = set(chain.from_iterable(beside.values()))
         for name in sorted(there - theirs):
             others = tuple(folder + other for other in beside[name])
-            yield CheckLocation(folder + name, True, others, connection, prefix.seen(folder + name, others))
+            yield CheckTarget(folder + name, True, others, connection, prefix.seen(folder + name, others))
 
 
 def _place(location: str, connection: Connection) -> S3Source | S3Prefix | None:
@@ -145,7 +143,7 @@ def _place(location: str, connection: Connection) -> S3Source | S3Prefix | None:
 
 
 def _beside(name: str, names: frozenset[str]) -> list[str]:
-    """Those of ``names`` that belong to the archive ``name``."""
+    """The names among ``names`` that belong to the archive ``name``."""
     others = [name + suffix for suffix in _BESIDE]
     if name.endswith(".tar"):
         others.append(name.removesuffix(".tar") + ".index")

@@ -1,4 +1,4 @@
-"""From a location to an archive: open the bytes, recognise the format, decode."""
+"""Opening a location as an archive: open the bytes, recognise the format, decode."""
 
 from __future__ import annotations
 
@@ -31,33 +31,34 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen
 
-ROOTS = ("dataset", "datas3t")
-"""The folders in a bucket's root that hold datasets."""
+DATASET_ROOTS = ("dataset", "datas3t")
+"""Names of folders in a bucket's root that contain datasets."""
 
-HOLDERS = ("datapoints", "dataranges")
-"""The folders in a dataset that hold ranges."""
+RANGE_FOLDERS = ("datapoints", "dataranges")
+"""Names of folders in a dataset that contain ranges."""
 
-_DATASET = re.compile(rf"/(?:{'|'.join(ROOTS)})/[^/]+/?$")
-"""How the location of a dataset ends."""
+_DATASET = re.compile(rf"/(?:{'|'.join(DATASET_ROOTS)})/[^/]+/?$")
+"""Matches the end of a dataset's location."""
 
-UNKNOWN = "This is no archive format that is known here."
-AT_ONCE = 32 << 20
-"""Bytes: what is larger is read twice, for its structure and its content, and is not kept from one to the other."""
+UNKNOWN_FORMAT = "This is not a known archive format."
 
-FROM_THE_START = (".rca", ".tar", ".metadata", ".index")
-"""The endings of names of archives that are read from their beginning; others have an index at their end."""
+MAX_READ_ONCE_BYTES = 32 << 20
+"""Larger archives are read twice, for their structure and for their content, rather than held in memory."""
+
+SEQUENTIAL_SUFFIXES = (".rca", ".tar", ".metadata", ".index")
+"""Suffixes of archives that are read from their beginning; others have an index at their end."""
 
 
 @dataclass(slots=True)
 class Opened(Archive):
-    """An archive and the format that decodes it and reads its members; None for plain bytes.
+    """An archive and the format that decodes it and reads its members; ``decoder`` is None for plain bytes.
 
-    ``unreadable`` says why there is nothing in it, empty where that is not so; ``decoded_findings`` are how many
-    findings decoding made, ``decoded_dropped`` how many more it only counted: those after them are a check's.
-    ``decoded_checksums`` are those that decoding gave. ``foretold`` is what is known of it from other archives before
-    it is decoded, ``told`` gives what is known once it is, ``said`` are codes of findings that are made once for all of
-    them. ``cut_short``: its bytes could not be had while it was decoded, so there is nothing to check it by.
-    ``checking``: a check of it is going on, ``checked``: one is over.
+    ``unreadable`` says why it could not be opened, and is empty otherwise. ``decoded_findings`` is the number of
+    findings that decoding made, ``decoded_dropped`` how many more it only counted: later ones are from a check.
+    ``decoded_checksums`` are those from decoding. ``given_findings`` come from the names of its collection and are
+    added before decoding, those of ``late_findings`` after it; findings with ``suppressed_codes`` are left out, because
+    another archive of the collection has them. ``cut_short``: decoding could not read all of its bytes, so it cannot
+    be checked. ``checking``: a check is running, ``checked``: one is complete.
     """
 
     decoder: Format | None = None
@@ -65,18 +66,18 @@ class Opened(Archive):
     decoded_findings: int = 0
     decoded_dropped: int = 0
     decoded_checksums: Sequence[Checksum] = ()
-    foretold: Sequence[Finding] = ()
-    told: Callable[[], Iterable[Finding]] = tuple
-    said: frozenset[str] = frozenset()
+    given_findings: Sequence[Finding] = ()
+    late_findings: Callable[[], Iterable[Finding]] = tuple
+    suppressed_codes: frozenset[str] = frozenset()
     checking: bool = False
     checked: bool = False
     cut_short: bool = False
 
 
 def local_path(location: str) -> Path:
-    """The path of this machine that a location names: a path or a ``file://`` URL.
+    """The local path that a location names: a path or a ``file://`` URL.
 
-    Raises SourceError for anything else, and where nothing is there.
+    Raises SourceError for anything else, and if nothing is there.
     """
     path = _from_url(location) if "://" in location else Path(location).expanduser()
     try:
@@ -85,7 +86,7 @@ def local_path(location: str) -> Path:
     except (OSError, ValueError) as error:  # a name too long, or with a NUL
         raise SourceError(unusable(location, error)) from error
     if leads_nowhere:
-        raise SourceError(f"{visible(location)} is a symbolic link that leads nowhere.")
+        raise SourceError(f"{visible(location)} is a symbolic link whose target does not exist.")
     if not there:
         raise SourceError(f"{visible(location)} does not exist.")
     return path
@@ -95,21 +96,21 @@ def _from_url(location: str) -> Path:
     try:
         url = urlsplit(location)
     except ValueError as error:
-        raise SourceError(f"{visible(location)} is no usable address: {error}.") from error
+        raise SourceError(f"{visible(location)} is not a valid address: {error}.") from error
     if url.scheme.lower() != "file" or url.netloc not in ("", "localhost"):
-        raise SourceError(f"{visible(location)} is not on this machine, and has to be a file or a folder here.")
+        raise SourceError(f"{visible(location)} is not on this machine; a local file or folder is needed here.")
     return Path(unquote(url.path))
 
 
 def open_place(
     location: str, connection: Connection = DEFAULT, *, sparing: bool = False, seen: Seen | None = None
 ) -> Source | LocalFolder | S3Prefix:
-    """The bytes or the folder at ``location``; raises SourceError where there is neither.
+    """The bytes or the folder at ``location``; raises SourceError if there is neither.
 
-    ``connection`` says how S3 is reached. ``sparing``: what is far away is decoded with few requests, see S3Source.
-    ``seen`` is what a listing on S3 told of it.
+    ``connection`` is for S3. ``sparing``: decode remote archives with few requests, see S3Source. ``seen`` is what a
+    listing on S3 said about it.
     """
-    tail = not location.endswith(FROM_THE_START)
+    tail = not location.endswith(SEQUENTIAL_SUFFIXES)
     if is_s3(location) and seen is not None:
         from inspector.sources.s3.opening import open_seen  # loads boto3
 
@@ -124,7 +125,7 @@ def open_place(
             sparing=sparing,
             tail=tail,
             listed=range_name(location) is not None,
-            holders=HOLDERS,
+            holders=RANGE_FOLDERS,
             inside=_DATASET.search(location) is not None,
         )
     path = local_path(location)
@@ -132,9 +133,9 @@ def open_place(
 
 
 def start(source: Source) -> Opened:
-    """The archive before decoding: its format is known, its fields are still one stretch of bytes.
+    """The archive before decoding: its format is known, its only field is all of its bytes.
 
-    Raises SourceError when the source cannot be read.
+    Raises SourceError if the source cannot be read.
     """
     decoder = recognise(source)
     span = Span(0, source.size)
@@ -146,31 +147,32 @@ def start(source: Source) -> Opened:
 
 
 def not_read(archives: Iterable[Archive]) -> bool:
-    """Whether bytes of them could not be had."""
+    """Whether some of their bytes could not be read."""
     return any(finding.code == UNREADABLE for archive in archives for finding in archive.findings)
 
 
 def decode(archive: Opened, progress: Progress) -> None:
-    """Decode what ``start`` gave. Raises Cancelled; what was decoded until then stays.
+    """Decode an archive from ``start``. Raises Cancelled; what was decoded by then stays.
 
-    A source that cannot be read any further is a finding.
+    A source that cannot be read any further becomes a finding.
     """
     with cancelling(progress):
         _decode(archive, progress)
 
 
 def decode_anew(archive: Opened, progress: Progress) -> None:
-    """Decode again what was decoded sparingly, this time with all there is to read.
+    """Decode again what was decoded sparingly, this time reading everything.
 
-    Raises Cancelled, and SourceError where that cannot be read; the archive stays as it was then.
+    Raises Cancelled, and SourceError if not everything could be read; then the archive stays as it was.
     """
     source: Any = archive.source
     source.sparing = False
-    if source.size <= AT_ONCE:
+    if source.size <= MAX_READ_ONCE_BYTES:
         expect(source, 0, source.size)
     try:
         again = start(source)
-        again.foretold, again.told, again.checking = archive.foretold, archive.told, archive.checking
+        again.given_findings, again.late_findings = archive.given_findings, archive.late_findings
+        again.checking = archive.checking
         decode(again, progress)
         if again.cut_short:
             raise SourceError(next(each.message for each in again.findings if each.code == UNREADABLE))
@@ -182,35 +184,35 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
 
 
 def learn(archive: Opened, indices: Iterable[int], progress: Progress) -> bool:
-    """Read the headers of these members that were left out to spare requests.
+    """Read the headers of these members that were skipped to save requests.
 
-    Where they are not what they were taken for, all is decoded anew, which the answer says. Raises SourceError and
+    If they differ from what was assumed, the archive is decoded again. Returns whether it was. Raises SourceError and
     Cancelled.
     """
     members = archive.members
     with cancelling(progress):
         members.learn(indices)
-    if members.misled and archive.members is members:  # a check may have decoded it anew meanwhile
+    if members.misled and archive.members is members:  # a check may have decoded it again meanwhile
         decode_anew(archive, progress)
     return archive.members is not members
 
 
 def _decode(archive: Opened, progress: Progress) -> None:
-    archive.findings.extend(archive.foretold)
+    archive.findings.extend(archive.given_findings)
     emitter = Emitter(archive)
     if archive.unreadable:
         emitter.error(UNREADABLE, archive.unreadable)
     elif archive.decoder is None:
-        emitter.info("unknown-format", UNKNOWN)
+        emitter.info("unknown-format", UNKNOWN_FORMAT)
     else:
         try:
             archive.decoder.decode(archive.source, emitter, progress)
         except SourceError as error:
             archive.cut_short = True
             emitter.error(UNREADABLE, f"{error} What follows could not be decoded.")
-    if archive.said:
-        archive.findings = [each for each in archive.findings if each.code not in archive.said]
-    archive.findings.extend(archive.told())
+    if archive.suppressed_codes:
+        archive.findings = [each for each in archive.findings if each.code not in archive.suppressed_codes]
+    archive.findings.extend(archive.late_findings())
     archive.decoded_findings = len(archive.findings)
     archive.decoded_dropped = archive.findings_dropped
     archive.decoded_checksums = archive.checksums

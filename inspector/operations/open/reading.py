@@ -1,4 +1,4 @@
-"""The content of a member as it comes, and what speaks against it once it has come."""
+"""Reading a member's content as a stream, and the doubts about it afterwards."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from inspector.operations.open.digest_manifest import Hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
 
-_SAID = {"crc32": "CRC-32", "xxh64": "xxHash64"}
-"""The digests that archives record of decoded content."""
-
+_DIGEST_NAMES = {"crc32": "CRC-32", "xxh64": "xxHash64"}
+"""Display names of the digests that archives record of decoded content."""
 
 _NOT_OF_CONTENT = {
     "caf-duplicate-name",
@@ -32,19 +31,19 @@ _NOT_OF_CONTENT = {
     "datas3t-key-twice",
     "datas3t-metadata-offset",
 }
-"""Errors that name a member and say nothing about its content: it is what the member's own header says, or its hash.
+"""Codes of errors that name a member but do not concern its content, which its own header or hash determines.
 
-That bytes are claimed twice is told by a mark, of all members of which it is true."""
+Overlapping bytes are shown by the mark SHARED instead, on every member concerned."""
 
 CLAIMED = "something else in the archive claims bytes of it too"
-"""Why a member with the mark SHARED is taken out only on the user's word."""
+"""Why a member with the mark SHARED is extracted only after confirming."""
 
 _NOT_RECORDED = {"datas3t-metadata-row", "datas3t-metadata-row-missing"}
-"""Errors that name a member of whose content nothing is recorded, though of others it is."""
+"""Codes of errors that name a member without a record of its content, although other members have one."""
 
 
 class Errors:
-    """What is known to be wrong with an archive, found fast by what it is about; made once for many members."""
+    """The errors of an archive, indexed by what they concern; created once for many members."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._of_members: dict[int, list[str]] = {}
@@ -54,8 +53,8 @@ class Errors:
             if finding.severity is not Severity.ERROR or finding.code in _NOT_OF_CONTENT:
                 continue
             if finding.member is not None:
-                kept = self._unproved if finding.code in _NOT_RECORDED else self._of_members
-                kept.setdefault(finding.member, []).append(brief(finding))
+                by_member = self._unproved if finding.code in _NOT_RECORDED else self._of_members
+                by_member.setdefault(finding.member, []).append(brief(finding))
             else:
                 placed += [(span, brief(finding)) for span in finding.spans if span.size]
         placed.sort()
@@ -68,12 +67,12 @@ class Errors:
         return list(self._of_members.get(member.index, ()))
 
     def on(self, member: Member) -> list[str]:
-        """The errors that leave the content of a member unproved: most name none and lie on its bytes."""
+        """The errors that leave the content of a member unproved, mostly because they lie on its bytes."""
         lying = {self._messages[at]: None for span in member.spans for at in self._lying_on(span)}
         return [*self._unproved.get(member.index, ()), *lying]
 
     def _lying_on(self, span: Span) -> Iterator[int]:
-        """Where in the list those errors are that share bytes with a span, the first of them first."""
+        """The indexes of the errors that share bytes with a span, in order."""
         first = bisect_right(self._reach, span.start)
         for at in range(first, bisect_left(self._spans, span.stop, key=lambda each: each.start)):
             if self._spans[at].stop > span.start and span.size:
@@ -82,10 +81,10 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """Why what was read may not be what was archived, a sentence each.
+    """Why the content read may differ from what was archived, one sentence each.
 
-    ``wrong`` are what speaks against this very member; ``unproved`` that nothing proves its content, though the archive
-    records what should: something is wrong among bytes of which its own are a part.
+    ``wrong``: evidence against this member. ``unproved``: nothing proves its content although the archive records what
+    should, because something is wrong among bytes that include its own.
     """
 
     wrong: tuple[str, ...] = ()
@@ -99,9 +98,9 @@ class Doubts:
 
 
 class Reading:
-    """One reading of a member. ``pieces`` has to have come to its end before ``doubts`` is asked.
+    """One reading of a member; exhaust ``pieces`` before calling ``doubts``.
 
-    ``errors`` are those that tell whether it is what was archived, found out here where they are not given.
+    ``errors`` are the archive's errors, computed here unless given.
     """
 
     def __init__(self, archive: Opened, index: int, errors: Errors | None = None) -> None:
@@ -113,18 +112,18 @@ class Reading:
         self._digest = _digest(self._algorithm)
 
     def pieces(self, progress: Progress) -> Iterator[bytes]:
-        """The content in pieces; raises MemberError, SourceError or Cancelled."""
+        """The content in pieces; raises MemberError, SourceError and Cancelled."""
         for piece in content(self._archive, self._index, progress):
             if self._digest is not None:
                 self._digest.update(piece)
             yield piece
 
     def doubts(self) -> Doubts:
-        """Why what was read may not be what was archived. Raises SourceError.
+        """Why the content read may differ from what was archived. Raises SourceError.
 
-        Findings count that name the member, and, where no digest proves its bytes, those that lie on them.
+        Counts findings that name the member and, unless a digest proves its bytes, those that lie on them.
         """
-        errors = self._errors or self._known()
+        errors = self._errors or self._all_errors()
         wrong = errors.about(self._member)
         claimed = (f"{visible(self._member.path)} is not alone: {CLAIMED}.",) if self._member.marks & SHARED else ()
         if self._digest is None:
@@ -133,18 +132,18 @@ class Reading:
         if computed == self._recorded:
             return Doubts(tuple(wrong), claimed)
         wrong.append(
-            f"The {_SAID[self._algorithm]} of {visible(self._member.path)} does not fit: what was read gives "
+            f"The {_DIGEST_NAMES[self._algorithm]} of {visible(self._member.path)} does not fit: what was read gives "
             f"{computed}, {self._recorded} is recorded."
         )
         return Doubts(tuple(wrong), (*claimed, *errors.on(self._member)))
 
-    def _known(self) -> Errors:
+    def _all_errors(self) -> Errors:
         decoder = self._archive.decoder
         return Errors(decoder.prove(self._archive, [self._index], Progress()) if decoder else self._archive.findings)
 
 
 class _Crc32:
-    """CRC-32 with the face of a hash."""
+    """CRC-32 with the interface of hashlib."""
 
     def __init__(self) -> None:
         self._crc = 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a snapshot imports this module
 
 
 @dataclass(frozen=True, slots=True)
-class CheckLocation:
+class CheckTarget:
     """A location to check. ``found``: it was found in a folder, so it may be no archive.
 
     ``beside`` are the sibling files that belong to it, if a folder was listed. ``seen`` is what an S3 listing said
@@ -40,7 +40,7 @@ class CheckLocation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Open sources stay in their process."""
-        return CheckLocation, (self.location, self.found, self.beside, self.connection, self.seen, None, self.why)
+        return CheckTarget, (self.location, self.found, self.beside, self.connection, self.seen, None, self.why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,19 @@
-"""Values about extracting: options, plans and results."""
+"""Options, plans and results of extracting, as plain values that cross processes (see ``views``)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-MAX_PROBLEMS = 1_000
+MAX_PROBLEMS_LISTED = 1_000
 """Problems of one kind that are listed; the rest are counted."""
 
 
 class OnConflict(StrEnum):
-    """What to do if the target of a member exists, in the folder or from another member.
+    """What happens to a member whose path exists already, in the folder or as another member.
 
-    ``REFUSE`` keeps the existing file and is a failure; ``SKIP`` keeps it and is none; ``RENAME`` numbers the new file;
-    ``OVERWRITE`` replaces the existing one, so the last of several members with one name stays.
+    ``REFUSE`` leaves what is there and counts as a failure, ``SKIP`` leaves it and does not; ``RENAME`` adds a number;
+    ``OVERWRITE`` replaces it, so that of members with the same name the last stays.
     """
 
     REFUSE = "refuse"
@@ -26,10 +26,10 @@ class OnConflict(StrEnum):
 class ExtractionOptions:
     """How to extract.
 
-    ``doubtful``: also extract what needs confirming, such as names with invisible characters, and content that cannot
-    be verified although the archive records checksums.
-    ``keep_damaged``: keep content that fails verification beside its target, as ``NAME.damaged``.
-    ``remove_unfinished``: remove leftovers of killed runs in these folders first.
+    ``doubtful``: also extract what needs confirming, such as names with invisible characters, and content that nothing
+    proves although the archive records what should.
+    ``keep_damaged``: keep what is not proved to be what was archived, as ``NAME.damaged``.
+    ``remove_unfinished``: first remove what killed runs have left in these folders.
     """
 
     on_conflict: OnConflict = OnConflict.REFUSE
@@ -40,7 +40,7 @@ class ExtractionOptions:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One member that is not extracted, or not as requested; ``path`` is visible text."""
+    """One member that is not extracted, or not as asked. ``path`` is printable; ``sentence`` is the whole message."""
 
     member: int
     path: str
@@ -49,9 +49,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """The first MAX_PROBLEMS members with one kind of problem, and the number of all."""
+    """The first MAX_PROBLEMS_LISTED problems of one kind, and how many there are."""
 
-    told: tuple[Problem, ...] = ()
+    listed: tuple[Problem, ...] = ()
     count: int = 0
 
 
@@ -59,10 +59,10 @@ class Problems:
 class ExtractionPlan:
     """What extracting would do; nothing has been written. Sizes are in bytes.
 
-    ``size`` is the total of all ``files``, ``free`` the free space on the disk. ``refused`` are never extracted,
-    ``doubtful`` only after confirming; ``conflicts`` are those whose target exists, and what happens to them.
-    ``obstacle`` says why nothing can be extracted, and is empty otherwise; ``unfinished`` describes leftovers of
-    killed runs in these folders, if any.
+    ``size`` is the total of the ``files``, ``free`` the space on the disk. ``refused`` are never extracted,
+    ``doubtful`` only after confirming; ``conflicts`` are those whose path exists, with what happens to them.
+    ``warnings`` are sentences; ``obstacle`` says why nothing can be extracted at all, and is empty otherwise;
+    ``unfinished`` says what killed runs have left in these folders, and is empty if there is nothing.
     """
 
     folder: str
@@ -82,9 +82,9 @@ class ExtractionPlan:
 class ExtractionResult:
     """What extracting did. ``size`` is in bytes, of the ``files`` that were written completely.
 
-    ``stopped`` says why it ended early, and is empty otherwise; ``damaged`` are members that could not be read or
-    failed verification. ``unproved`` are members that cannot be verified and have no other problem; they are extracted
-    after confirming (``doubtful``). ``whole``: everything requested was extracted.
+    ``stopped`` says what ended it early, and is empty otherwise; ``damaged`` are members that could not be read whole
+    or are not proved to be what was archived. ``unproved`` are those with no other problem than that nothing proves
+    them: they are extracted after confirming (``doubtful``). ``whole`` is whether everything asked for was extracted.
     """
 
     folder: str

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from inspector.core.names import visible
 from inspector.core.span import Span
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 
 MAX_ENTRIES = 7
 MAX_NUMBER = 2**64 - 1
@@ -78,29 +78,29 @@ class HeaderView:
 
 
 def parse_number(text: str) -> int:
-    """A typed number: ``5000``, ``5,000`` or ``0x1388``. Raises Refused for anything else."""
+    """A typed number: ``5000``, ``5,000`` or ``0x1388``. Raises OperationError for anything else."""
     typed = text.strip()
     if not typed:
-        raise Refused("Type a number: decimal (5000) or hexadecimal (0x1388).")
+        raise OperationError("Type a number: decimal (5000) or hexadecimal (0x1388).")
     match = _NUMBER.fullmatch(typed) if len(typed) <= _MAX_TYPED else None
     if match is None:
         shown = visible(typed[:_MAX_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _MAX_QUOTED else "")
-        raise Refused(f"{shown} is no number. Type it in decimal (5000) or hexadecimal (0x1388).")
+        raise OperationError(f"{shown} is no number. Type it in decimal (5000) or hexadecimal (0x1388).")
     digits = (match["hex"] or match["decimal"]).replace("_", "").replace(",", "")
     if not digits:
-        raise Refused(f"{typed} has no digits.")
+        raise OperationError(f"{typed} has no digits.")
     number = int(digits, 16 if match["hex"] else 10)
     if number > MAX_NUMBER:
-        raise Refused(f"{typed} is too large: an entry holds at most {MAX_NUMBER:,} (64 bits).")
+        raise OperationError(f"{typed} is too large: an entry holds at most {MAX_NUMBER:,} (64 bits).")
     return number
 
 
 def parse_entry(text: str) -> TacoEntry:
-    """``OFFSET,LENGTH``; raises Refused for anything else."""
+    """``OFFSET,LENGTH``; raises OperationError for anything else."""
     parts = text.split(",")
     if len(parts) != 2:
         shown = visible(text[:_MAX_QUOTED].encode(errors="replace"))
-        raise Refused(f"An entry is OFFSET,LENGTH: two numbers without commas. {shown} has {len(parts)}.")
+        raise OperationError(f"An entry is OFFSET,LENGTH: two numbers without commas. {shown} has {len(parts)}.")
     return parse_number(parts[0]), parse_number(parts[1])
 
 
@@ -119,7 +119,9 @@ def set_entry(draft: HeaderDraft, index: int, entry: TacoEntry) -> HeaderDraft:
     _at(draft, index)
     for number in entry:
         if not 0 <= number <= MAX_NUMBER:
-            raise Refused(f"{number:,} is out of range: an entry holds numbers from 0 to {MAX_NUMBER:,} (64 bits).")
+            raise OperationError(
+                f"{number:,} is out of range: an entry holds numbers from 0 to {MAX_NUMBER:,} (64 bits)."
+            )
     entries = (*draft.entries[:index], entry, *draft.entries[index + 1 :])
     count = max(draft.count, index + 1) if entry != EMPTY else draft.count
     return HeaderDraft(count, entries)
@@ -128,7 +130,7 @@ def set_entry(draft: HeaderDraft, index: int, entry: TacoEntry) -> HeaderDraft:
 def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
     """The draft with the first ``count`` entries in use; those no longer in use become zero, as in tacozip."""
     if not 0 <= count <= MAX_ENTRIES:
-        raise Refused(f"The count of a TACO header is 0 to {MAX_ENTRIES}, not {count:,}.")
+        raise OperationError(f"The count of a TACO header is 0 to {MAX_ENTRIES}, not {count:,}.")
     emptied = (EMPTY,) * max(0, draft.count - count)
     return HeaderDraft(count, (*draft.entries[:count], *emptied, *draft.entries[count + len(emptied) :]))
 
@@ -136,7 +138,7 @@ def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
 def add(draft: HeaderDraft, entry: TacoEntry = EMPTY) -> HeaderDraft:
     """The draft with one more entry in use, after the others."""
     if draft.count >= MAX_ENTRIES:
-        raise Refused(f"All {MAX_ENTRIES} entries are in use. Remove one first.")
+        raise OperationError(f"All {MAX_ENTRIES} entries are in use. Remove one first.")
     return replace(set_entry(draft, draft.count, entry), count=draft.count + 1)
 
 
@@ -185,11 +187,11 @@ def span_target(span: Span) -> TacoEntry:
 
 def _at(draft: HeaderDraft, index: int) -> TacoEntry:
     if not 0 <= index < MAX_ENTRIES:
-        raise Refused(f"There is no entry {index:,}: a TACO header has the entries 0 to {MAX_ENTRIES - 1}.")
+        raise OperationError(f"There is no entry {index:,}: a TACO header has the entries 0 to {MAX_ENTRIES - 1}.")
     return draft.entries[index]
 
 
 def _used(draft: HeaderDraft, index: int) -> None:
     if not 0 <= index < draft.count:
         words = f"entries 0 to {draft.count - 1} are" if draft.count > 1 else "entry 0 is" if draft.count else "none is"
-        raise Refused(f"Entry {index:,} is not in use: {words}.")
+        raise OperationError(f"Entry {index:,} is not in use: {words}.")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.span import Spans
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
-    from inspector.operations.protocol.check_views import CheckLocation, Outcome, ReportKind
+    from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
     from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
     from inspector.operations.protocol.create_views import Contents, CreateResult, Draft, FoundPlaces
     from inspector.operations.protocol.edit_views import (
@@ -60,8 +60,8 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         Target,
         TreeRow,
     )
+    from inspector.sources.s3.connection import Profile
     from inspector.sources.s3.ledger import Request
-    from inspector.sources.s3.profiles import Profile
 
 
 Asked = TypeVar("Asked", bound=Callable[..., Any])
@@ -508,9 +508,9 @@ class CheckRequests(Protocol):
     """Requests to a worker that checks single locations; Checker answers them."""
 
     @job(only_shows=True)
-    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckLocation]:
+    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckTarget]:
         """The locations to check."""
 
     @job(only_shows=True)
-    def check(self, progress: Progress, location: CheckLocation) -> Outcome:
+    def check(self, progress: Progress, location: CheckTarget) -> Outcome:
         """Check one location."""

@@ -16,8 +16,7 @@ from inspector.operations.protocol.browse_views import ErrorAction, RemoteState,
 from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
 from inspector.operations.protocol.views import DiskChange, Stage
 from inspector.operations.session.edit_session import EditSession
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.ledger import Ledger, Request, Totals

@@ -11,7 +11,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.member import FOLDER, UNREAD
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.protocol.views import MemberRow
 
@@ -33,7 +33,7 @@ class ArchiveSet:
         return sum(len(archive.members) for archive in self.archives)
 
     def locate(self, index: int) -> tuple[int, int]:
-        """The archive's number and the member's index in it; raises Refused if there is none."""
+        """The archive's number and the member's index in it; raises OperationError if there is none."""
         if len(self.archives) == 1:
             local, at = index, 0
         else:
@@ -41,7 +41,7 @@ class ArchiveSet:
             at = bisect_right(stops, index)
             local = index - (stops[at - 1] if at else 0)
         if index < 0 or at >= len(self.archives) or local >= len(self.archives[at].members):
-            raise Refused(f"There is no member {index}.")
+            raise OperationError(f"There is no member {index}.")
         return at, local
 
     def number(self, archive: int, local: int) -> int:

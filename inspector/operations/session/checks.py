@@ -15,8 +15,8 @@ from inspector.core.numbers import count, grouped, plural
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.check.checking import (
-    PARTLY,
-    Report,
+    INCOMPLETE,
+    CheckReport,
     check_opened,
     forget_check,
     judgement,
@@ -24,9 +24,9 @@ from inspector.operations.check.checking import (
     state_of,
     verdict_counts,
 )
-from inspector.operations.check.digest_writing import manifest_path, write_manifest
+from inspector.operations.check.digest_check import manifest_path, write_manifest
 from inspector.operations.check.report import write_report
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import not_read
 from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
@@ -46,7 +46,7 @@ class Checks:
         self._name = name
         self._location = location
         self._archive_set = archive_set
-        self._report: Report | None = None
+        self._report: CheckReport | None = None
         self._cancelled = ""
         self.running = False
 
@@ -84,7 +84,7 @@ class Checks:
         if state is None:
             return "The structure has no errors; contents are not verified."
         if state is State.UNREADABLE:
-            why = PARTLY if not_read(self._location.archives) else "there is nothing to check."
+            why = INCOMPLETE if not_read(self._location.archives) else "there is nothing to check."
             return judgement(state, why)
         seen = f"{self._counted()} in the structure; contents are not verified."
         return judgement(state, seen)
@@ -145,11 +145,11 @@ class Checks:
         )
 
     def export(self, path: Path, kind: ReportKind) -> None:
-        """Write a report to a file; raises Refused if that is an open archive, and SourceError."""
+        """Write a report to a file; raises OperationError if that is an open archive, and SourceError."""
         for archive in self._location.archives:
             own = Path(archive.source.name)
             if path.exists() and own.exists() and path.samefile(own):
-                raise Refused(f"{visible(path.name)} is the archive itself. Choose another name for the report.")
+                raise OperationError(f"{visible(path.name)} is the archive itself. Choose another name for the report.")
         report = self._report or replace(
             report_of(self._name, self._location, ""), state=self.state(), sentence=self.sentence()
         )
@@ -224,13 +224,13 @@ def _through(
 def write_manifest_beside(location: Location, algorithm: str, progress: Progress, *, replace: bool) -> ManifestResult:
     """Write the digests of all members to a manifest beside a decoded archive.
 
-    An existing manifest stays unless ``replace``. Raises Refused, SourceError and Cancelled.
+    An existing manifest stays unless ``replace``. Raises OperationError, SourceError and Cancelled.
     """
     if location.collection is not None:
-        raise Refused("A folder of ranges has no manifest. Open one of its archives to write one.")
+        raise OperationError("A folder of ranges has no manifest. Open one of its archives to write one.")
     chosen = next((known for known in ALGORITHMS if known.name == algorithm), None)
     if chosen is None:
-        raise Refused(f"There is no algorithm called {visible(algorithm)}.")
+        raise OperationError(f"There is no algorithm called {visible(algorithm)}.")
     archive = location.archives[0]
     path = manifest_path(archive, chosen)
     name = visible(path.name)

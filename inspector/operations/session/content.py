@@ -13,7 +13,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, SplicedSource
 from inspector.operations.open.listing import content as pieces_of
 from inspector.operations.open.opening import Opened
-from inspector.sources.local.temporary import TemporarySource
+from inspector.sources.local.file import TemporarySource
 
 SAMPLE_BYTES = 64 * 1024
 """The bytes that encoding detection reads."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from inspector.core.collection import Collection, Orphan
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import own_state, verdict_counts
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.coverage_views import (
     FAILED,
@@ -65,10 +65,10 @@ class Coverage:
         return bytes(codes) + bytes(max(0, stop - first - len(codes)))
 
     def range_place(self, at: int) -> RangePlace:
-        """The location of range ``at``; raises Refused if it was not read yet."""
+        """The location of range ``at``; raises OperationError if it was not read yet."""
         archives = self._now.archives
         if not 0 <= at < len(archives):
-            raise Refused("This range has not been read yet. Try again in a moment.")
+            raise OperationError("This range has not been read yet. Try again in a moment.")
         before = sum(len(archive.members) for archive in archives[:at])
         return RangePlace(at, before if len(archives[at].members) else None)
 

@@ -19,7 +19,7 @@ from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.edit.taco_header import header_draft, header_view, member_target
 from inspector.operations.edit.taco_header import preview as preview_header
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, Repaired, RepairPlan, WayOut, WriteResult
@@ -31,10 +31,9 @@ from inspector.operations.session.snapshot import Snapshot
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.profiles import Profile, profiles
+from inspector.sources.s3.connection import DEFAULT, Connection, Profile, profiles
+from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import TAIL, S3Source
-from inspector.sources.s3.writing_sentences import CannotCopyError
 
 MAX_PREVIEW_CHECK_BYTES = 64 << 20
 """Archives up to this size are checked with every preview, larger ones only if they were checked before."""
@@ -51,11 +50,11 @@ class EditSession(ExtractSession):
     # ---- previews ----------------------------------------------------------------------------------------------
 
     def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
-        """Show the archive with ``edit`` applied, or as it is on disk for None. Raises Refused and Cancelled.
+        """Show the archive with ``edit`` applied, or as it is on disk for None. Raises OperationError and Cancelled.
 
         Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
         """
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             snapshot = self._disk if edit is None else self._snapshot_with(edit, progress)
             self._show(snapshot)
             return broken(snapshot.archives[0], edit) if edit is not None and snapshot.checks.checked else None
@@ -72,25 +71,25 @@ class EditSession(ExtractSession):
         return snapshot
 
     def _file(self) -> FileSource | S3Source:
-        """The archive on disk or on S3; raises Refused if it cannot be changed."""
+        """The archive on disk or on S3; raises OperationError if it cannot be changed."""
         if self._stage in (Stage.OPENING, Stage.DECODING):
-            raise Refused("The archive is still being read. Change it after that.")
+            raise OperationError("The archive is still being read. Change it after that.")
         archives = self._disk.archives
         if self._disk.location.collection is not None:
-            raise Refused("This is a folder of several files. Open the one to change.")
+            raise OperationError("This is a folder of several files. Open the one to change.")
         source = archives[0].source if archives else None
         if not isinstance(source, FileSource | S3Source):
-            raise Refused("There is no file to change.")
+            raise OperationError("There is no file to change.")
         return source
 
     def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
-        """The edit extended by all checksums that it makes wrong. Raises Refused and Cancelled."""
+        """The edit extended by all checksums that it makes wrong. Raises OperationError and Cancelled."""
         return repair_checksums(self._file(), edit, progress)
 
     # ---- the TACO header ---------------------------------------------------------------------------------------
 
     def header(self, draft: HeaderDraft | None) -> HeaderView:
-        """The TACO header that is shown, or a draft of it; raises Refused if there is none.
+        """The TACO header that is shown, or a draft of it; raises OperationError if there is none.
 
         ``changed`` are the indices of entries that differ from the file on disk, ``stood`` its entries.
         """
@@ -100,7 +99,7 @@ class EditSession(ExtractSession):
         return replace(shown, changed=changed, stood=tuple(stands))
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
-        """The edit that writes a draft into the header. Raises Refused and SourceError.
+        """The edit that writes a draft into the header. Raises OperationError and SourceError.
 
         Its old bytes are those on disk where it has them, because a pending edit may have changed what is shown.
         """
@@ -108,12 +107,12 @@ class EditSession(ExtractSession):
         return replace(edit, patches=tuple(_with_old_bytes_of(patch, disk) for patch in edit.patches))
 
     def header_target(self, member: int) -> TacoEntry:
-        """Offset and length of a member's data; raises Refused if they are unknown."""
+        """Offset and length of a member's data; raises OperationError if they are unknown."""
         return member_target(self._archive(), member)
 
     def _archive(self) -> Opened:
         if self._stage is not Stage.READY or self._now.location.collection is not None:
-            raise Refused("There is no TACO header to show.")
+            raise OperationError("There is no TACO header to show.")
         return self._now.archives[0]
 
     # ---- writing -----------------------------------------------------------------------------------------------
@@ -126,7 +125,7 @@ class EditSession(ExtractSession):
     def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
         """Write an edit into the file and read it again; ``whole`` as in write_edit.
 
-        Raises Refused and EditError if nothing was written, or if the sentence says that this is unknown.
+        Raises OperationError and EditError if nothing was written, or if the sentence says that this is unknown.
         """
         return self._write(progress, lambda source: write_edit(source, edit, progress, whole=whole))
 
@@ -134,7 +133,7 @@ class EditSession(ExtractSession):
         self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
     ) -> WriteResult | OnlyWhole:
         """Change the archive and read it again. If reading fails, the result still reports the change."""
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             source = self._file()
             progress.begin("Writing", 0)
             try:
@@ -145,7 +144,7 @@ class EditSession(ExtractSession):
                 raise EditError(f"{visible(source.name)} was not changed: writing it was cancelled.") from None
             try:
                 self._read_again(progress)
-            except (Refused, SourceError, Cancelled) as error:
+            except (OperationError, SourceError, Cancelled) as error:
                 if isinstance(source, S3Source):
                     source.replaced = True
                 why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
@@ -156,9 +155,9 @@ class EditSession(ExtractSession):
     def reload(self, progress: Progress, edit: Edit | None = None) -> None:
         """Read the archive again, without checking it, and show it with ``edit`` if given.
 
-        Raises Refused if it is gone or the edit does not match it; then nothing changes.
+        Raises OperationError if it is gone or the edit does not match it; then nothing changes.
         """
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             before = self._disk
             self._disk = self._reloaded(progress)
             try:
@@ -170,12 +169,12 @@ class EditSession(ExtractSession):
                 raise
 
     def _require_pending_edit_matches(self, edit: Edit, progress: Progress) -> None:
-        """Raise Refused if the pending edit does not match the current file."""
+        """Raise OperationError if the pending edit does not match the current file."""
         with cancelling(progress):
             try:
                 require_match(edit, self._file(), "The pending change")
-            except Refused as error:
-                raise Refused(
+            except OperationError as error:
+                raise OperationError(
                     f"{error} It stays pending over the old content. Export it as a patch or discard it, then reload."
                 ) from error
 
@@ -188,12 +187,12 @@ class EditSession(ExtractSession):
         self._show(self._disk)
 
     def _reloaded(self, progress: Progress) -> Snapshot:
-        """A decoded snapshot of the current archive. Raises Refused and Cancelled."""
+        """A decoded snapshot of the current archive. Raises OperationError and Cancelled."""
         fresh = Session(self._name, self._s3)
         fresh.decode(progress)
         progress.advance(0)
         if (failed := fresh.status()).stage is Stage.FAILED:
-            raise Refused(failed.sentence)
+            raise OperationError(failed.sentence)
         now = fresh._now  # noqa: SLF001 - one of its own kind
         for before, after in zip(self._disk.archives, now.archives, strict=False):
             if isinstance(before.source, S3Source) and isinstance(after.source, S3Source):
@@ -203,7 +202,7 @@ class EditSession(ExtractSession):
     def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
         """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that.
 
-        Raises Refused, SourceError, Cancelled.
+        Raises OperationError, SourceError, Cancelled.
         """
         save_copy(self._file(), edit, path, progress, over, s3)
         return f"The changed copy is {visible(path)}."
@@ -220,7 +219,7 @@ class EditSession(ExtractSession):
         return f"The patch was written to {visible(path)}."
 
     def import_patch(self, progress: Progress, path: str) -> Edit:
-        """The edit in a patch file that matches this archive. Raises Refused and SourceError."""
+        """The edit in a patch file that matches this archive. Raises OperationError and SourceError."""
         progress.begin("Reading the patch", 0)
         return patch_file.decoded(FileSource(Path(path)), self._file())
 
@@ -232,7 +231,7 @@ class EditSession(ExtractSession):
 
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
         """Finish, roll back or forget an interrupted change, and read the file again. Raises EditError."""
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             result = WriteResult(recover(self._name, way))
             self._read_again(progress)
             return result
@@ -240,15 +239,15 @@ class EditSession(ExtractSession):
     def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:  # noqa: ARG002 - the signature of write
         """Undo the last change of the file from the store of old bytes, and read it again.
 
-        Raises Refused and EditError if nothing was changed.
+        Raises OperationError and EditError if nothing was changed.
         """
         return self._write(progress, lambda _: WriteResult(take_back(self._name)))
 
     # ---- repairs -----------------------------------------------------------------------------------------------
 
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
-        """How the archive on disk can be repaired. Raises Refused, SourceError and Cancelled."""
-        with self._job_lock.one(progress):
+        """How the archive on disk can be repaired. Raises OperationError, SourceError and Cancelled."""
+        with self._job_lock.held(progress):
             self._file()
             checks = self._disk.checks
             if not checks.checked:
@@ -260,11 +259,13 @@ class EditSession(ExtractSession):
             return describe(new)
 
     def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
-        """The plan that was shown, since consent covers only that; a new one if none was. Raises Refused."""
+        """The plan that was shown, since consent covers only that; a new one if none was. Raises OperationError."""
         if self._planned is None or self._planned[0] is not self._disk:
             return plan(self._disk.archives[0], progress, accepted)
         if self._planned[1].accepted != frozenset(accepted):
-            raise Refused("Nothing was changed: these are not the repairs of the plan that was shown. Review the plan.")
+            raise OperationError(
+                "Nothing was changed: these are not the repairs of the plan that was shown. Review the plan."
+            )
         return self._planned[1]
 
     def make_repairs(
@@ -280,7 +281,7 @@ class EditSession(ExtractSession):
 
         ``whole`` is as in write_edit; ``s3`` says how to reach the copy.
 
-        Raises Refused and EditError if nothing was written, SourceError and Cancelled.
+        Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
         """
 
         def repair(source: FileSource | S3Source) -> WriteResult:
@@ -289,7 +290,7 @@ class EditSession(ExtractSession):
 
         if not copy:
             return self._write(progress, repair)
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             return repair(self._file())
 
     def salvage(
@@ -301,7 +302,7 @@ class EditSession(ExtractSession):
         s3: Connection = DEFAULT,
     ) -> WriteResult:
         """Write the undamaged members to a new archive ``copy``; see ``make_repairs``."""
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             source = self._file()
             return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
@@ -310,12 +311,12 @@ class EditSession(ExtractSession):
     def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> WriteResult:
         """Append files to an RCA archive and read it again; see ``Draft`` for the options.
 
-        Raises Refused, EditError, SourceError and Cancelled: the archive is then unchanged.
+        Raises OperationError, EditError, SourceError and Cancelled: the archive is then unchanged.
         """
         # Imported here because opening an archive need not wait for the writers.
         from inspector.operations.create.rca_writing import append_rca, rca_options
 
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             self._file()
             grown = append_rca(progress, self._name, locations, rca_options(level, convention))
             self._read_again(progress)

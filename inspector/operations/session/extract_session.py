@@ -11,9 +11,8 @@ from inspector.core.names import decoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction, folder_at
-from inspector.operations.extract.extraction_names import parts_of, refusal
-from inspector.operations.extract.extraction_wanted import Wanted, everything, numbered
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.extract.selection import MemberSelection, all_members, members_numbered, parts_of, refusal
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.extraction_views import (
     ExportedFiles,
@@ -38,7 +37,7 @@ class ExtractSession(Session):
         doubtful: bool = False,
     ) -> ExtractionPlan:
         """What ``extract`` would do. Raises what that raises."""
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
 
     def extract(
@@ -53,18 +52,18 @@ class ExtractSession(Session):
     ) -> ExtractionResult:
         """Extract members, all for None, into a folder (see ``ExtractionOptions``).
 
-        Raises Refused if nothing can be extracted, SourceError, and Cancelled; complete files stay then.
+        Raises OperationError if nothing can be extracted, SourceError, and Cancelled; complete files stay then.
         """
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
     def export_members(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
         """Extract the selection into a private folder; nothing if it has more than ``most`` bytes.
 
-        Raises Refused, SourceError and Cancelled.
+        Raises OperationError, SourceError and Cancelled.
         """
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             now = self._now
             wanted = self._wanted(now.members.numbers(chosen))
             if most is not None and size_of(wanted) > most:
@@ -73,8 +72,8 @@ class ExtractSession(Session):
             return export_members(wanted, now.members.paths(chosen), Path(folder), progress)
 
     def export_member(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
-        """Extract a member for another program to open; raises Refused for files that a system may execute."""
-        with self._job_lock.one(progress):
+        """Extract a member for another program to open; raises OperationError for files that a system may execute."""
+        with self._job_lock.held(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
             return export_member(wanted, self._now.archive_set.path(member), Path(folder), progress)
@@ -87,18 +86,18 @@ class ExtractSession(Session):
         self._learn(wanted, progress)
         return Extraction(wanted, where, options)
 
-    def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
+    def _wanted(self, members: Collection[int] | None) -> list[MemberSelection]:
         if self._stage is not Stage.READY:
-            raise Refused("Nothing was extracted: not all of the archive has been read.")
-        every = everything(self._name, self._now.archives)
-        return every if members is None else numbered(every, members)
+            raise OperationError("Nothing was extracted: not all of the archive has been read.")
+        every = all_members(self._name, self._now.archives)
+        return every if members is None else members_numbered(every, members)
 
-    def _learn(self, wanted: Sequence[Wanted], progress: Progress) -> None:
-        """Read headers that were not read yet; raises Refused if they change the list of members."""
+    def _learn(self, wanted: Sequence[MemberSelection], progress: Progress) -> None:
+        """Read headers that were not read yet; raises OperationError if they change the list of members."""
         for each in wanted:
             if learn(each.archive, each.members, progress):
                 self._generation += 1
-                raise Refused(
+                raise OperationError(
                     "Nothing was extracted: headers are not where the metadata says. All headers have been "
                     "read now; plan the extraction again."
                 )
@@ -143,15 +142,17 @@ _MAX_NAME = 80
 """Characters of the file name that a member is opened with."""
 
 
-def size_of(wanted: Sequence[Wanted]) -> int:
+def size_of(wanted: Sequence[MemberSelection]) -> int:
     """The total size of members in bytes."""
     return sum(each.archive.members.size(member) for each in wanted for member in each.members)
 
 
-def export_members(wanted: Sequence[Wanted], roots: Sequence[bytes], folder: Path, progress: Progress) -> ExportedFiles:
+def export_members(
+    wanted: Sequence[MemberSelection], roots: Sequence[bytes], folder: Path, progress: Progress
+) -> ExportedFiles:
     """Extract members into a private folder; ``roots`` are the paths of members or folders to return.
 
-    Raises Refused if nothing could be extracted, SourceError and Cancelled.
+    Raises OperationError if nothing could be extracted, SourceError and Cancelled.
     """
     result = Extraction(wanted, folder, ExtractionOptions(OnConflict.SKIP)).run(progress)
     safe = outermost([head for head in roots if not refusal(head)])
@@ -159,7 +160,7 @@ def export_members(wanted: Sequence[Wanted], roots: Sequence[bytes], folder: Pat
     given = tuple(os.fsdecode(path) for path in paths if os.path.lexists(path))
     missing = _missing(result)
     if not given:
-        raise Refused(missing or "None of the selected members has content.")
+        raise OperationError(missing or "None of the selected members has content.")
     return ExportedFiles(given, missing)
 
 
@@ -177,14 +178,14 @@ def _missing(result: ExtractionResult) -> str:
     left = sum(group.count for group in groups)
     if result.stopped or not left:
         return result.stopped
-    first = next(group.told[0].sentence for group in groups if group.told)
+    first = next(group.listed[0].sentence for group in groups if group.listed)
     return first if left == 1 else f"{count(left, 'member')} are left out. {first}"
 
 
-def export_member(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
+def export_member(wanted: Sequence[MemberSelection], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
     """Extract one member under a harmless name, to be opened in another program.
 
-    Raises Refused for files that a system may execute, SourceError and Cancelled.
+    Raises OperationError for files that a system may execute, SourceError and Cancelled.
     """
     _refuse_runnable(path, runnable_name(path))
     taken = Path(export_members(wanted, [path], folder, progress).paths[0])
@@ -198,7 +199,7 @@ def export_member(wanted: Sequence[Wanted], path: bytes, folder: Path, progress:
 
 def _refuse_runnable(path: bytes, words: str) -> None:
     if words:
-        raise Refused(
+        raise OperationError(
             f"{visible(path)} is not opened in another program, because it {words}. Extract it and examine it first."
         )
 

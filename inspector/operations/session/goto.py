@@ -21,8 +21,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.formats.datas3t.datapoints import member_with
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.open.listing import NoSuchMember, SeveralMembers, find_member
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened, learn
 from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.views import LayerKind, MemberPlace, Stage, Target
@@ -57,11 +57,11 @@ _SHORT_NAMES = {
 _COUNTED_FROM_ONE = ("chunk", "chunk header", "segment")
 
 
-class InvalidExpressionError(Refused):
+class ExpressionError(OperationError):
     """The expression leads nowhere."""
 
 
-class UnknownNameError(InvalidExpressionError):
+class UnknownNameError(ExpressionError):
     """The expression names a field that is not in the layer."""
 
 
@@ -78,10 +78,10 @@ class ExpressionContext:
 
 
 def resolve(expression: str, context: ExpressionContext, caret: int) -> Target:
-    """Where the expression leads, ``start == stop`` for a mere position. Raises Refused with a sentence."""
+    """Where the expression leads, ``start == stop`` for a mere position. Raises OperationError with a sentence."""
     text = expression.strip()
     if not text:
-        raise InvalidExpressionError("Type an offset, the name of a field, or an expression such as end-4.")
+        raise ExpressionError("Type an offset, the name of a field, or an expression such as end-4.")
     if text.lower().startswith("member:"):
         return context.named(text[len("member:") :].strip())
     try:
@@ -94,9 +94,7 @@ def resolve(expression: str, context: ExpressionContext, caret: int) -> Target:
         found = Target(context.layer, *field.spans[0])
     size = context.size(found.layer)
     if not 0 <= found.start <= size:
-        raise InvalidExpressionError(
-            f"Byte {found.start:,} is not there: {context.what(found.layer)} has {in_bytes(size)}."
-        )
+        raise ExpressionError(f"Byte {found.start:,} is not there: {context.what(found.layer)} has {in_bytes(size)}.")
     return found
 
 
@@ -109,14 +107,14 @@ def _evaluate(text: str, context: ExpressionContext, caret: int) -> Target:
         match = _TOKEN.match(text, at)
         # Signs and terms take turns: after a sign (``sign`` is not 0) comes a term.
         if match is None or bool(match["sign"]) is bool(sign):
-            raise InvalidExpressionError(f"“{text[at:].strip()}” is not a valid expression.")
+            raise ExpressionError(f"“{text[at:].strip()}” is not a valid expression.")
         if match["sign"]:
             sign = 1 if match["sign"] == "+" else -1
         else:
             found, sign = _sum(found, sign, _term(match, context)), 0
         at = match.end()
     if sign or found is None:
-        raise InvalidExpressionError(f"Something is missing at the end of “{text}”.")
+        raise ExpressionError(f"Something is missing at the end of “{text}”.")
     return found
 
 
@@ -209,10 +207,10 @@ class GotoTargets:
         self._place = place
 
     def target(self, expression: str, layer: int, caret: int) -> Target:
-        """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
+        """Where an expression (see ``goto``) leads, from a caret in a layer; raises OperationError for nonsense."""
         try:
             return self._resolved(expression, layer, caret)
-        except InvalidExpressionError:
+        except ExpressionError:
             name = expression.strip()
             if not name or not self._is_member(name):
                 raise
@@ -231,9 +229,9 @@ class GotoTargets:
         """Whether a member is called so, or several."""
         try:
             self._find_member(name)
-        except SeveralMembers:
+        except AmbiguousMemberError:
             return True
-        except NoSuchMember:
+        except MemberNotFoundError:
             return False
         return True
 
@@ -250,7 +248,7 @@ class GotoTargets:
     def _member(self, index: int) -> Target:
         place = self._place(index)
         if not place.spans:
-            raise Refused("The location of that member is unknown.")
+            raise OperationError("The location of that member is unknown.")
         return Target(place.layer, *place.spans[0])
 
     def _member_named(self, name: str) -> Target:
@@ -279,11 +277,11 @@ class Datapoints:
     def find_datapoint(self, progress: Progress, expression: str) -> Target:
         """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
 
-        Raises Refused where there is none, or several, and Cancelled.
+        Raises OperationError where there is none, or several, and Cancelled.
         """
         wanted = datapoint_key(expression)
         if wanted is None:
-            raise Refused("Type a key, such as key 12345.")
+            raise OperationError("Type a key, such as key 12345.")
         collection = self._now.location.collection
         if collection is None:
             return self._in_archive(0, wanted[1], progress)
@@ -291,7 +289,7 @@ class Datapoints:
         for at in numbers[:-1]:  # ranges that overlap: one of them may hold the key by its name alone
             try:
                 return self._in_archive(at, wanted[1], progress)
-            except Refused:
+            except OperationError:
                 continue
         return self._in_archive(numbers[-1], wanted[1], progress)
 
@@ -302,17 +300,17 @@ class Datapoints:
             self._generation += 1
             member = member_with(archive, key)
         if member is None:
-            raise Refused(self._missing(archive, at, key))
+            raise OperationError(self._missing(archive, at, key))
         spans = archive.members[member].spans
         if not spans:
-            raise Refused(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
+            raise OperationError(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
         return Target(at, *spans[0])
 
     def _read(self, at: int, progress: Progress) -> Opened:
         now = self._now
         archive = now.open_ahead(at) if now.location.total else None
         if archive is None or (self._stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
-            raise Refused("Reading was cancelled, so this is incomplete. Reload it.")
+            raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
         if not archive.complete:
             now.location.decode(at, progress)
             self._generation += 1
@@ -328,18 +326,18 @@ class Datapoints:
 
 
 def _ranges_with(collection: Collection, dataset: str, key: int) -> list[int]:
-    """The numbers of the ranges that may hold a key; raises Refused where none does, or those of several datasets."""
+    """The numbers of the ranges that may hold a key; raises OperationError for none, or for several datasets."""
     if dataset and dataset not in collection.datasets:
         known = ", ".join(map(visible, collection.datasets[:8]))
-        raise Refused(f"There is no dataset called {visible(dataset)}. There is: {known}.")
+        raise OperationError(f"There is no dataset called {visible(dataset)}. There is: {known}.")
     among = [at for at, each in enumerate(collection.ranges) if dataset in ("", each.dataset)]
     found = [at for at in among if collection.ranges[at].first <= key <= collection.ranges[at].last]
     if not found:
-        raise Refused(_nowhere([collection.ranges[at] for at in among], key))
+        raise OperationError(_nowhere([collection.ranges[at] for at in among], key))
     names = list(dict.fromkeys(collection.ranges[at].dataset for at in found))
     if len(names) > 1:
         told = " or ".join(f"key {visible(name)}/{key}" for name in names[:3])
-        raise Refused(f"Several datasets have ranges with key {key:,}: type {told}.")
+        raise OperationError(f"Several datasets have ranges with key {key:,}: type {told}.")
     return found
 
 

@@ -11,7 +11,7 @@ from inspector.core.kinds import Kind, Role, role_of
 from inspector.core.rows import LazyRows
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans, subtract
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import Explanation, FieldRow, LayerInfo, LayerKind, Page
 from inspector.operations.session.archive_set import Marks
@@ -88,7 +88,7 @@ class Layers:
     def __getitem__(self, number: int) -> Layer:
         layer = self._all.get(number)
         if layer is None:
-            raise Refused(f"Layer {number} does not exist.")
+            raise OperationError(f"Layer {number} does not exist.")
         return layer
 
     def add_inner(self, at: int, archive: Opened) -> bool:

@@ -80,7 +80,7 @@ class MembersView:
         return self._arranger
 
     def row(self, index: int) -> MemberRow:
-        """One member; raises Refused if there is none."""
+        """One member; raises OperationError if there is none."""
         return self._archive_set.row(index, self._marks)
 
     def rows(self, first: int, count: int) -> Page[MemberRow]:
@@ -163,7 +163,7 @@ class LazyNames:
     _generation: int
 
     def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
-        """These members, after reading their headers. Raises Refused, SourceError and Cancelled."""
+        """These members, after reading their headers. Raises OperationError, SourceError and Cancelled."""
         now = self._now
         progress.begin("Reading names", len(numbers), "members")
         chosen: dict[int, list[int]] = {}

@@ -55,7 +55,7 @@ class References:
     def references(self, layer: int, offset: int, path: tuple[int, ...] | None = None) -> tuple[Reference, ...]:
         """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first.
 
-        Raises Refused where the layer is gone and SourceError where its checksums cannot be read.
+        Raises OperationError where the layer is gone and SourceError where its checksums cannot be read.
         """
         now = self._now
         shown = now.layers[layer]
@@ -336,7 +336,7 @@ class Arrows:
     def arrows(self, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
         """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes.
 
-        Raises Refused where the layer is gone and SourceError where bytes cannot be read.
+        Raises OperationError where the layer is gone and SourceError where bytes cannot be read.
         """
         now = self._now
         shown = now.layers[layer]

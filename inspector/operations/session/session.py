@@ -17,7 +17,7 @@ from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
 from inspector.operations.jobs.job_lock import JobLock
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import (
@@ -176,7 +176,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
     # ---- members -----------------------------------------------------------------------------------------------
 
     def member(self, index: int) -> MemberRow:
-        """One member; raises Refused if there is none."""
+        """One member; raises OperationError if there is none."""
         return self._now.members.row(index)
 
     def member_rows(self, first: int, count: int) -> Page[MemberRow]:
@@ -192,7 +192,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         return self._now.members.numbers(chosen)
 
     def place(self, index: int) -> MemberPlace:
-        """The location of a member; raises Refused if there is none."""
+        """The location of a member; raises OperationError if there is none."""
         now = self._now
         at, local = now.archive_set.locate(index)
         spans = now.archives[at].members[local].spans
@@ -215,7 +215,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         return self._now.checks.checksums(first, count)
 
     def goto(self, expression: str, layer: int, caret: int) -> Target:
-        """The target of an expression (see ``goto``), relative to a caret in a layer. Raises Refused."""
+        """The target of an expression (see ``goto``), relative to a caret in a layer. Raises OperationError."""
         now = self._now
         return GotoTargets(now.archives, now.archive_set, now.layers, self.place).target(expression, layer, caret)
 
@@ -223,7 +223,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
 
     def decode(self, progress: Progress) -> None:
         """Decode everything. Cancelling keeps what was decoded and raises nothing."""
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             if self._stage is Stage.OPENING:
                 self._decode(progress)
 
@@ -243,18 +243,18 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
     def check(self, progress: Progress) -> CheckResult:
         """Decode the rest, and check everything, even if it was checked before.
 
-        Cancelling keeps the verdicts so far and raises nothing, unless decoding was not finished. Raises Refused if
-        there is nothing to check.
+        Cancelling keeps the verdicts so far and raises nothing, unless decoding was not finished.
+        Raises OperationError if there is nothing to check.
         """
-        with self._job_lock.one(progress):
+        with self._job_lock.held(progress):
             now = self._now
             if self._stage is Stage.OPENING:
                 self._decode(progress)
                 progress.advance(0)
             if self._stage is Stage.FAILED:
-                raise Refused(self._failure)
+                raise OperationError(self._failure)
             if self._stage is Stage.CANCELLED:
-                raise Refused("Decoding was cancelled, so the check would be incomplete. Reload it.")
+                raise OperationError("Decoding was cancelled, so the check would be incomplete. Reload it.")
             now.forget_marks()
             try:
                 return now.checks.run(progress)
@@ -263,14 +263,14 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
                 self._generation += 1
 
     def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
-        """Write a report to a file. Raises Refused, SourceError and Cancelled."""
+        """Write a report to a file. Raises OperationError, SourceError and Cancelled."""
         progress.begin("Writing the report", 0)
         self._now.checks.export(Path(path), kind)
 
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
-        """Write the digests of all members beside the archive. Raises Refused, SourceError and Cancelled."""
+        """Write the digests of all members beside the archive. Raises OperationError, SourceError and Cancelled."""
         if self._stage is not Stage.READY:
-            raise Refused("No manifest was written: not all of the archive has been read.")
+            raise OperationError("No manifest was written: not all of the archive has been read.")
         return write_manifest_beside(self._now.location, algorithm, progress, replace=replace)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
@@ -291,7 +291,7 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
         return search(self._now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
 
     def content(self, progress: Progress, index: int) -> ContentInfo:
-        """Decode a member and make its content a layer. Raises Refused, SourceError and Cancelled."""
+        """Decode a member and make its content a layer. Raises OperationError, SourceError and Cancelled."""
         now = self._now
         at, local = now.archive_set.locate(index)
         known = now.contents.get(index)

@@ -12,7 +12,7 @@ from inspector.operations.audit.audit import Plan, Todo, prepare, run
 from inspector.operations.audit.audit_places import Choice
 from inspector.operations.audit.audit_results import Results, page
 from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary, write_csv
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,
     STATES,
@@ -41,9 +41,9 @@ class Auditor:
         self._running = False
 
     def audit(self, progress: Progress, request: AuditRequest) -> AuditStatus:
-        """Audit what is not done yet. Raises SourceError, Refused and Cancelled; finished results are kept."""
+        """Audit what is not done yet. Raises SourceError, OperationError and Cancelled; finished results are kept."""
         if self._running:
-            raise Refused("An audit is running. Cancel it before starting another one.")
+            raise OperationError("An audit is running. Cancel it before starting another one.")
         self._running = True
         try:
             results = self._open(request.results)
@@ -68,17 +68,17 @@ class Auditor:
 
     def _existing(self) -> Results:
         if self._results is None:
-            raise Refused(_NO_RESULTS)
+            raise OperationError(_NO_RESULTS)
         return self._results
 
     def page(self, query: Query, first: int, count: int) -> Page[Result]:
-        """Results ``[first, first + count)``; none before an audit has started. Raises Refused."""
+        """Results ``[first, first + count)``; none before an audit has started. Raises OperationError."""
         if self._results is None:
             return Page(0, 0, ())
         return page(self._results, query, first, count)
 
     def status(self) -> AuditStatus:
-        """How far the audit is; raises Refused if the results cannot be read."""
+        """How far the audit is; raises OperationError if the results cannot be read."""
         results = self._results
         if results is None or not results.has_request:
             return AuditStatus()
@@ -100,12 +100,12 @@ class Auditor:
     def export(self, progress: Progress, path: str, kind: ExportKind) -> str:
         """Write the results to a file, replacing an existing one; returns a sentence.
 
-        Raises Refused, SourceError and Cancelled.
+        Raises OperationError, SourceError and Cancelled.
         """
         results = self._existing()
         progress.begin("Writing the results", 0)
         if str(Path(path).absolute()) in results.files():
-            raise Refused("This is the results file. Choose another name for the export.")
+            raise OperationError("This is the results file. Choose another name for the export.")
         if kind is ExportKind.CSV:
             write_csv(results, Path(path))
         else:

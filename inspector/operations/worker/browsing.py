@@ -10,15 +10,14 @@ from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.s3_inputs import ObjectInput, objects_at
-from inspector.operations.extract.extraction_names import numbered, parts_of, refusal
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.extract.selection import parts_of, refusal, with_number
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
-from inspector.sources.local.member_writer import Destination, PlaceError, Standing
+from inspector.sources.local.member_writer import Destination, Existing, PlaceError
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Connection, Profile, profiles
 from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.profiles import Profile, profiles
 
 if TYPE_CHECKING:
     from inspector.sources.s3.responses import Page
@@ -62,14 +61,14 @@ class Browser:
     ) -> Downloaded:
         """Download objects and everything under prefixes into a folder; each file appears when it is complete.
 
-        Existing files stay: a new file gets a number. Raises Refused, before anything is written, for unusable names,
-        and SourceError and Cancelled; complete files stay.
+        Existing files stay: a new file gets a number. Raises OperationError for unusable names before anything is
+        written, and SourceError and Cancelled; complete files stay.
         """
         progress.begin("Listing", 0, "objects")
         wanted = [each for location in locations for each in _wanted(location, connection, progress)]
         for each in wanted:
             if words := refusal(each.name):
-                raise Refused(f"Nothing was downloaded: the name {visible(each.name)} {words}.")
+                raise OperationError(f"Nothing was downloaded: the name {visible(each.name)} {words}.")
         progress.begin("Downloading", sum(each.size for each in wanted))
         with Destination(Path(folder)) as destination:
             for each in wanted:
@@ -132,10 +131,10 @@ def _write(destination: Destination, wanted: ObjectInput, progress: Progress) ->
 
 def _free(destination: Destination, parts: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """A path that does not exist yet. Raises PlaceError."""
-    if destination.look(parts) is Standing.NOTHING:
+    if destination.look(parts) is Existing.NOTHING:
         return parts
     for number in range(2, _MAX_COPIES):
-        other = (*parts[:-1], numbered(parts[-1], number))
-        if destination.look(other) is Standing.NOTHING:
+        other = (*parts[:-1], with_number(parts[-1], number))
+        if destination.look(other) is Existing.NOTHING:
             return other
     raise PlaceError("files with that name and too many numbered copies exist already")

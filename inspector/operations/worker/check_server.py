@@ -6,14 +6,14 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.many import check_one
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import CheckLocation, Outcome, ReportKind
+from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
 from inspector.sources.s3.connection import Connection
 
 
 class Checker:
     """Answers CheckRequests."""
 
-    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckLocation]:
+    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckTarget]:
         """The locations to check; a prefix that cannot be listed is returned itself, and checking it reports why.
 
         ``connection`` says how to reach S3. Raises Cancelled.
@@ -22,8 +22,8 @@ class Checker:
         try:
             return list(expanded(locations, connection))
         except SourceError:
-            return [CheckLocation(location, connection=connection) for location in locations]
+            return [CheckTarget(location, connection=connection) for location in locations]
 
-    def check(self, progress: Progress, location: CheckLocation) -> Outcome:
+    def check(self, progress: Progress, location: CheckTarget) -> Outcome:
         """Check one location. Raises Cancelled."""
         return check_one(location, ReportKind.TEXT, progress)

@@ -15,15 +15,14 @@ from inspector.core.source import SourceError
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.create import catalogue, creating_caf, datas3t_packing
 from inspector.operations.create.creating import Created, size_of
-from inspector.operations.create.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
 from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import Input, check_names, gather
 from inspector.operations.create.rca_writing import create_rca, names_in, rca_options
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.jobs.targets import see_that_it_has_a_name, target_of
-from inspector.operations.jobs.unfinished import removed, said_of
-from inspector.operations.jobs.unfinished_uploads import removed_uploads, said_of_uploads
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.jobs.targets import check_object_name, target_of
+from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
 from inspector.operations.protocol.create_views import (
     ArchiveKind,
     Contents,
@@ -33,10 +32,9 @@ from inspector.operations.protocol.create_views import (
     InputRow,
 )
 from inspector.operations.protocol.header_draft import parse_entry
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.profiles import Profile, profiles
+from inspector.sources.s3.connection import Profile, profiles
 
 MAX_INPUT_ROWS = 5_000
 """Inputs listed in a preview."""
@@ -63,7 +61,7 @@ class CreateSession:
             _require_valid_target(draft)
             taken = self._existing_names(draft, progress)
             notes, parts = _planned(inputs, draft, taken)
-        except (Refused, WriteError, EditError, SourceError) as error:
+        except (OperationError, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
         size = sum(each.size or 0 for each in inputs)
         sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
@@ -86,19 +84,19 @@ class CreateSession:
         """Leftovers of killed runs at the target, in sentences; empty without any."""
         progress.begin("Looking for unfinished files", 0, "folders")
         if not is_s3(draft.target):
-            return " ".join(said_of(_folders(draft)))
+            return " ".join(report_unfinished(_folders(draft)))
         try:
-            return " ".join(said_of_uploads(parse(draft.target), draft.connection))
+            return " ".join(report_uploads(parse(draft.target), draft.connection))
         except SourceError:
             return ""  # the preview reports what is wrong with the target
 
     def create(self, progress: Progress, draft: Draft) -> CreateResult:
-        """Create the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is created."""
+        """Create the archive. Raises OperationError, SourceError, EditError and Cancelled: then nothing is created."""
         if not draft.locations:
-            raise Refused("The archive would be empty. Add files or folders.")
+            raise OperationError("The archive would be empty. Add files or folders.")
         if not draft.target:
-            raise Refused("Choose where to write the archive.")
-        removed_notes = _remove_unfinished(draft) if draft.remove_unfinished else ()
+            raise OperationError("Choose where to write the archive.")
+        removed_notes = _remove_leftovers(draft) if draft.remove_unfinished else ()
         created = _CREATE[draft.kind](progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else created.archives[0].path
         return CreateResult(path, created.sentence, (*removed_notes, *created.warnings))
@@ -110,18 +108,18 @@ class CreateSession:
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The locations in a catalogue of members called ``name``, where a final ``*`` matches any rest.
 
-        Raises Refused and SourceError.
+        Raises OperationError and SourceError.
         """
         progress.begin("Searching the catalogue", 0, "members")
         places = tuple(islice(catalogue.find(Path(path), name), MAX_FOUND_PLACES + 1))
         return FoundPlaces(places[:MAX_FOUND_PLACES], len(places) > MAX_FOUND_PLACES)
 
 
-def _remove_unfinished(draft: Draft) -> tuple[str, ...]:
+def _remove_leftovers(draft: Draft) -> tuple[str, ...]:
     """Remove leftovers of killed runs at the target; returns sentences. Raises SourceError."""
     if is_s3(draft.target):
-        return tuple(removed_uploads(parse(draft.target), draft.connection))
-    return tuple(removed(_folders(draft)))
+        return tuple(remove_uploads(parse(draft.target), draft.connection))
+    return tuple(remove_unfinished(_folders(draft)))
 
 
 def _folders(draft: Draft) -> list[Path]:
@@ -133,12 +131,12 @@ def _folders(draft: Draft) -> list[Path]:
 
 
 def _require_valid_target(draft: Draft) -> None:
-    """Raise SourceError or Refused for an invalid target, without sending a request."""
+    """Raise SourceError or OperationError for an invalid target, without sending a request."""
     if not is_s3(draft.target):
         return
     address = parse(draft.target)
     if draft.kind is not ArchiveKind.DATAS3T:
-        see_that_it_has_a_name(address)
+        check_object_name(address)
 
 
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
@@ -150,13 +148,13 @@ def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[Input
     for location in draft.locations:
         try:
             inputs += gather([location], progress, never, draft.connection)
-        except (Refused, SourceError) as error:
+        except (OperationError, SourceError) as error:
             refused.append(InputRow(visible(Path(location).name), 0, visible(location), str(error)))
     return inputs, refused
 
 
 def _planned(inputs: Sequence[Input], draft: Draft, taken: Collection[bytes]) -> tuple[tuple[str, ...], str]:
-    """Sentences on the names, and the parts of the archive as a clause. Raises Refused, WriteError and EditError."""
+    """Sentences on the names, and the parts of the archive. Raises OperationError, WriteError and EditError."""
     notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
     return notes, _PARTS[draft.kind](inputs, draft)
 
@@ -190,8 +188,8 @@ def _problem_of(name: bytes, often: Counter[bytes], taken: Collection[bytes]) ->
 
 
 def _archives(inputs: Sequence[Input], draft: Draft) -> str:
-    """The number of archives if there are several. Raises Refused."""
-    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_SIZE)
+    """The number of archives if there are several. Raises OperationError."""
+    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_MAX_BYTES)
     return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
 
 
@@ -221,7 +219,7 @@ def _packing(draft: Draft) -> PackingOptions:
 
 
 def _caf(progress: Progress, draft: Draft) -> Created:
-    size = draft.max_size or DEFAULT_SIZE
+    size = draft.max_size or DEFAULT_MAX_BYTES
     return create_caf(
         progress,
         draft.target,

@@ -28,7 +28,7 @@ from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.requests import ArchiveRequests, requests_of
 from inspector.operations.protocol.views import JobState
 from inspector.operations.session.archive_session import ArchiveSession
@@ -135,7 +135,7 @@ class _Server:
             answer = (number, True, ask())
         except Cancelled:
             answer = (number, False, CANCELLED)
-        except (Refused, SourceError, EditError, MemberError) as error:
+        except (OperationError, SourceError, EditError, MemberError) as error:
             answer = (number, False, str(error))
         except Exception as error:  # noqa: BLE001 - the process boundary: one failing request must not end all others
             traceback.print_exc()

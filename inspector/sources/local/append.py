@@ -16,10 +16,10 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import SourceError
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 from inspector.sources.local.journal import find
-from inspector.sources.local.kept import Stored, forget, keep, same_bytes, thin_out
 from inspector.sources.local.locked_file import LockedFile, held
+from inspector.sources.local.old_bytes import Stored, forget, keep, same_bytes, thin_out
 
 Run = tuple[int, bytes]
 """Bytes to be written at an offset of the file."""

@@ -1,43 +1,53 @@
-"""Writing a file so that it is there whole or not at all."""
+"""New files that appear under their names whole or not at all: one, several together, or objects below a folder."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import contextlib
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
-from inspector.sources.local.new_files import NewFile, NewFiles
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.sources.local.disk_calls import Disk, reason, write_all
+from inspector.sources.local.unfinished import new_group, temporary_name
 
-_PIECE = 1 << 20
-"""Bytes that are written together."""
+_COPY_STEP_BYTES = 16 << 20
+"""Bytes copied between two checks for cancellation."""
+_WRITE_BUFFER_BYTES = 1 << 20
+"""Bytes that an AtomicFile writes together."""
+_FLAGS = ("O_CLOEXEC", "O_BINARY", "O_NOFOLLOW")
 
 
 class AtomicFile:
-    """A file written beside its place, which it takes when the block ends without an exception.
+    """A context manager for one file that appears under its name when the block ends without an exception.
 
-    Raises SourceError where the disk does not take it, or where something else is in its place by then and
-    ``replace`` is not said.
+    Raises SourceError if it cannot be written, or if something else has its name by then and ``replace`` is false.
     """
 
     def __init__(self, path: Path, *, replace: bool = False) -> None:
         self._path = path
         self._files = NewFiles(replace=replace)
         self._file: NewFile
-        self._waiting = bytearray()
+        self._buffer = bytearray()
 
     def __enter__(self) -> Self:
         self._file = self._files.add(self._path)
         return self
 
     def write(self, data: bytes) -> None:
-        """Write after what is there."""
-        self._waiting += data
-        if len(self._waiting) >= _PIECE:
+        """Append ``data``."""
+        self._buffer += data
+        if len(self._buffer) >= _WRITE_BUFFER_BYTES:
             self._push()
 
     def _push(self) -> None:
-        self._file.write(bytes(self._waiting))
-        self._waiting = bytearray()
+        self._file.write(bytes(self._buffer))
+        self._buffer = bytearray()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -47,3 +57,275 @@ class AtomicFile:
             return
         with self._files:
             self._push()
+
+
+class NewFile:
+    """A file under a temporary name beside its final one; NewFiles creates them. ``size`` is in bytes, so far.
+
+    Raises SourceError if it cannot be written.
+    """
+
+    def __init__(self, path: Path, disk: Disk, group: str, number: int, *, holds: bool) -> None:
+        """``group`` and ``number`` make the temporary name; with ``holds``, its lock marks the group as in use."""
+        self.path = path
+        self.size = 0
+        self._disk = disk
+        self._holds = holds
+        self._temporary = path.with_name(temporary_name(path.name, group, number))
+        self._placed = self._replaced = self._finished = False
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | sum(getattr(os, flag, 0) for flag in _FLAGS)
+        with self._as_source_error():
+            self._descriptor = os.open(self._temporary, flags, 0o666)
+        with contextlib.suppress(OSError):  # without locks, no other run takes it for unfinished
+            disk.lock(self._descriptor)
+
+    def write(self, data: bytes) -> None:
+        """Append ``data``."""
+        with self._as_source_error():
+            write_all(self._disk, self._descriptor, data, self.size)
+        self.size += len(data)
+
+    def keep(self, offset: int, length: int) -> None:
+        """Announce that these bytes will be overwritten; a file needs no preparation."""
+
+    def overwrite(self, offset: int, data: bytes) -> None:
+        """Overwrite bytes that have been written."""
+        assert offset + len(data) <= self.size
+        with self._as_source_error():
+            write_all(self._disk, self._descriptor, data, offset)
+
+    def copy(self, descriptor: int, length: int, progress: Progress) -> int:
+        """Append the first ``length`` bytes of an open file with the system's copy call, which keeps holes.
+
+        Returns how many bytes were copied; the caller writes the rest. Raises Cancelled.
+        """
+        start = self.size
+        with contextlib.suppress(OSError):  # the caller, reading and writing the rest, learns whose error it is
+            for begin, stop in _stretches(descriptor, length):
+                progress.advance(start + begin - self.size)
+                self.size = start + begin
+                if not self._copy_stretch(descriptor, begin, stop, progress):
+                    return self.size - start
+            self._disk.truncate(self._descriptor, start + length)
+            progress.advance(start + length - self.size)
+            self.size = start + length
+        return self.size - start
+
+    def _copy_stretch(self, descriptor: int, begin: int, stop: int, progress: Progress) -> bool:
+        """Copy the bytes ``[begin, stop)`` of an open file; returns whether all were copied. Raises OSError."""
+        while begin < stop:
+            count = os.copy_file_range(
+                descriptor, self._descriptor, min(_COPY_STEP_BYTES, stop - begin), begin, self.size
+            )
+            if count <= 0:
+                return False
+            begin += count
+            self.size += count
+            progress.advance(count)
+        return True
+
+    def finish(self) -> None:
+        """Wait until the disk holds all of it; nothing is written after that."""
+        if self._finished:
+            return
+        with self._as_source_error():
+            self._disk.sync(self._descriptor)
+        self._finished = True
+        if not self._holds:
+            self._close()
+
+    def place(self, *, replace: bool) -> None:
+        """Give it its final name, replacing what has it only if ``replace`` is true."""
+        self._close()  # an open file cannot be renamed everywhere
+        with self._as_source_error():
+            try:
+                self._link()
+            except FileExistsError as error:
+                if not replace:
+                    why = "something is there already"
+                    raise SourceError(f"{visible(self.path.name)} cannot be written: {why}.") from error
+                self._temporary.replace(self.path)
+                self._replaced = True
+        self._placed = True
+
+    def _link(self) -> None:
+        try:
+            os.link(self._temporary, self.path)  # unlike rename, this never replaces another file
+        except FileExistsError:
+            raise
+        except OSError as error:  # a file system without hard links
+            if os.path.lexists(self.path):
+                raise FileExistsError from error
+            self._temporary.rename(self.path)
+
+    def discard(self) -> bool:
+        """Remove it if possible; returns whether it stays because it has replaced another file."""
+        self._close()
+        self.remove_temporary_name()
+        if self._placed and not self._replaced:
+            with contextlib.suppress(OSError):
+                self.path.unlink(missing_ok=True)
+        return self._replaced
+
+    def remove_temporary_name(self) -> None:
+        """Remove the temporary name."""
+        with contextlib.suppress(OSError):
+            self._temporary.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            descriptor, self._descriptor = self._descriptor, -1
+            with contextlib.suppress(OSError):  # its data have been synced already
+                os.close(descriptor)
+
+    @contextlib.contextmanager
+    def _as_source_error(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            done = f" after {self.size:,} bytes" if self.size else ""
+            folder = self.path.parent
+            why = reason(error) if folder.is_dir() else f"there is no folder {visible(str(folder))}"
+            raise SourceError(f"{visible(self.path.name)} cannot be written{done}: {why}.") from error
+
+
+class NewFiles:
+    """A context manager for files that appear together when its block ends without an exception, and not otherwise.
+
+    Raises SourceError. If one of several files cannot get its name, those before it are removed again; only those that
+    replaced other files stay, and the message names them.
+    """
+
+    def __init__(self, *, replace: bool = False, disk: Disk | None = None) -> None:
+        self._replace = replace
+        self._disk = disk or Disk()
+        self._files: list[NewFile] = []
+        self._group = new_group()
+
+    def add(self, path: Path) -> NewFile:
+        """Begin a file; this finishes the one before it."""
+        if self._files:
+            self._files[-1].finish()
+        number = len(self._files)
+        holds = all(each.path.parent != path.parent for each in self._files)
+        self._files.append(NewFile(path, self._disk, self._group, number, holds=holds))
+        return self._files[-1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._discard()
+            return
+        try:
+            self._place()
+        except SourceError as failure:
+            kept = self._discard()
+            if not kept:
+                raise
+            raise SourceError(f"{failure} These files are replaced already: {', '.join(kept)}.") from failure
+        except BaseException:
+            self._discard()
+            raise
+
+    def _place(self) -> None:
+        if self._files:
+            self._files[-1].finish()
+        for each in self._files:
+            each.place(replace=self._replace)
+        for each in self._files:
+            each.remove_temporary_name()
+        for folder in {each.path.parent for each in self._files}:
+            with contextlib.suppress(OSError):  # the files have their names by now
+                self._disk.sync_folder(folder)
+
+    def _discard(self) -> list[str]:
+        """Remove the files; returns the names of those that stay."""
+        return [visible(each.path.name) for each in self._files if each.discard()]
+
+
+def _stretches(descriptor: int, length: int) -> Iterator[tuple[int, int]]:
+    """The ranges ``[begin, stop)`` of data, not holes, in the first ``length`` bytes of an open file.
+
+    Raises OSError.
+    """
+    if not hasattr(os, "copy_file_range") or not hasattr(os, "SEEK_DATA"):
+        raise OSError
+    stop = 0
+    while stop < length:
+        try:
+            begin = os.lseek(descriptor, stop, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            return  # only a hole is left
+        if begin >= length:
+            return
+        stop = min(length, os.lseek(descriptor, begin, os.SEEK_HOLE))
+        yield begin, stop
+
+
+# ---- objects in a folder -----------------------------------------------------------------------------------------
+
+
+class Objects(Protocol):
+    """A context manager for objects that appear together when its block ends without an exception.
+
+    Raises SourceError if an object cannot be stored, or if something has its key already.
+    """
+
+    def put(self, key: str, content: Iterable[bytes]) -> None:
+        """Store an object; what ``content`` raises passes through."""
+
+    def __enter__(self) -> Self:
+        """Start."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Make the objects appear, or none of them after an exception."""
+
+
+class FolderObjects:
+    """Objects as files below ``root``; missing folders are created, and removed again after an exception."""
+
+    def __init__(self, root: Path, disk: Disk | None = None) -> None:
+        self._root = root
+        self._files = NewFiles(disk=disk)
+        self._created: list[Path] = []
+
+    def put(self, key: str, content: Iterable[bytes]) -> None:
+        """See Objects."""
+        path = self._root.joinpath(*PurePosixPath(key).parts)
+        self._create_folders(path.parent)
+        out = self._files.add(path)
+        for piece in content:
+            out.write(piece)
+
+    def _create_folders(self, folder: Path) -> None:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        try:
+            for each in reversed(missing):
+                each.mkdir(exist_ok=True)
+                self._created.append(each)
+        except OSError as error:
+            raise SourceError(f"The folder {visible(str(folder))} cannot be created: {reason(error)}.") from error
+
+    def __enter__(self) -> Self:
+        self._files.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        done = False
+        try:
+            self._files.__exit__(kind, error, trace)
+            done = kind is None
+        finally:
+            for each in () if done else reversed(self._created):
+                with contextlib.suppress(OSError):  # something is in it by now
+                    each.rmdir()

@@ -1,18 +1,49 @@
-"""A regular file, read by position through a descriptor that is held open."""
+"""Files as sources: a regular file and its identity, and a temporary file."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+import tempfile
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
+from inspector.core.names import visible
 from inspector.core.source import Source, SourceError
 from inspector.sources.local.disk_calls import read_at, reason
-from inspector.sources.local.identity import Identity
 
 NOTHING_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP))
-"""How the system says that no file has a name; anything else says that it cannot tell."""
+"""Errors that mean that no file has a name; any other error means that it is unknown."""
+
+
+class Identity(NamedTuple):
+    """What tells one state of a file from another without reading it; ``size`` in bytes, ``mtime_ns`` since 1970."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Identity:
+        """The identity from the result of ``stat`` or ``fstat``."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+    def same_file(self, other: Identity) -> bool:
+        """Whether both are the same file, whatever its content."""
+        return (self.device, self.inode) == (other.device, other.inode)
+
+    def difference(self, now: Identity) -> str:
+        """What happened to the file since, as the predicate of a sentence; empty if both are equal."""
+        if not self.same_file(now):
+            return "has been replaced by another file since it was opened"
+        if self.size != now.size:
+            word = "shorter" if now.size < self.size else "longer"
+            return f"has become {word} since it was opened ({self.size:,} bytes then, {now.size:,} now)"
+        if self.mtime_ns != now.mtime_ns:
+            return "has been written to since it was opened"
+        return ""
 
 
 class FileSource:
@@ -59,11 +90,11 @@ class FileSource:
             if error.errno in NOTHING_THERE:
                 return None
             name = PurePath(beside).name
-            raise SourceError(f"Whether {name} is there cannot be found out: {reason(error)}.") from error
+            raise SourceError(f"Whether {name} exists is unknown: {reason(error)}.") from error
         return FileSource(Path(beside)) if stat.S_ISREG(found.st_mode) else None
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -71,3 +102,45 @@ class FileSource:
     def __del__(self) -> None:
         if hasattr(self, "_descriptor"):
             self.close()
+
+
+class TemporarySource:
+    """A file without a name, appended to and read by position; gone when closed. Raises SourceError on disk errors."""
+
+    def __init__(self, name: str, folder: Path | None = None) -> None:
+        """Create it in ``folder``, or in the system's temporary folder."""
+        self.name = name
+        self.size = 0
+        self._where = f"temporary file in {visible(str(folder or tempfile.gettempdir()))}"
+        try:
+            self._file = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - closed when nothing holds it
+        except OSError as error:
+            raise SourceError(f"No {self._where} can be made: {reason(error)}.") from error
+
+    def append(self, data: bytes) -> None:
+        """Append ``data``."""
+        try:
+            self._file.seek(self.size)  # without pread, reading moves the position
+            written = self._file.write(data)
+        except OSError as error:
+            raise SourceError(f"The {self._where} cannot be written: {reason(error)}.") from error
+        self.size += written or 0
+        if written != len(data):
+            raise SourceError(f"The {self._where} cannot be written: the disk is full.")
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
+        if offset < 0 or length <= 0:
+            return b""
+        try:
+            return read_at(self._file.fileno(), length, offset)
+        except OSError as error:
+            raise SourceError(f"The {self._where} cannot be read: {reason(error)}.") from error
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - it has no name
+        """See Source.sibling."""
+        return None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()

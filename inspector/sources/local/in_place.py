@@ -16,14 +16,13 @@ from inspector.core.edit import Edit, EditError, Kept, OverlaySource
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
-from inspector.sources.local.apply import holds, redo, undo
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import Disk, read_all, reason
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.local.journal import KEPT, Journal, find, removed, save
-from inspector.sources.local.kept import Stored, forget, keep, thin_out
+from inspector.sources.local.journal_state import holds, redo, undo
 from inspector.sources.local.locked_file import LockedFile, held
+from inspector.sources.local.old_bytes import Stored, forget, keep, thin_out
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ import platformdirs
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.names import visible
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 
 KEPT = 16 << 20
 """Bytes cut off the end of a file that a journal still keeps; more of them cannot be put back."""

@@ -1,19 +1,21 @@
-"""Which state a file is in that a journal is for, judged byte by byte."""
+"""Determine byte by byte how far a journaled change has gone, and take the file to the new or the old state."""
 
 from __future__ import annotations
 
+import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from inspector.core.edit import Edit
 from inspector.core.span import Span, Spans
-from inspector.sources.local.disk_calls import read_all
+from inspector.sources.local.disk_calls import read_all, write_all
 from inspector.sources.local.journal import Journal
 from inspector.sources.local.locked_file import LockedFile
 
-_COMPARED = 1 << 20
-"""Bytes compared at a time."""
+_COMPARED_BYTES = 1 << 20
+"""Bytes read at a time for a comparison."""
 
 _DIFFERS = bytes([0]) + bytes([255]) * 255
 """Translates the exclusive or of two bytes to 255 where they differ."""
@@ -79,8 +81,8 @@ def _runs(file: LockedFile, journal: Journal) -> Iterator[_Run]:
     if journal.dropped:
         changes.append((journal.edit.dropped.start, journal.dropped, b""))
     for offset, old, new in changes:
-        for at in range(0, max(len(old), len(new)), _COMPARED):
-            parts = old[at : at + _COMPARED], new[at : at + _COMPARED]
+        for at in range(0, max(len(old), len(new)), _COMPARED_BYTES):
+            parts = old[at : at + _COMPARED_BYTES], new[at : at + _COMPARED_BYTES]
             now = read_all(file.disk, file.descriptor, max(map(len, parts)), offset + at)
             yield _Run(offset + at, *parts, now)
 
@@ -106,3 +108,64 @@ def _joined(spans: list[Span]) -> Spans:
             span = Span(joined.pop().start, span.stop)  # noqa: PLW2901 - what grows is the span at hand
         joined.append(span)
     return tuple(joined)
+
+
+# ---- redo and undo: either may run from any state between old and new
+
+
+def old_bytes(journal: Journal) -> Iterable[tuple[int, bytes]]:
+    """Offsets and bytes of what stood in the file, as far as the journal has them."""
+    for patch in journal.edit.patches:
+        yield patch.offset, patch.old
+    if journal.dropped:
+        yield journal.edit.dropped.start, journal.dropped
+
+
+def new_bytes(edit: Edit) -> Iterable[tuple[int, bytes]]:
+    """Offsets and bytes of what is to stand in the file."""
+    return ((patch.offset, patch.new) for patch in edit.patches)
+
+
+def holds(file: LockedFile, size: int, runs: Iterable[tuple[int, bytes]]) -> bool:
+    """Whether the file has the size and all of the bytes. Raises OSError."""
+    return file.size == size and all(
+        read_all(file.disk, file.descriptor, len(piece), offset + at) == piece
+        for offset, data in runs
+        for at in range(0, len(data), _COMPARED_BYTES)
+        for piece in (data[at : at + _COMPARED_BYTES],)
+    )
+
+
+def redo(file: LockedFile, journal: Journal) -> None:
+    """Bring the file into the new state for good, and read it back. Raises OSError."""
+    edit = journal.edit
+    for offset, data in new_bytes(edit):
+        write_all(file.disk, file.descriptor, data, offset)
+    if file.size > edit.new_size:
+        # Once the end is off there may be no way back, so by then all else has to be there.
+        file.disk.sync(file.descriptor)
+        file.disk.truncate(file.descriptor, edit.new_size)
+    file.disk.sync(file.descriptor)
+    _check(holds(file, edit.new_size, new_bytes(edit)))
+
+
+def undo(file: LockedFile, journal: Journal) -> None:
+    """Bring the file back into the old state for good, and read it back. Raises OSError.
+
+    Where bytes are cut off that the journal does not keep, the file must still have them.
+    """
+    edit = journal.edit
+    cut = edit.dropped.start
+    if journal.dropped and not holds(file, edit.old_size, [(cut, journal.dropped)]):
+        write_all(file.disk, file.descriptor, journal.dropped, cut)
+    for patch in reversed(edit.patches):
+        write_all(file.disk, file.descriptor, patch.old, patch.offset)
+    if file.size > edit.old_size:
+        file.disk.truncate(file.descriptor, edit.old_size)
+    file.disk.sync(file.descriptor)
+    _check(holds(file, edit.old_size, old_bytes(journal)))
+
+
+def _check(good: bool) -> None:
+    if not good:
+        raise OSError(errno.EIO, "What was read back is not what was written")

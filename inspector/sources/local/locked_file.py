@@ -13,7 +13,7 @@ from pathlib import Path
 from inspector.core.edit import EditError
 from inspector.core.names import visible
 from inspector.sources.local.disk_calls import NO_LOCKS, Disk, reason
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY}

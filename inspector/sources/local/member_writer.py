@@ -1,8 +1,8 @@
-"""The only code that writes members into a folder: nothing outside it, nothing under its name before it is whole.
+"""Writing members into a folder: nothing outside it, and no file under its name before it is whole.
 
-Every folder beneath the destination is opened inside the one above it, and links are not followed, so that whatever
-another program puts in the way meanwhile, no byte lands elsewhere. A file is written as ``.part-...`` in its own folder
-and takes its name in one step.
+This is the only code that does so. Every folder below the destination is opened relative to the one above it, without
+following links, so that no byte lands elsewhere whatever other programs do meanwhile. A file is written as
+``.part-...`` in its own folder and gets its name in one step.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Mapping
 from enum import StrEnum
@@ -17,49 +18,51 @@ from pathlib import Path
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.sources.local.disk_calls import reason
-from inspector.sources.local.folder_calls import FolderCalls
+from inspector.sources.local.disk_calls import Disk, reason
 from inspector.sources.local.unfinished import Unfinished, part_name, remove, unfinished
 
-Parts = tuple[bytes, ...]
-"""A path beneath the destination: its components, none of them empty, ``.`` or ``..``."""
+_ORIGINS = ("user.xdg.origin.url", "user.xdg.referrer.url")
+"""Extended attributes that say where a file was downloaded from."""
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-_HOPELESS = _FULL | {errno.EIO, errno.EROFS, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
-"""What no other member would fare better with."""
+Parts = tuple[bytes, ...]
+"""A path below the destination: its components, none of them empty, ``.`` or ``..``."""
+
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+_FATAL = _DISK_FULL | {errno.EIO, errno.EROFS, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+"""Errors that every other member would meet too."""
 _NO_LINKS = {errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
-"""What a file system answers that has no hard links."""
+"""Errors of file systems without hard links."""
 
 
 class PlaceError(Exception):
-    """One member cannot be written where it belongs; the message is the end of a sentence. Others may be."""
+    """One member cannot be written; the message is the predicate of a sentence. Others may still be."""
 
 
 class TakenError(PlaceError):
-    """Something stands there already."""
+    """Something has the path already."""
 
 
 class FullError(SourceError):
-    """The disk has no room left."""
+    """The disk is full."""
 
 
-class Standing(StrEnum):
-    """What stands at a place."""
+class Existing(StrEnum):
+    """What exists at a path."""
 
     NOTHING = "nothing"
     FILE = "a file"
     FOLDER = "a folder"
     OTHER = "a link or a device"
-    SPARED = "the archive itself"
+    PROTECTED = "the archive itself"
     BLOCKED = "a file or a link where one of its folders would be"
 
 
 class Destination:
-    """A folder that members are written into, by one thread. Close it, or use it as a context manager.
+    """The folder that one thread writes members into. Close it, or use it as a context manager.
 
-    ``spared`` are the devices and inodes of files that are never replaced; ``origin`` goes with every file that is
-    written. Nothing is made before the first folder or file is asked for. Raises SourceError where the folder cannot be
-    used at all, here and in all methods.
+    ``protected``: device and inode of files that are never replaced. ``origin``: extended attributes for every file
+    written. Nothing is created before the first folder or file. All methods raise SourceError if the folder cannot be
+    used at all.
     """
 
     def __init__(
@@ -67,12 +70,12 @@ class Destination:
         folder: Path,
         calls: FolderCalls | None = None,
         *,
-        spared: frozenset[tuple[int, int]] = frozenset(),
+        protected: frozenset[tuple[int, int]] = frozenset(),
         origin: Mapping[str, bytes] | None = None,
     ) -> None:
         self.folder = folder
         self.calls = calls or FolderCalls()
-        self._spared = spared
+        self._protected = protected
         self._origin = dict(origin or {})
         self._root = -1
         self._open: list[tuple[bytes, int]] = []
@@ -86,14 +89,14 @@ class Destination:
         self.close()
 
     def close(self) -> None:
-        """Give all descriptors back."""
+        """Close all descriptors."""
         self._leave(0)
         if self._root >= 0:
-            self._give_back(self._root)
+            self._close_folder(self._root)
             self._root = -1
 
     def free(self) -> int:
-        """How many bytes more the file system takes that the folder is on, or will be."""
+        """The free bytes on the file system of the folder, or of where it will be created."""
         folder = self.folder.absolute()
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
@@ -104,66 +107,66 @@ class Destination:
         except OSError as error:
             raise self._unusable(error) from error
 
-    def look(self, parts: Parts) -> Standing:
-        """What stands at a path."""
+    def look(self, parts: Parts) -> Existing:
+        """What exists at a path."""
         try:
             if self._root < 0 and not self.folder.exists():
-                return Standing.NOTHING
+                return Existing.NOTHING
             status = self.calls.status(parts[-1], self._enter(parts[:-1], make=False))
         except FileNotFoundError:
-            return Standing.NOTHING
-        except (PlaceError, OSError):  # a name too long, say: it is said when it is written
-            return Standing.BLOCKED
-        if (status.st_dev, status.st_ino) in self._spared:
-            return Standing.SPARED
+            return Existing.NOTHING
+        except (PlaceError, OSError):  # a name too long, say: writing it will tell why
+            return Existing.BLOCKED
+        if (status.st_dev, status.st_ino) in self._protected:
+            return Existing.PROTECTED
         if stat.S_ISDIR(status.st_mode):
-            return Standing.FOLDER
-        return Standing.FILE if stat.S_ISREG(status.st_mode) else Standing.OTHER
+            return Existing.FOLDER
+        return Existing.FILE if stat.S_ISREG(status.st_mode) else Existing.OTHER
 
     def make_folder(self, parts: Parts) -> None:
-        """Make a folder and those above it, unless they are there. Raises PlaceError."""
+        """Create a folder and those above it, unless they exist. Raises PlaceError."""
         try:
             self._enter(parts, make=True)
         except OSError as error:
-            raise failure(error) from error
+            raise error_for(error) from error
 
-    def part(self, parts: Parts) -> Part:
-        """A new file that will be at ``parts`` once it is whole; one at a time. Raises PlaceError."""
+    def part(self, parts: Parts) -> PartialFile:
+        """A new file that appears at ``parts`` when it is whole; one at a time. Raises PlaceError."""
         name = part_name().encode()
         try:
             folder = self._enter(parts[:-1], make=True)
             file = self.calls.create(name, folder)
         except OSError as error:
-            raise failure(error) from error
-        with contextlib.suppress(OSError):  # where there are no locks nobody can take it for unfinished
+            raise error_for(error) from error
+        with contextlib.suppress(OSError):  # without locks, no other run takes it for unfinished
             self.calls.lock(file)
-        return Part(self, name, folder, file)
+        return PartialFile(self, name, folder, file)
 
     def unfinished(self, parts: Parts) -> list[Unfinished]:
-        """The files in a folder beneath the destination that were never finished; none where there is no folder."""
+        """The unfinished files in a folder below the destination; none if the folder does not exist."""
         with contextlib.suppress(PlaceError, OSError):
             if self._root >= 0 or self.folder.exists():
                 return unfinished(self._enter(parts, make=False))
         return []
 
     def remove(self, parts: Parts, found: Unfinished) -> bool:
-        """Take away a file that ``unfinished`` found in a folder; whether that was done."""
+        """Remove a file that ``unfinished`` found; returns whether it was removed."""
         with contextlib.suppress(PlaceError, OSError):
             return remove(self._enter(parts, make=False), found)
         return False
 
-    def is_spared(self, status: os.stat_result) -> bool:
-        """Whether a file is one of those that are never replaced."""
-        return (status.st_dev, status.st_ino) in self._spared
+    def is_protected(self, status: os.stat_result) -> bool:
+        """Whether a file must never be replaced."""
+        return (status.st_dev, status.st_ino) in self._protected
 
     def attach_origin(self, file: int) -> None:
-        """Say of a file where it comes from, where the file system can."""
+        """Set the origin attributes of a file, if the file system supports them."""
         for name, value in self._origin.items():
             with contextlib.suppress(OSError):
                 self.calls.attach(file, name, value)
 
     def _enter(self, parts: Parts, *, make: bool) -> int:
-        """The descriptor of a folder; what is open already of the way to it is used. Raises OSError and PlaceError."""
+        """The descriptor of a folder, reusing open folders above it. Raises OSError and PlaceError."""
         at = self._open_root(make=make)
         same = 0
         for (name, descriptor), part in zip(self._open, parts, strict=False):
@@ -172,7 +175,7 @@ class Destination:
             at, same = descriptor, same + 1
         self._leave(same)
         for part in parts[same:]:
-            at = self._step(part, at, make=make)
+            at = self._open_below(part, at, make=make)
             self._open.append((part, at))
         return at
 
@@ -186,7 +189,7 @@ class Destination:
                 raise self._unusable(error) from error
         return self._root
 
-    def _step(self, name: bytes, at: int, *, make: bool) -> int:
+    def _open_below(self, name: bytes, at: int, *, make: bool) -> int:
         try:
             try:
                 return self.calls.open_folder(name, at)
@@ -203,11 +206,11 @@ class Destination:
                 ) from error
             raise
 
-    def _leave(self, kept: int) -> None:
-        while len(self._open) > kept:
-            self._give_back(self._open.pop()[1])
+    def _leave(self, depth: int) -> None:
+        while len(self._open) > depth:
+            self._close_folder(self._open.pop()[1])
 
-    def _give_back(self, folder: int) -> None:
+    def _close_folder(self, folder: int) -> None:
         with contextlib.suppress(OSError):
             self.calls.close(folder)
 
@@ -215,17 +218,17 @@ class Destination:
         return SourceError(f"The folder {visible(str(self.folder))} cannot be written to: {reason(error)}.")
 
 
-def failure(error: OSError) -> Exception:
-    """What an error of the system means: for one member, or for all."""
-    if error.errno in _FULL:
+def error_for(error: OSError) -> Exception:
+    """The exception for a system error: PlaceError if it concerns one member, SourceError if it concerns all."""
+    if error.errno in _DISK_FULL:
         return FullError("There is no room left on the disk.")
-    if error.errno in _HOPELESS:
+    if error.errno in _FATAL:
         return SourceError(f"The disk cannot be written to: {reason(error)}.")
-    return PlaceError(f"the system does not take it ({reason(error)})")
+    return PlaceError(f"the system refuses it ({reason(error)})")
 
 
-class Part:
-    """A file that is being written. It ends with ``keep``, or else with ``drop``; both may be followed by ``drop``."""
+class PartialFile:
+    """A file being written; it ends with ``keep`` or ``drop``. A further ``drop`` does no harm."""
 
     def __init__(self, destination: Destination, name: bytes, folder: int, file: int) -> None:
         self._destination = destination
@@ -235,7 +238,7 @@ class Part:
         self._file = file
 
     def write(self, data: bytes) -> None:
-        """Write after what is there. Raises PlaceError, and SourceError where the disk is full or broken."""
+        """Append ``data``. Raises PlaceError, and SourceError if the disk is full or broken."""
         left = memoryview(data)
         try:
             while left:
@@ -244,36 +247,36 @@ class Part:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 left = left[written:]
         except OSError as error:
-            raise failure(error) from error
+            raise error_for(error) from error
 
     def keep(self, name: bytes, *, replace: bool, changed: int | None = None) -> None:
-        """Give the file its name, ``changed`` seconds since 1970 as its date. Raises as ``write`` does, and TakenError.
+        """Give the file its name and the date ``changed`` (seconds since 1970). Raises as ``write``, and TakenError.
 
-        With ``replace``, it takes the place of a file or a link that has the name.
+        With ``replace``, it replaces a file or a link of that name.
         """
         try:
             if changed is not None:
                 with contextlib.suppress(OSError, OverflowError):
                     self._calls.date(self._file, changed)
             self._destination.attach_origin(self._file)
-            self._close()  # some file systems say only now that there was no room
+            self._close()  # some file systems report a full disk only here
             if replace:
                 self._replace(name)
             else:
-                self._take(name)
+                self._place(name)
         except FileExistsError as error:
-            raise TakenError("something stands there by now") from error
+            raise TakenError("something else is there by now") from error
         except OSError as error:
-            raise failure(error) from error
+            raise error_for(error) from error
 
     def _replace(self, name: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):
-            if self._destination.is_spared(self._calls.status(name, self._folder)):
-                raise PlaceError("the archive itself stands there")
+            if self._destination.is_protected(self._calls.status(name, self._folder)):
+                raise PlaceError("the archive itself is there")
         self._calls.rename(self._name, name, self._folder)
         self._name = b""
 
-    def _take(self, name: bytes) -> None:
+    def _place(self, name: bytes) -> None:
         try:
             self._calls.link(self._name, name, self._folder)
         except OSError as error:
@@ -281,14 +284,14 @@ class Part:
                 raise
             with contextlib.suppress(FileNotFoundError):
                 self._calls.status(name, self._folder)
-                raise TakenError("something stands there by now") from error
+                raise TakenError("something else is there by now") from error
             self._calls.rename(self._name, name, self._folder)
             self._name = b""
         else:
             self.drop()
 
     def drop(self) -> None:
-        """Take away what has not been kept."""
+        """Remove the file unless it was kept."""
         with contextlib.suppress(OSError):
             self._close()
         name, self._name = self._name, b""
@@ -300,3 +303,82 @@ class Part:
         file, self._file = self._file, -1
         if file >= 0:
             self._calls.close(file)
+
+
+# ---- system calls ------------------------------------------------------------------------------------------------
+
+
+class FolderCalls:
+    """Every system call of this module, so that a test can make any of them fail; all raise OSError.
+
+    ``name`` is a single component inside the folder with the descriptor ``at``; links are never followed.
+    """
+
+    def make_root(self, path: Path) -> None:
+        """Create the folder ``path`` and those above it, unless they exist."""
+        path.mkdir(mode=0o755, parents=True, exist_ok=True)
+
+    def open_root(self, path: Path) -> int:
+        """Open the folder that the user named, which may be a link."""
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+
+    def open_folder(self, name: bytes, at: int) -> int:
+        """Open a folder."""
+        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+
+    def make_folder(self, name: bytes, at: int) -> None:
+        """Create a folder."""
+        os.mkdir(name, 0o755, dir_fd=at)
+
+    def create(self, name: bytes, at: int) -> int:
+        """Create a file that must not exist, and open it for writing."""
+        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=at)
+
+    def lock(self, file: int) -> None:
+        """Lock the file, which tells other runs that it is still being written."""
+        Disk().lock(file)
+
+    def write(self, file: int, data: memoryview) -> int:
+        """Append; returns how many bytes were written."""
+        return os.write(file, data)
+
+    def date(self, file: int, seconds: int) -> None:
+        """Set the modification time, in seconds since 1970."""
+        os.utime(file, (seconds, seconds))
+
+    def attach(self, file: int, attribute: str, value: bytes) -> None:
+        """Set an extended attribute."""
+        os.setxattr(file, attribute, value)
+
+    def close(self, descriptor: int) -> None:
+        """Close a descriptor."""
+        os.close(descriptor)
+
+    def status(self, name: bytes, at: int) -> os.stat_result:
+        """The status of what has a name."""
+        return os.stat(name, dir_fd=at, follow_symlinks=False)
+
+    def link(self, old: bytes, new: bytes, at: int) -> None:
+        """Add a name, which must be free, to a file."""
+        os.link(old, new, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
+
+    def rename(self, old: bytes, new: bytes, at: int) -> None:
+        """Rename a file, replacing what has the new name."""
+        os.replace(old, new, src_dir_fd=at, dst_dir_fd=at)
+
+    def unlink(self, name: bytes, at: int) -> None:
+        """Remove a name."""
+        os.unlink(name, dir_fd=at)
+
+    def free(self, folder: Path) -> int:
+        """The free bytes on the file system."""
+        return shutil.disk_usage(folder).free
+
+
+def origin_of(path: Path) -> dict[str, bytes]:
+    """The attributes that say where ``path`` was downloaded from; they hold for its members too."""
+    found: dict[str, bytes] = {}
+    for name in _ORIGINS if hasattr(os, "getxattr") else ():
+        with contextlib.suppress(OSError):
+            found[name] = os.getxattr(path, name)
+    return found

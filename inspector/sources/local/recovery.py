@@ -15,11 +15,10 @@ from pathlib import Path
 from inspector.core.edit import EditError
 from inspector.core.names import visible
 from inspector.core.span import Spans, total
-from inspector.sources.local.apply import holds, redo, undo
 from inspector.sources.local.disk_calls import Disk, reason
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 from inspector.sources.local.journal import BrokenJournal, Journal, find, load, put_aside, remove
-from inspector.sources.local.journal_state import Kind, survey
+from inspector.sources.local.journal_state import Kind, holds, redo, survey, undo
 from inspector.sources.local.locked_file import LockedFile, held
 
 _BOTH = "It can be finished, which leads to the new bytes, or rolled back, which leads to the old ones."

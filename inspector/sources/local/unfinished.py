@@ -1,7 +1,7 @@
-"""Files that were never finished: what a program that was killed has left beside the places of its files.
+"""Unfinished files: what a killed run has left under temporary names.
 
-Whoever writes a file that has no place yet holds a lock on it, or on another one of those that take their places
-together; so what can be locked is nobody's any more. Where there are no locks nothing is called unfinished.
+A run holds a lock on each file it is writing, or on another file of the same group; so a file whose group can be
+locked belongs to no running process. Without support for locks, no file is called unfinished.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from pathlib import Path
 from inspector.sources.local.disk_calls import Disk
 
 _NAME = re.compile(r"\.part-([0-9a-f]{12})[0-9a-f]{4}|\..*\.([0-9a-f]{12})[0-9a-f]{4}\.part", re.DOTALL)
-_SHOWN = 50
-"""Characters of a name that are repeated: they may be 200 bytes, and no file system takes a name of more than 255."""
+_MAX_NAME_CHARS = 50
+"""Characters of the final name in a temporary one: they may be 200 bytes of the 255 that file systems take."""
 _FLAGS = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 
-Place = Path | int
-"""A folder, by its path or as a descriptor."""
+FolderRef = Path | int
+"""A folder, as a path or a descriptor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A file that nobody writes to any more; ``size`` in bytes."""
+    """A file that no process writes any more; ``size`` in bytes, ``identity`` is device and inode."""
 
     name: str
     size: int
@@ -36,53 +36,53 @@ class Unfinished:
 
 
 def new_group() -> str:
-    """What the names of files have in common that take their places together."""
+    """A random part for the names of files that appear together."""
     return secrets.token_hex(6)
 
 
-def name_beside(name: str, group: str, number: int) -> str:
-    """The name of the file of that number of a group until it is finished, in the folder of its place."""
-    return f"{beginning(name)}{group}{number & 0xFFFF:04x}.part"
+def temporary_name(name: str, group: str, number: int) -> str:
+    """The temporary name of file ``number`` of a group, in the folder of its final name."""
+    return f"{temporary_prefix(name)}{group}{number & 0xFFFF:04x}.part"
 
 
-def beginning(name: str) -> str:
-    """What the names of all unfinished files begin with whose place is ``name``."""
-    return f".{name[:_SHOWN]}."
+def temporary_prefix(name: str) -> str:
+    """What the temporary names of a file with the final name ``name`` begin with."""
+    return f".{name[:_MAX_NAME_CHARS]}."
 
 
 def part_name() -> str:
-    """The name of a file by itself until it is finished."""
+    """A temporary name for a file without a group."""
     return f".part-{new_group()}{secrets.token_hex(2)}"
 
 
-def unfinished(folder: Place) -> list[Unfinished]:
-    """What is unfinished in a folder, by name; nothing where it cannot be looked at."""
+def unfinished(folder: FolderRef) -> list[Unfinished]:
+    """The unfinished files in a folder, sorted by name; none if it cannot be read."""
     groups: dict[str, list[str]] = {}
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(folder)):  # noqa: PTH208 - it may be a descriptor
             if found := _NAME.fullmatch(name):
                 groups.setdefault(found[1] or found[2], []).append(name)
-    left = (each for names in groups.values() for each in _left(folder, names))
+    left = (each for names in groups.values() for each in _unused(folder, names))
     return sorted(left, key=lambda each: each.name)
 
 
-def _left(folder: Place, names: list[str]) -> list[Unfinished]:
-    """The files of one group; none where one of them is in use."""
+def _unused(folder: FolderRef, names: list[str]) -> list[Unfinished]:
+    """The files of one group; none if one of them is in use."""
     found = []
     for name in names:
-        with _held(folder, name) as status:
+        with _locked(folder, name) as status:
             if status is None:
                 return []
             found.append(Unfinished(name, status.st_size, (status.st_dev, status.st_ino)))
     return found
 
 
-def remove(folder: Place, found: Unfinished) -> bool:
-    """Take away an unfinished file, if it still is the one that was found; whether that was done."""
-    with _held(folder, found.name) as status:
+def remove(folder: FolderRef, found: Unfinished) -> bool:
+    """Remove an unfinished file if it is still the one that was found; returns whether it was removed."""
+    with _locked(folder, found.name) as status:
         if status is None or (status.st_dev, status.st_ino) != found.identity:
             return False
-    try:  # not before it is closed, for Windows; nobody takes up a file that has been left
+    try:  # after closing it, for Windows; no run continues an unfinished file
         if isinstance(folder, int):
             os.unlink(found.name, dir_fd=folder)
         else:
@@ -93,8 +93,8 @@ def remove(folder: Place, found: Unfinished) -> bool:
 
 
 @contextlib.contextmanager
-def _held(folder: Place, name: str) -> Iterator[os.stat_result | None]:
-    """What is known of a file, locked for as long as the block runs; None where that cannot be."""
+def _locked(folder: FolderRef, name: str) -> Iterator[os.stat_result | None]:
+    """The status of a file, locked while the block runs; None if it cannot be locked."""
     descriptor = -1
     try:
         status = None

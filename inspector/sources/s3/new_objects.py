@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
@@ -14,10 +14,12 @@ from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.cancelling import look
+from inspector.sources.s3.cancelling import cancelling, look
+from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.pieces import LEAST, SENT
+from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.sender import (
     CHECKSUM,
     NOT_IMPLEMENTED,
@@ -335,3 +337,35 @@ def _with(error: SourceError | Cancelled, left: list[str]) -> SourceError:
     """What ended it, and what of it could not be taken away."""
     why = "It was cancelled." if isinstance(error, Cancelled) else str(error)
     return SourceError(f"{why} {' '.join(left)}")
+
+
+class BucketObjects:
+    """Objects beneath the prefix ``root``. They take their places in the order in which they are put."""
+
+    def __init__(self, root: Address, connection: Connection, progress: Progress) -> None:
+        self._root = root
+        self._connection = connection
+        self._progress = progress
+        self._objects = NewObjects(connection)
+
+    def put(self, key: str, content: Iterable[bytes]) -> None:
+        """See Objects."""
+        with cancelling(self._progress):
+            out = self._objects.add(Address(self._root.bucket, f"{self._root.prefix}{key}"), type_of(key))
+            for piece in content:
+                out.write(piece)
+
+    def beneath(self, key: str) -> S3Prefix:
+        """What is beneath a key already; nothing is asked for yet."""
+        address = Address(self._root.bucket, f"{self._root.prefix}{key}/")
+        return S3Prefix(client_for(self._connection), address, self._objects.ledger)
+
+    def __enter__(self) -> Self:
+        self._objects.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with cancelling(self._progress):
+            self._objects.__exit__(kind, error, trace)

@@ -23,9 +23,8 @@ from inspector.sources.s3.client import ATTEMPTS, Client, Entry, made_client
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.responses import Asked, Begun, Head, begun_of, crc32_of, head_of, is_web_page
-from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError
+from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError, writing_error
 from inspector.sources.s3.upload_notes import Note, note
-from inspector.sources.s3.writing_sentences import writing_error
 
 _KEPT = (
     "CacheControl",
@@ -170,7 +169,8 @@ class Sender(Client):
             with self._writing("GET", address, Asked(0), ledger) as entry:
                 answer = self._s3.get_object_tagging(Bucket=address.bucket, Key=address.key, **self._extra)
                 self._note(entry, answer)
-                _see_that_it_has(answer, "TagSet")
+                if "TagSet" not in answer and is_web_page(answer):  # Ceph's radosgw leaves out an empty one
+                    raise WebPageError
         except S3Error as error:
             if error.status in _NO_TAGS:
                 return ""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
 from inspector.core.source import HiddenError, Source
-from inspector.sources.cache import Blocks
 from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.cache import Blocks
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.responses import Head, Listed, Seen
 from inspector.sources.s3.sentences import S3Error

@@ -11,12 +11,11 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
-from inspector.sources.cache import BlockCache
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.cache import BlockCache, gathered
 from inspector.sources.s3.cancelling import cancelling, look
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
-from inspector.sources.s3.read_ahead import gathered
 from inspector.sources.s3.responses import Asked, Head, Seen
 from inspector.sources.s3.sentences import S3Error, replaced
 from inspector.sources.s3.siblings import Beside

@@ -23,9 +23,8 @@ from inspector.sources.s3.ledger import Why
 from inspector.sources.s3.pieces import SENT, Piece, pieces_of
 from inspector.sources.s3.responses import Asked, Head
 from inspector.sources.s3.sender import NOT_IMPLEMENTED, Kept, Part, Sender, Upload, etag_of, sender_for, settled
-from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.sentences import CannotCopyError, S3Error
 from inspector.sources.s3.source import LARGEST_WHOLE, S3Source
-from inspector.sources.s3.writing_sentences import CannotCopyError
 
 _COPIERS = 4
 """Copies that the server is asked to make at once."""

@@ -76,7 +76,7 @@ def test_datapoints_of_any_size_are_verified_and_their_padding_is_read(size: int
         assert "tar-padding" in codes(archive)
 
 
-def test_a_datapoint_that_does_not_fit_its_hash() -> None:
+def test_a_datapoint_that_does_not_match_its_hash() -> None:
     start = TAR.index(b"point 2")
     archive, sentence = checked(Beside(flipped(TAR, start + 5, 1), rows_frame(ROWS)))
     (finding,) = archive.findings
@@ -87,17 +87,17 @@ def test_a_datapoint_that_does_not_fit_its_hash() -> None:
     stored = f"{int(ROWS[1]['data_hash'], 16):016x}"
     assert (row.stored, row.verdict, row.member) == (stored, Verdict.MISMATCH, 1)
     assert (row.place, row.covers) == ((), (Span(start, stop),))
-    for word in ("hash", f"{2:020d}.json", stored, row.computed, f"the row of key 2 in {NAME}.metadata"):
+    for word in ("hash", f"{2:020d}.json", stored, row.computed, f"(row of key 2 in {NAME}.metadata"):
         assert word in finding.message
     assert row.computed != stored
     assert verdicts(archive) == [Verdict.VERIFIED, Verdict.MISMATCH, Verdict.VERIFIED, Verdict.VERIFIED]
-    assert sentence == "3 of 4 datapoints are verified; 1 does not fit its hash."
+    assert sentence == "3 of 4 datapoints are verified; 1 does not match its hash."
 
 
 def test_a_datapoint_without_a_row() -> None:
     archive, sentence = checked(Beside(TAR, rows_frame([ROWS[0], *ROWS[2:]])))
     assert verdicts(archive)[1] is Verdict.NOT_CHECKABLE
-    assert sentence == "3 of 4 datapoints are verified; 1 has no metadata row to be checked with."
+    assert sentence == "3 of 4 datapoints are verified; 1 has no metadata row to compare with."
 
 
 def test_without_metadata_nothing_can_be_checked() -> None:
@@ -107,16 +107,16 @@ def test_without_metadata_nothing_can_be_checked() -> None:
     assert sentence == "No hash is recorded for any of the 4 datapoints; 1 other error was found."
 
 
-def test_a_cut_off_datapoint_does_not_fit() -> None:
+def test_a_cut_off_datapoint_does_not_match() -> None:
     cut = TAR[: TAR.index(b"point 3") + 7]
     archive, sentence = checked(Beside(cut, rows_frame(ROWS)))
     assert verdicts(archive) == [Verdict.VERIFIED, Verdict.VERIFIED, Verdict.MISMATCH]
     finding = next(each for each in archive.findings if each.code == "datas3t-hash-mismatch")
-    assert "7 bytes (all that are left of" in finding.message
+    assert "7 bytes (all that remain of" in finding.message
     assert "other error" in sentence
 
 
-def test_the_ledger_has_the_hashes_and_then_the_headers() -> None:
+def test_the_checksum_table_has_the_hashes_and_then_the_headers() -> None:
     archive = decoded(Beside(TAR, rows_frame([*ROWS, {**ROWS[0], "id": "9"}])), datas3t.FORMAT)
     ledger = archive.checksums
     assert len(ledger) == 5 + 4
@@ -152,7 +152,7 @@ def test_rows_that_are_not_written_as_specified() -> None:
         (f'"id":"{ROWS[1]["id"]}"', Severity.WARNING),
     ],
 )
-def test_a_field_that_stands_twice_in_a_row(field: str, severity: Severity) -> None:
+def test_a_repeated_field_in_a_row(field: str, severity: Severity) -> None:
     """Readers of JSON show one of them only, and not all the same."""
     rows = [json.dumps(row) for row in ROWS]
     rows[1] = f"{{{field}, {rows[1][1:]}"
@@ -160,7 +160,7 @@ def test_a_field_that_stands_twice_in_a_row(field: str, severity: Severity) -> N
     assert codes(archive) == ["datas3t-metadata-field-twice"]
     (finding,) = archive.findings
     assert finding.severity is severity
-    assert f"1 row of the metadata: in row 1, {json.loads('{' + field + '}').popitem()[0]} is " in finding.message
+    assert f"1 row of the metadata. In row 1, {json.loads('{' + field + '}').popitem()[0]} is " in finding.message
     assert verdicts(archive) == [Verdict.VERIFIED] * 4
 
 
@@ -174,13 +174,13 @@ def test_a_field_that_stands_twice_in_a_row(field: str, severity: Severity) -> N
         '"\\u006dore":1',
     ],
 )
-def test_what_only_looks_like_a_field_that_stands_twice(field: str) -> None:
+def test_what_only_looks_like_a_repeated_field(field: str) -> None:
     rows = [f"{{{field}, {json.dumps(row)[1:]}" for row in ROWS]
     archive, _ = checked(Beside(TAR, frame(f"[{','.join(rows)}]".encode())))
     assert codes(archive) == []
 
 
-def test_a_field_that_is_missing_does_not_hide_one_that_stands_twice() -> None:
+def test_a_missing_field_does_not_hide_a_repeated_one() -> None:
     rows = [json.dumps(row) for row in ROWS]
     rows[1] = f'{{"id":"77", {rows[1][1:]}'
     rows[2] = json.dumps({name: value for name, value in ROWS[2].items() if name != "id"})
@@ -188,7 +188,7 @@ def test_a_field_that_is_missing_does_not_hide_one_that_stands_twice() -> None:
     assert "datas3t-metadata-field-twice" in codes(archive)
 
 
-def test_end_offsets_of_both_meanings_in_one_range() -> None:
+def test_padded_and_unpadded_end_offsets_in_one_range() -> None:
     archive = decoded(Beside(TAR, rows_frame(ROWS)), datas3t.FORMAT)
     short = [
         {**row, "end_offset": str(member.spans[0].stop)} for row, member in zip(ROWS, archive.members, strict=True)
@@ -198,7 +198,7 @@ def test_end_offsets_of_both_meanings_in_one_range() -> None:
     assert codes(mixed) == ["datas3t-metadata-readings"]
 
 
-def test_checking_is_cancelled_and_done_again() -> None:
+def test_a_check_can_be_cancelled_and_repeated() -> None:
     archive = decoded(Beside(TAR, rows_frame(ROWS)), datas3t.FORMAT)
     stopped = Progress()
     stopped.cancel()
@@ -211,7 +211,7 @@ def test_checking_is_cancelled_and_done_again() -> None:
     assert progress.done == progress.total == len(TAR)
 
 
-def test_a_large_datapoint_is_never_held() -> None:
+def test_a_large_datapoint_is_never_held_in_memory() -> None:
     largest = 0
 
     class Watched(Beside):
@@ -257,7 +257,7 @@ def test_any_bit_of_the_frame_is_found(checksum: bool, data: st.DataObject) -> N
 
 
 @given(st.binary(max_size=2000), st.integers(0, len(TAR)), st.binary(max_size=300))
-def test_whatever_the_bytes_are_checking_raises_nothing(tail: bytes, at: int, metadata: bytes) -> None:
+def test_checking_any_bytes_raises_nothing(tail: bytes, at: int, metadata: bytes) -> None:
     for beside in (rows_frame(ROWS), metadata):
         archive, sentence = checked(Beside(TAR[:at] + tail, beside))
         assert sentence
@@ -275,7 +275,7 @@ def test_metadata_by_itself_is_checked_by_its_frame(tmp_path: Path, checksum: bo
     assert "cannot be read" in datas3t.METADATA.check(archive, Emitter(archive), Progress())
 
 
-def test_a_folder_is_summed_up_together(tmp_path: Path) -> None:
+def test_a_folder_has_one_summary(tmp_path: Path) -> None:
     folder = tmp_path / "dataset" / "weather" / "datapoints"
     put_range(folder, points(1, 100))
     data = build(points(101, 151).items())
@@ -285,8 +285,7 @@ def test_a_folder_is_summed_up_together(tmp_path: Path) -> None:
     assert report.state is State.DAMAGED
     assert report.verdicts == {Verdict.VERIFIED: 149, Verdict.MISMATCH: 1, Verdict.NOT_CHECKABLE: 1}
     assert report.sentence == (
-        "Damaged: 149 of 151 datapoints are verified; 1 does not fit its hash; "
-        "1 has no metadata row to be checked with."
+        "Damaged: 149 of 151 datapoints are verified; 1 does not match its hash; 1 has no metadata row to compare with."
     )
 
 

@@ -135,10 +135,10 @@ def backwards(rows: list[Row]) -> list[Row]:
     [
         (without_row, ["datas3t-metadata-row-missing"], "no row for key 2"),
         (extra_row, ["datas3t-metadata-row-extra"], "key 9"),
-        (row_twice, ["datas3t-metadata-row-extra"], "twice"),
+        (row_twice, ["datas3t-metadata-row-extra"], "duplicate"),
         (wrong_begin, ["datas3t-metadata-offset"], "begin offset is 999"),
         (wrong_end, ["datas3t-metadata-offset"], "end offset is 999,999"),
-        (no_number, ["datas3t-metadata-row"], f"begin_offset cannot be read. It is that of {2:020d}.json."),
+        (no_number, ["datas3t-metadata-row"], f"begin_offset cannot be read. It belongs to {2:020d}.json."),
         (backwards, ["datas3t-metadata-order"], "order"),
     ],
 )
@@ -171,7 +171,7 @@ def test_the_row_of_a_datapoint_says_how_it_disagrees(place: Place) -> None:
     "metadata",
     [b"", b"not zstd", packed(ROWS)[:-5], packed({"rows": []}), packed([1, 2]), zstandard.compress(b"[" * 100_000)],
 )
-def test_metadata_that_cannot_be_read_is_a_finding(place: Place, metadata: bytes) -> None:
+def test_unreadable_metadata_is_a_finding(place: Place, metadata: bytes) -> None:
     archive = opened(place(SOUND, metadata=metadata))
     assert codes(archive) == ["datas3t-metadata-damaged"]
     assert len(archive.members) == 4
@@ -203,7 +203,7 @@ def test_names_and_keys(place: Place, names: list[int], name: str, expected: lis
 
 
 @pytest.mark.parametrize(("first", "last", "wrong"), [(1, 3, [4]), (2, 4, [1]), (7, 9, [1, 4])])
-def test_a_name_that_disagrees_leads_to_the_names_inside(place: Place, first: int, last: int, wrong: list[int]) -> None:
+def test_a_wrong_object_name_shows_the_names_inside(place: Place, first: int, last: int, wrong: list[int]) -> None:
     source = place(SOUND, name=f"{first:020d}-{last:020d}.tar", metadata=packed(ROWS))
     (finding,) = opened(source).findings
     assert finding.code == "datas3t-object-name"
@@ -217,8 +217,8 @@ def test_a_name_in_an_extended_header_is_shown_with_it(place: Place) -> None:
     assert finding.spans == ((0, 3 * 512),)
 
 
-@pytest.mark.parametrize(("name", "words"), [("1-4.tar", "none of its bytes"), (NAME, "no byte of this one")])
-def test_what_no_byte_shows_is_said_to_be_elsewhere(place: Place, name: str, words: str) -> None:
+@pytest.mark.parametrize(("name", "words"), [("1-4.tar", "not stored in the file"), (NAME, "no bytes to show")])
+def test_findings_without_bytes_say_so(place: Place, name: str, words: str) -> None:
     (finding,) = opened(place(SOUND, name=name, metadata=packed(ROWS) if name != NAME else None)).findings
     assert finding.spans == ()
     assert words in finding.message
@@ -237,7 +237,7 @@ def test_a_destroyed_tar_with_metadata_is_still_datas3t(place: Place) -> None:
     assert {"tar-checksum", "datas3t-metadata-row-extra"} <= set(codes(archive))
 
 
-def test_a_plain_tar_is_no_range() -> None:
+def test_a_plain_tar_is_not_a_range() -> None:
     assert recognise(BytesSource(SOUND, "backup.tar")) is tar.FORMAT
 
 

@@ -37,7 +37,7 @@ def names(archive: Opened) -> list[str]:
 @pytest.mark.parametrize("first", [0, 3, 7])
 @pytest.mark.parametrize("many", [1, 2])
 @pytest.mark.parametrize("indexed", [False, True])
-def test_members_behind_a_hole_are_listed(tmp_path: Path, first: int, many: int, indexed: bool) -> None:
+def test_members_after_a_hole_are_listed(tmp_path: Path, first: int, many: int, indexed: bool) -> None:
     last = first + many
     low, high = BEGINS[first], ENDS[last - 1]
     path = put(tmp_path, SOUND[:low] + bytes(high - low) + SOUND[high:], None, 1, 9)
@@ -59,7 +59,7 @@ def test_members_behind_a_hole_are_listed(tmp_path: Path, first: int, many: int,
         assert gone == list(zip(BEGINS[first:last], ENDS[first:last], strict=True))
 
 
-def test_data_that_is_left_of_a_hole_is_passed(tmp_path: Path) -> None:
+def test_data_after_a_hole_is_skipped(tmp_path: Path) -> None:
     """The zeros end inside the data of a member: the next header is looked for behind the rest of it."""
     stop = BEGINS[3] + 1024
     assert any(SOUND[stop : ENDS[3]])
@@ -73,7 +73,7 @@ def test_the_zeros_of_a_sound_range_are_its_end_whatever_is_recorded(tmp_path: P
     assert codes(archive) == ["datas3t-metadata-row-extra"]
 
 
-def test_a_hole_without_end_is_not_read_through(tmp_path: Path) -> None:
+def test_an_endless_hole_is_not_read_through(tmp_path: Path) -> None:
     far = MAX_BYTES_AFTER_END << 8
     path = put(tmp_path, SOUND[: BEGINS[8]], None, 1, 9)
     with path.open("r+b") as file:
@@ -89,7 +89,7 @@ def test_a_hole_without_end_is_not_read_through(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [b"77777777777\0", b"\xff" * 12, b"\x80" + b"\x7f" * 11, b"many bytes!\0"])
 @pytest.mark.parametrize("member", [0, 4, 8])
-def test_members_behind_a_size_that_cannot_be_are_listed(tmp_path: Path, member: int, size: bytes) -> None:
+def test_members_after_an_impossible_size_are_listed(tmp_path: Path, member: int, size: bytes) -> None:
     at = BEGINS[member]
     block = SOUND[at : at + 124] + size + SOUND[at + 136 : at + 148] + b" " * 8 + SOUND[at + 156 : at + 512]
     block = block[:148] + b"%06o\0 " % sum(block) + block[156:]

@@ -65,7 +65,7 @@ def test_an_index_that_agrees(tmp_path: Path) -> None:
         ([f"{2:020d}.json", f"{3:020d}.json", LONG.replace("2.", "4.")], (3,), "1 of 4 rows disagree with the tar. "),
     ],
 )
-def test_the_known_mistake_of_a_writer_is_one_finding(
+def test_the_known_writer_bug_is_one_finding(
     tmp_path: Path, names: list[str], wrong: tuple[int, ...], early: str
 ) -> None:
     entries = [(name, b"x" * 700) for name in [f"{1:020d}.json", *names]]
@@ -78,7 +78,7 @@ def test_the_known_mistake_of_a_writer_is_one_finding(
     assert finding.spans == heads(data, *wrong)
 
 
-def test_rows_that_are_wrong_otherwise_are_not_put_down_to_that_mistake(tmp_path: Path) -> None:
+def test_other_wrong_rows_are_not_attributed_to_that_bug(tmp_path: Path) -> None:
     rows = index_rows(SOUND)
     archive = opened(tmp_path, SOUND, [rows[1], rows[0], *rows[2:]])
     assert codes(archive) == ["datas3t-index-offset"] * 2
@@ -87,7 +87,7 @@ def test_rows_that_are_wrong_otherwise_are_not_put_down_to_that_mistake(tmp_path
 
 
 @pytest.mark.parametrize("missing", range(4))
-def test_a_row_that_is_missing_puts_no_other_row_in_the_wrong(tmp_path: Path, missing: int) -> None:
+def test_a_missing_row_makes_no_other_row_wrong(tmp_path: Path, missing: int) -> None:
     rows = index_rows(SOUND)
     archive = opened(tmp_path, SOUND, rows[:missing] + rows[missing + 1 :])
     (finding,) = archive.findings
@@ -96,12 +96,12 @@ def test_a_row_that_is_missing_puts_no_other_row_in_the_wrong(tmp_path: Path, mi
     assert finding.spans == heads(SOUND, missing)
 
 
-def test_a_row_too_many(tmp_path: Path) -> None:
+def test_an_extra_row(tmp_path: Path) -> None:
     rows = index_rows(SOUND)
     archive = opened(tmp_path, SOUND, [*rows, index_row(len(SOUND) - 1024, 1, 0)])
     (finding,) = archive.findings
     assert finding.code == "datas3t-index-count"
-    assert "Row 4 is left over" in finding.message
+    assert "Row 4 is extra" in finding.message
 
 
 def test_an_index_that_is_cut_off(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def opened(folder: Path, name: str, data: bytes = DATA, *, described: bool = Tru
 @pytest.mark.parametrize(
     "name", ["data.tar", "0000000000000000001-3.TAR", "\u0661" * 20 + "-" + "\u0663" * 20 + ".tar"]
 )
-def test_a_tar_among_ranges_that_is_not_named_as_one(tmp_path: Path, holder: str, name: str) -> None:
+def test_a_tar_in_a_range_folder_without_a_range_name(tmp_path: Path, holder: str, name: str) -> None:
     archive = opened(tmp_path / "dataset" / "a" / holder, name)
     (finding,) = archive.findings
     assert (finding.code, finding.severity) == ("datas3t-object-name", Severity.WARNING)
@@ -47,14 +47,14 @@ def test_elsewhere_a_tar_may_have_any_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["data.tar", "1-3.tar"])
-def test_a_tar_among_ranges_needs_metadata_whatever_its_name(tmp_path: Path, name: str) -> None:
+def test_any_tar_in_a_range_folder_needs_metadata(tmp_path: Path, name: str) -> None:
     archive = opened(tmp_path / "datapoints", name, described=False)
     assert archive.format == "datas3t"
     assert codes(archive) == ["datas3t-metadata-missing", "datas3t-object-name"]
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_a_datapoint_that_is_no_plain_file(tmp_path: Path, kind: bytes) -> None:
+def test_a_datapoint_that_is_not_a_regular_file(tmp_path: Path, kind: bytes) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as out:
         out.addfile(tarfile.TarInfo(f"{1:020d}.json"))
@@ -66,9 +66,7 @@ def test_a_datapoint_that_is_no_plain_file(tmp_path: Path, kind: bytes) -> None:
     assert (finding.severity, finding.member) == (Severity.ERROR, 1)
 
 
-@pytest.mark.parametrize(
-    ("key", "words"), [(2**64 - 1, ""), (2**64, "does not fit into 64 bits"), (10**20, "20 digits")]
-)
+@pytest.mark.parametrize(("key", "words"), [(2**64 - 1, ""), (2**64, "more than 64 bits"), (10**20, "20 digits")])
 def test_a_key_that_is_too_large(tmp_path: Path, key: int, words: str) -> None:
     data = build([(f"{key:020d}.json", b"x")])
     archive = opened(tmp_path, f"{key:020d}-{key:020d}.tar", data)

@@ -13,7 +13,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.formats import datas3t, tar
 from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import Row, frame, hashed_rows, points, rows_frame
-from tests.formats.datas3t.repairing import Range, checked, made, plans, rows_of
+from tests.formats.datas3t.range_repairs import Range, checked, made, plans, rows_of
 from tests.formats.tar.tar_building import LONG, build, content, decoded, special
 
 POINTS = points(1, 6)
@@ -66,11 +66,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("rows", WRONG.values(), ids=WRONG)
-def test_metadata_is_written_anew_from_the_tar(rows: object) -> None:
+def test_metadata_is_rebuilt_from_the_tar(rows: object) -> None:
     before = range_of(rows)
     (repair,) = plans(before)
     assert repair.fixes == set(codes(checked(before)))
-    assert repair.claim.startswith(("That the tar is right and the metadata wrong",) if rows is not None else ("",))
+    assert repair.claim.startswith(("The tar is assumed right and the metadata wrong",) if rows is not None else ("",))
     assert (repair.needs_consent, repair.old is None) == (rows is not None, rows is None)
     after = made(before, repair)
     assert checked(after).findings == []
@@ -78,7 +78,7 @@ def test_metadata_is_written_anew_from_the_tar(rows: object) -> None:
     assert contents(after) == list(POINTS.values())
 
 
-def test_a_field_that_stands_twice_is_written_once() -> None:
+def test_a_repeated_field_is_written_once() -> None:
     text = json.dumps(ROWS).replace('"id": "2"', '"id": "3", "id": "2"')
     before = Range(TAR, frame(text.encode()), 1, 6)
     (repair,) = plans(before)
@@ -104,46 +104,46 @@ def test_any_rows_are_kept_and_the_others_added(rows: list[Row]) -> None:
     assert not plans(after)
 
 
-def test_unreadable_hashes_are_a_loss_that_is_named() -> None:
+def test_unreadable_hashes_are_listed_as_lost() -> None:
     (repair,) = plans(Range(TAR, b"junk", 1, 6))
-    assert repair.loses == ("The hashes in the metadata that cannot be read: new ones say what the bytes are now.",)
+    assert repair.loses == ("The hashes in the unreadable metadata. New ones are computed from the current bytes.",)
     (repair,) = plans(range_of(changed(ROWS, 2, data_hash="?")))
-    assert repair.loses == ("What is left of 1 row that cannot be read, recorded hashes among it.",)
+    assert repair.loses == ("The readable parts of 1 broken row, possibly with recorded hashes.",)
 
 
-def test_a_recorded_hash_stays_even_where_the_bytes_do_not_fit_it() -> None:
+def test_a_recorded_hash_is_preserved_on_a_mismatch() -> None:
     rows = changed([row for row in ROWS if row["id"] != "2"], 4, data_hash="abc")
     before = range_of(rows)
     rebuild, trust = plans(before)
     after = made(before, rebuild)
     assert rows_of(after) == changed(ROWS, 4, data_hash="abc")
     assert codes(checked(after)) == ["datas3t-hash-mismatch"]
-    assert "the bytes of 1 datapoint are those that were written: nothing" in rebuild.claim
-    assert "nothing in the range proves it" in trust.claim
+    assert "the bytes of 1 datapoint unchanged. Nothing" in rebuild.claim
+    assert "Nothing in the range proves it" in trust.claim
     assert trust.loses == ("The recorded hash of 1 datapoint.",)
     (again,) = plans(after)
     assert again.code == trust.code
     assert rows_of(made(after, again)) == rows_of(made(before, trust)) == ROWS
 
 
-def test_a_row_of_a_datapoint_that_is_gone_waits_for_a_word() -> None:
+def test_dropping_the_row_of_a_missing_datapoint_needs_consent() -> None:
     rows = [*ROWS, {"id": "7", "begin_offset": "0", "end_offset": "512", "data_hash": "1"}]
     (repair,) = plans(range_of(rows))
     assert repair.claim.endswith(
-        "That the tar lacks nothing, though the metadata has rows of key 7, which it does not hold."
+        "The tar is assumed complete, although the metadata has rows for key 7, which it does not contain."
     )
-    assert repair.loses == ("The rows of key 7, with their hashes.",)
+    assert repair.loses == ("The rows for key 7, with their hashes.",)
     assert rows_of(made(range_of(rows), repair)) == ROWS
 
 
-def test_a_further_hash_of_the_same_datapoint_is_a_loss_that_is_named() -> None:
+def test_a_second_hash_of_a_datapoint_is_listed_as_lost() -> None:
     before = range_of([*ROWS, {**ROWS[-1], "data_hash": "1"}])
     (repair,) = plans(before)
-    assert repair.loses == ("Further rows of key 6 with other hashes; the first row of each stays.",)
+    assert repair.loses == ("Extra rows for key 6 with other hashes; the first row for each key stays.",)
     assert rows_of(made(before, repair)) == ROWS
 
 
-def test_ends_without_padding_stay_so() -> None:
+def test_end_offsets_without_padding_stay_unpadded() -> None:
     ends = {
         row["id"]: str(int(row["begin_offset"]) + 512 + len(data))
         for row, data in zip(ROWS, POINTS.values(), strict=True)
@@ -154,7 +154,7 @@ def test_ends_without_padding_stay_so() -> None:
     assert rows_of(made(before, repair)) == rows
 
 
-def test_metadata_of_a_damaged_tar_is_left_alone() -> None:
+def test_metadata_of_a_damaged_tar_is_not_rebuilt() -> None:
     at = int(ROWS[3]["begin_offset"])
     data = TAR[:at] + b"\xff" * 512 + TAR[at + 512 :]
     assert not plans(range_of(ROWS[:5], data))
@@ -168,11 +168,11 @@ def test_metadata_of_a_damaged_tar_is_left_alone() -> None:
         [("a.txt", b"no key")],
     ],
 )
-def test_a_tar_that_has_no_one_datapoint_for_each_key_gets_no_metadata(members: list[tuple[str, bytes]]) -> None:
+def test_no_metadata_for_a_tar_without_one_datapoint_per_key(members: list[tuple[str, bytes]]) -> None:
     assert not plans(Range(build(members), None, 1, 2))
 
 
-def test_a_long_name_has_its_row_begin_at_its_first_header() -> None:
+def test_the_row_of_a_long_name_starts_at_its_first_header() -> None:
     data = build([(f"{1:020d}.{LONG.replace('/', '_')}", b"x"), (f"{2:020d}.b", b"y")], 2)
     before = Range(data, None, 1, 2)
     (repair,) = plans(before)
@@ -197,7 +197,7 @@ def test_padding_and_end_that_were_cut_off_are_written() -> None:
     assert after.read(0, after.size) == data
 
 
-def test_an_end_that_may_hide_a_loss_waits_for_a_word() -> None:
+def test_an_end_that_may_hide_a_loss_needs_consent() -> None:
     half = build(list(POINTS.items())[:3])[:-1024]
     repair = plans(range_of(ROWS, half))[0]
     assert repair.code == "tar-write-end"
@@ -205,7 +205,7 @@ def test_an_end_that_may_hide_a_loss_waits_for_a_word() -> None:
     assert [each.claim for each in tar.FORMAT.repairs(decoded(half), Progress())] == [repair.claim]
 
 
-def test_a_cut_off_header_gives_way_to_the_end_and_is_named() -> None:
+def test_a_cut_off_header_is_replaced_by_the_end_and_listed() -> None:
     half = build(list(POINTS.items())[:3])[:-1024]
     before = decoded(half + TAR[:100])
     (repair,) = tar.FORMAT.repairs(before, Progress())
@@ -214,7 +214,7 @@ def test_a_cut_off_header_gives_way_to_the_end_and_is_named() -> None:
     assert repair.edit.new_size == len(half) + 1024
 
 
-def test_nothing_is_written_behind_data_that_is_cut_off() -> None:
+def test_nothing_is_written_after_truncated_data() -> None:
     assert not tar.FORMAT.repairs(decoded(build([("a", b"x" * 600)])[:700]), Progress())
 
 
@@ -241,7 +241,7 @@ HEAD = int(ROWS[2]["begin_offset"])
         (150, "chksum"),
     ],
 )
-def test_one_field_that_explains_the_sum_of_a_header_is_set(at: int, field: str) -> None:
+def test_a_single_field_that_explains_a_header_checksum_is_set(at: int, field: str) -> None:
     before = range_of(ROWS, flipped(HEAD + at, 1))
     repair = next(each for each in plans(before) if each.code == "tar-mend-header")
     assert f"Set the field {field} of the header" in repair.title
@@ -262,7 +262,7 @@ def test_single_fields_of_several_headers_are_set_together() -> None:
     assert not plans(made(before, repair))
 
 
-def test_two_changed_fields_are_not_guessed_at() -> None:
+def test_two_changed_fields_are_not_repaired() -> None:
     data = bytearray(flipped(HEAD + 104))
     data[HEAD + 110] ^= 1
     assert "tar-mend-header" not in {each.code for each in plans(range_of(ROWS, bytes(data)))}
@@ -284,7 +284,7 @@ def test_hashing_can_be_cancelled() -> None:
 
 
 @given(st.data())
-def test_whatever_bytes_change_repairs_end_and_keep_what_can_be_read(data: st.DataObject) -> None:
+def test_repairs_terminate_and_keep_readable_members_for_any_change(data: st.DataObject) -> None:
     changed_tar, changed_rows = bytearray(TAR), bytearray(rows_frame(ROWS))
     for _ in range(data.draw(st.integers(1, 3))):
         target = changed_tar if data.draw(st.booleans()) else changed_rows

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.formats.datas3t.write import LARGEST, Row, WriteError, Writer, header, metadata
+from inspector.formats.datas3t.write import MAX_DATAPOINT_BYTES, Row, WriteError, Writer, header, metadata
 from tests.formats.datas3t.range_building import hashed_rows
-from tests.formats.datas3t.repairing import Range, checked, rows_of
+from tests.formats.datas3t.range_repairs import Range, checked, rows_of
 
 CONTENTS = st.lists(st.binary(max_size=1_500), min_size=1, max_size=6)
 
@@ -32,7 +32,7 @@ def written(first: int, contents: list[bytes]) -> Range:
 
 
 @given(st.integers(0, 10**19), CONTENTS)
-def test_what_is_written_is_a_sound_range(first: int, contents: list[bytes]) -> None:
+def test_the_written_range_is_sound(first: int, contents: list[bytes]) -> None:
     made = written(first, contents)
     archive = checked(made)
     assert archive.findings == []
@@ -42,7 +42,7 @@ def test_what_is_written_is_a_sound_range(first: int, contents: list[bytes]) -> 
         assert [info.name for info in archived] == [f"{first + at:020d}.bin" for at in range(len(contents))]
 
 
-def test_a_header_is_laid_out_as_go_does() -> None:
+def test_a_header_is_laid_out_as_in_go() -> None:
     block = header(b"00000000000000000017.json", 5, 1_700_000_000)
     assert block[:100] == b"00000000000000000017.json".ljust(100, b"\0")
     assert block[100:148] == b"0000644\x000000000\x000000000\x0000000000005\x0014524770400\0"
@@ -51,16 +51,16 @@ def test_a_header_is_laid_out_as_go_does() -> None:
     assert block[265:] == bytes(64) + b"0000000\x000000000\0" + bytes(167)
 
 
-def test_what_a_header_cannot_hold_is_refused() -> None:
-    assert len(header(b"n" * 100, LARGEST, 0)) == 512
+def test_values_too_large_for_a_header_are_refused() -> None:
+    assert len(header(b"n" * 100, MAX_DATAPOINT_BYTES, 0)) == 512
     with pytest.raises(WriteError, match="can hold at most"):
-        header(b"n", LARGEST + 1, 0)
+        header(b"n", MAX_DATAPOINT_BYTES + 1, 0)
     with pytest.raises(WriteError, match="longer than the 100 bytes"):
         header(b"n" * 101, 1, 0)
 
 
 @pytest.mark.parametrize(("said", "word"), [(3, "larger"), (5, "smaller")])
-def test_a_datapoint_that_changes_meanwhile_is_refused(said: int, word: str) -> None:
+def test_a_datapoint_that_changes_during_writing_is_refused(said: int, word: str) -> None:
     writer = Writer(1)
     writer.begin(".bin", said, 0)
     with pytest.raises(WriteError, match=f"became {word}"):  # noqa: PT012 - one of the two tells

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.span import Span
+from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.layout import Near
 from tests.formats.rca import build
 from tests.formats.rca.checking import checked
@@ -72,7 +73,8 @@ def test_odd_names_past_the_first_are_counted(blob: build.Blob, code: str) -> No
 
 
 def test_damaged_segments_past_the_first_are_counted_in_all_that_is_said() -> None:
-    stream = build.blob_block(b"?") + (build.control_block(0, b"12345678") + build.blob_block(b"?")) * (MANY - 1)
+    blob = build.blob_block(MAGIC + b"\x08" * 8)
+    stream = blob + (build.control_block(0, b"12345678") + blob) * (MANY - 1)
     archive, sentence = checked(build.chunked(stream, bytes(8)))
     assert counted(archive) == {
         "rca-zstd": MAX_FINDINGS_PER_KIND + 1,
@@ -82,7 +84,9 @@ def test_damaged_segments_past_the_first_are_counted_in_all_that_is_said() -> No
 
 
 def test_reset_blocks_without_a_hash_are_counted() -> None:
-    archive, sentence = checked(build.chunked(build.control_block(0, b"") * MANY, b"12345678"))
+    archive, sentence = checked(
+        build.chunked((build.control_block(0, b"") + build.segment([(b"one", b"1")])) * MANY, b"12345678")
+    )
     assert counted(archive)["rca-reset-hash-short"] == MAX_FINDINGS_PER_KIND + 1
     assert f"There are {MANY - MAX_FINDINGS_PER_KIND} more reset blocks" in archive.findings[-1].message
     assert f"{MANY - 1:,} of {MANY:,} segments cannot be checked" in sentence

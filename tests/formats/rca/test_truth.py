@@ -15,11 +15,12 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.formats.rca import FORMAT
-from inspector.formats.rca.search import BUDGET, FREE, Search
+from inspector.formats.rca.blocks import MAX_IMPLAUSIBLE_SEGMENTS
+from inspector.formats.rca.search import Search
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.create.rca_writing import RcaOptions, grow
 from inspector.operations.edit.plan_repairs import plan
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, opened
@@ -162,33 +163,50 @@ def test_an_append_takes_nothing_away(kind: str, tmp_path: Path) -> None:
         added = [(b"added", b"behind it all")]
         try:
             grow(path, given(added), RcaOptions(sync=False), Progress())
-        except (EditError, Refused):
+        except (EditError, OperationError):
             assert path.read_bytes() == case.data, seed
             continue
         found = verified(checked(path.read_bytes()))
         assert not missing([*case.provable(case.data), *added], found), seed
 
 
-@pytest.mark.parametrize("fill", [b"\0", b"\x02\x02", b"\x81\x04", b"\x02A", b"\xff", b"\x0a(\xb5/\xfd\0"], ids=repr)
+RESET_BLOCK = b"\x81\x04abcdefgh"
+SEGMENT = RESET_BLOCK + b"\x20(\xb5/\xfd" + b"x" * 12
+PLAIN = (b"\0", b"\xff", b"The quick brown fox.\n", Random(5).randbytes(5_000))
+FILLS = (*PLAIN, b"\x02A", b"\x02\x02", b"\x81\x04", RESET_BLOCK, SEGMENT, b"\x0a(\xb5/\xfd\0")
+
+
+@pytest.mark.parametrize("fill", FILLS, ids=lambda fill: repr(fill[:16]))
 def test_a_hole_is_searched_in_linear_time(fill: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted are the bytes followed, decoded and hashed, and what looking at blocks costs."""
-    work: list[int] = []
+    """Counted are the bytes hashed and decoded, and the blocks and candidates looked at."""
+    searches: list[Search] = []
     run = Search.run
 
     def counted(self: Search) -> Search:
-        done = run(self)
-        work.append(self.work)
-        return done
+        searches.append(self)
+        return run(self)
 
     monkeypatch.setattr(Search, "run", counted)
     noise = Random(7)
     segments = [[(b"%d" % number, noise.randbytes(2_000))] for number in range(6)]
     whole = build.archive(*segments[:3], [(b"large", noise.randbytes(160_000))], *segments[3:])
     for size in (40_000, 80_000, 150_000):
-        work.clear()
+        searches.clear()
         archive = opened(whole[:HOLE] + (fill * size)[:size] + whole[HOLE + size :])
         assert {member.path for member in archive.members} >= {b"0", b"1", b"3", b"4", b"5"}
-        assert len(work) < 6
-        assert max(work) < FREE + (BUDGET + BUDGET // 4) * len(whole) + size
-        if fill == b"\0":
-            assert max(work) < 5 * len(whole)  # nothing in it can be taken for a block
+        assert len(archive.checksums) < 100
+        assert len(searches) < 6
+        for search in searches:
+            assert search.budget.steps <= search.budget.max_steps + 100
+            assert search.tentative.steps <= search.tentative.max_steps + 100
+            assert search.budget.bytes + search.tentative.bytes < 6 * len(whole)
+
+
+@pytest.mark.parametrize("size", [50_000, 200_000])
+@pytest.mark.parametrize("fill", [b"\x01", b"\x81\x04", RESET_BLOCK], ids=repr)
+def test_hashes_of_segments_that_hold_nothing_are_few(fill: bytes, size: int) -> None:
+    archive = opened(build.chunked(build.segment([(b"one", b"1")]) + (fill * size)[:size], b"12345678"))
+
+    assert len(archive.checksums) < MAX_IMPLAUSIBLE_SEGMENTS + 100
+    (finding,) = (each for each in archive.findings if each.code == "rca-too-many-segments")
+    assert "open no segment here" in finding.message

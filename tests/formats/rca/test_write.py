@@ -18,8 +18,7 @@ from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention
 from inspector.formats.rca.write import Writer, fresh
 from inspector.resources import samples
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.temporary import TemporarySource
+from inspector.sources.local.file import FileSource, TemporarySource
 from tests.formats import archives
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, checked, full_chunk, noisy, opened, verdicts

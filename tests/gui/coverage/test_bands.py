@@ -7,8 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Stretches, bit, states_in
-from inspector.gui.panels.coverage.keys import Keys, limits_of
+from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Intervals, Keys, bit, limits_of, states_in
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
 FAR = 10**20 - 1
@@ -75,17 +74,17 @@ def test_what_100_000_ranges_cost_depends_on_the_columns_alone() -> None:
     band = Band(firsts, [first + 9 for first in firsts])
     band.firsts = asked
     band.runs(limits_of(0, 1_000_000, 500))
-    assert 0 < asked.appearance <= 500 * 18  # a bisection each
+    assert 0 < asked.lookups <= 500 * 18  # a bisection each
     assert band.edges(limits_of(0, 1_000_000, 500), 5) == []
 
 
 class Counting(list[int]):
-    """Counts how often it is looked at."""
+    """Counts lookups by index."""
 
-    looks = 0
+    lookups = 0
 
     def __getitem__(self, at):  # type: ignore[no-untyped-def, override]  # as list's
-        self.appearance += 1
+        self.lookups += 1
         return super().__getitem__(at)
 
 
@@ -110,13 +109,13 @@ def test_edges_are_where_ranges_begin_if_there_is_room() -> None:
 
 @given(_RANGES)
 def test_stretches_hold_what_they_were_made_of(ranges: list[tuple[int, int]]) -> None:
-    stretches = Stretches(ranges)
+    intervals = Intervals(ranges)
     every = {key for first, last in ranges for key in range(first, last + 1)}
     for key in range(90):
-        assert stretches.meet(key, key + 1) == (key in every)
-    apart = [key for pair in zip(stretches.firsts, stretches.lasts, strict=True) for key in pair]
+        assert intervals.intersects(key, key + 1) == (key in every)
+    apart = [key for pair in zip(intervals.firsts, intervals.lasts, strict=True) for key in pair]
     assert apart == sorted(apart)
-    assert all(first > last + 1 for last, first in zip(stretches.lasts, stretches.firsts[1:], strict=False))
+    assert all(first > last + 1 for last, first in zip(intervals.lasts, intervals.firsts[1:], strict=False))
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.palette import Scheme
-from inspector.gui.kit.palettes import palette
+from inspector.gui.kit.theme import palette
 
 PARTS = (
     (0, 4, Kind.LOCAL_HEADER, 0),

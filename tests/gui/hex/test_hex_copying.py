@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from inspector.core.span import Span
 from inspector.gui.hex.copying import CopyFormat, copied
-from inspector.gui.hex.layout import Layout
-from inspector.gui.hex.row_text import pieces_of, row_text
+from inspector.gui.hex.layout import Layout, pieces_of, row_text
 
 
 def test_hex() -> None:

@@ -11,8 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.hex.inspector import DataInspector, ReadingsModel
-from inspector.gui.hex.inspector_values import LOOKED_AT, readings, varint
+from inspector.gui.hex.data_inspector import LOOKED_AT, DataInspector, ReadingsModel, readings, varint
 
 
 def values(data: bytes) -> dict[str, str]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
-from inspector.gui.hex.arrow_lanes import strokes
+from inspector.gui.hex.gutter import strokes
 from inspector.operations.protocol.views import Arrow
 
 

@@ -13,7 +13,7 @@ from inspector.core.kinds import ROLES, Role, role_bit
 from inspector.gui.hex.file_map import FileMap, roles_in
 from inspector.gui.hex.legend import Legend
 from inspector.gui.kit.palette import COLOURS, Scheme
-from inspector.gui.kit.palettes import palette
+from inspector.gui.kit.theme import palette
 
 COLOUR = COLOURS[Scheme.LIGHT]
 SIZE = 64 << 30

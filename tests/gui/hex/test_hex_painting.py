@@ -16,9 +16,8 @@ from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.layout import Layout
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
 from inspector.gui.hex.painting import UNDER, Grid, Look, RowPainter, Scene, rows_for, scheme_for
-from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.palette import COLOURS, Colours, Scheme
-from inspector.gui.kit.palettes import palette
+from inspector.gui.kit.theme import fixed_font, palette
 from tests.gui.hex.conftest import PARTS, Shown, fetch
 from tests.pictures.comparing import pixels
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import Role
 from inspector.core.span import Span
-from inspector.gui.hex.copying import LARGEST, CopyFormat
+from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import HexModel
 from tests.gui.hex.conftest import Shown, byte_at, fetch
@@ -232,7 +232,7 @@ def test_bytes_that_were_never_shown_are_copied_too(show: Show, qtbot: QtBot) ->
 def test_too_much_is_refused_in_words(show: Show, qtbot: QtBot) -> None:
     shown = show(HUGE)
     QGuiApplication.clipboard().setText("before")
-    shown.view.goTo(0, LARGEST + 1)
+    shown.view.goTo(0, MAX_COPY_BYTES + 1)
 
     with qtbot.waitSignal(shown.view.said) as told:
         shown.view.copy()

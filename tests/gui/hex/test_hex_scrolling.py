@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.gui.hex.scrolling import LARGEST, RowScroll
+from inspector.gui.hex.layout import MAX_BAR_VALUE, RowScroll
 
 
 def scroll(rows: int, page: int, top: int = 0) -> RowScroll:
@@ -64,8 +64,8 @@ def test_any_row_is_shown_after_revealing_it(rows: int, page: int, data: st.Data
 def test_the_bar_mirrors_the_position_within_a_page(rows: int, page: int, data: st.DataObject) -> None:
     made = scroll(rows, page, data.draw(st.integers(0, rows)))
 
-    assert 0 <= made.bar_value <= made.bar_maximum <= LARGEST
-    assert abs(made.from_bar(made.bar_value) - made.top) <= max(0, made.last // LARGEST + 1)
+    assert 0 <= made.bar_value <= made.bar_maximum <= MAX_BAR_VALUE
+    assert abs(made.from_bar(made.bar_value) - made.top) <= max(0, made.last // MAX_BAR_VALUE + 1)
 
 
 def test_the_ends_of_the_bar_are_the_ends_of_the_file() -> None:

@@ -1,1 +1,1 @@
-"""The band that shows which keys the ranges of a dataset cover."""
+"""The coverage panel of datas3t collections: which keys the ranges of each dataset cover."""

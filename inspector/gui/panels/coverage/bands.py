@@ -1,7 +1,7 @@
-"""What each column of pixels of a band shows: exact for any number of ranges, in time that the columns alone cost.
+"""What each pixel column of a band shows. Exact for any number of ranges; the time depends only on the columns.
 
-Pure: nothing here knows Qt. A column shows a *set*: the states of the ranges that it meets, whether keys between
-ranges are in none of them (a gap), whether keys are in two (an overlap), and whether metadata has lost its archive.
+Pure: no Qt here. A column shows a *set*, as bits: the states of the ranges it intersects, whether it contains keys
+of no range (a gap), keys of two ranges (an overlap), or keys of metadata without an archive (an orphan).
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from itertools import accumulate, groupby
 
 import numpy as np
 
-from inspector.gui.panels.coverage.keys import Keys
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
+MIN_KEYS = 4
+"""Keys that a band shows at the highest zoom."""
+_TICK_STEPS = (1, 2, 5)
+
 GAP, OVERLAP, ORPHAN = (1 << (len(RANGE_STATES) + at) for at in range(3))
-"""What a column may show beside states, as bits of its set."""
+"""Bits of a set that are not states."""
 _BITS = {state: 1 << at for at, state in enumerate(RANGE_STATES)}
 
 
 def bit(state: RangeState) -> int:
-    """The bit of a state in the set of a column."""
+    """The bit of a state in a set."""
     return _BITS[state]
 
 
@@ -33,21 +36,21 @@ def states_in(shown: int) -> list[RangeState]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The columns of pixels ``[left, right)``, which show the same set."""
+    """Adjacent pixel columns ``[left, right)`` that show the same set."""
 
     left: int
     right: int
     shown: int
 
 
-class Stretches:
-    """Stretches of keys, both ends included, none of which meet: to be asked whether there is one in a column."""
+class Intervals:
+    """Disjoint intervals of keys, both ends included, for lookups by column."""
 
-    def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, intervals: Iterable[tuple[int, int]]) -> None:
         self.firsts: list[int] = []
         self.lasts: list[int] = []
         reached = -2
-        for first, last in sorted(stretches):
+        for first, last in sorted(intervals):
             if first > reached + 1:
                 self.firsts.append(first)
                 self.lasts.append(last)
@@ -55,20 +58,20 @@ class Stretches:
             elif last > reached:
                 self.lasts[-1] = reached = last
 
-    def meet(self, start: int, stop: int) -> bool:
-        """Whether any key of ``[start, stop)`` is in one of them."""
+    def intersects(self, start: int, stop: int) -> bool:
+        """Whether any interval contains a key of ``[start, stop)``."""
         at = bisect_left(self.lasts, start)
         return at < len(self.firsts) and self.firsts[at] < stop
 
-    def first(self, start: int, stop: int) -> tuple[int, int] | None:
-        """The first of them that has a key of ``[start, stop)``."""
+    def first_in(self, start: int, stop: int) -> tuple[int, int] | None:
+        """The first interval that contains a key of ``[start, stop)``, None if none does."""
         at = bisect_left(self.lasts, start)
         found = at < len(self.firsts) and self.firsts[at] < stop
         return (self.firsts[at], self.lasts[at]) if found else None
 
 
 class Band:
-    """The ranges of one dataset, sorted by their first key; both ends are included."""
+    """The ranges of one dataset, sorted by first key; both ends are included."""
 
     def __init__(
         self,
@@ -80,51 +83,53 @@ class Band:
         self.firsts = list(firsts)
         self.lasts = list(lasts)
         self._reach = list(accumulate(self.lasts, max))
-        self.gaps = Stretches(
+        self.gaps = Intervals(
             (reached + 1, first - 1)
             for reached, first in zip(self._reach, self.firsts[1:], strict=False)
             if first > reached + 1
         )
-        self.overlaps = Stretches(overlaps)
-        self.orphans = Stretches(orphans)
+        self.overlaps = Intervals(overlaps)
+        self.orphans = Intervals(orphans)
         by_last = sorted(range(len(self.lasts)), key=self.lasts.__getitem__)
-        self._ends = [self.lasts[at] for at in by_last]
+        self._sorted_lasts = [self.lasts[at] for at in by_last]
         self._order = np.asarray(by_last, np.int64)
-        self._begun, self._ended = self._sums(bytes(len(self.firsts)))
+        self._counts_by_first, self._counts_by_last = self._sums(bytes(len(self.firsts)))
 
     def __len__(self) -> int:
         return len(self.firsts)
 
     def set_states(self, states: bytes) -> None:
-        """What is known of each range, as positions in RANGE_STATES."""
-        self._begun, self._ended = self._sums(states)
+        """Set the state of each range, as positions in RANGE_STATES."""
+        self._counts_by_first, self._counts_by_last = self._sums(states)
 
     def _sums(self, states: bytes) -> tuple[np.ndarray, np.ndarray]:
-        """For each state how many of the first ``i`` ranges have it: as they begin, and as they end."""
+        """For each state, how many of the first ``i`` ranges have it: in order of first key, and of last key."""
         codes = np.frombuffer(states, np.uint8)
         each = np.arange(len(RANGE_STATES), dtype=np.uint8)[:, None]
         return tuple(
             np.concatenate((np.zeros((len(each), 1), np.int64), np.cumsum(row == each, axis=1)), axis=1)
             for row in (codes, codes[self._order])
-        )  # type: ignore[return-value]  # of two rows come two tables
+        )  # type: ignore[return-value]  # two rows give two tables
 
     # ---- columns -----------------------------------------------------------------------------------------------
 
     def sets(self, keys: Keys) -> list[int]:
-        """The set that each column of pixels shows."""
+        """The set of each pixel column."""
         columns = [keys.column(x) for x in range(keys.width)]
-        begun = [bisect_left(self.firsts, stop) for _, stop in columns]
-        ended = [bisect_left(self._ends, first) for first, _ in columns]
-        met = self._begun[:, begun] > self._ended[:, ended]
-        found = (met * np.array(list(_BITS.values()), np.int64)[:, None]).sum(axis=0).tolist()
+        starts = [bisect_left(self.firsts, stop) for _, stop in columns]
+        ended = [bisect_left(self._sorted_lasts, first) for first, _ in columns]
+        intersecting = self._counts_by_first[:, starts] > self._counts_by_last[:, ended]
+        found = (intersecting * np.array(list(_BITS.values()), np.int64)[:, None]).sum(axis=0).tolist()
         more = ((self.gaps, GAP), (self.overlaps, OVERLAP), (self.orphans, ORPHAN))
-        for kind, mark in more:
-            if kind.firsts:
-                found = [each | mark * kind.meet(*column) for each, column in zip(found, columns, strict=True)]
+        for intervals, mark in more:
+            if intervals.firsts:
+                found = [
+                    each | mark * intervals.intersects(*column) for each, column in zip(found, columns, strict=True)
+                ]
         return list(found)
 
     def runs(self, keys: Keys) -> list[Run]:
-        """The columns as runs of those that show the same; columns that show nothing are left out."""
+        """Runs of columns with the same set; empty sets are left out."""
         runs, left = [], 0
         for shown, alike in groupby(self.sets(keys)):
             right = left + sum(1 for _ in alike)
@@ -133,39 +138,107 @@ class Band:
             left = right
         return runs
 
-    def edges(self, keys: Keys, apart: int) -> list[int]:
-        """The pixels at which ranges begin, and at which they end within others.
+    def edges(self, keys: Keys, min_px: int) -> list[int]:
+        """The pixels at which ranges start, and at which they end inside another range.
 
-        None where ranges are narrower than ``apart`` pixels on the whole.
+        Empty if ranges are narrower than ``min_px`` pixels on average.
         """
         low = bisect_left(self.firsts, keys.start)
         high = bisect_left(self.firsts, keys.stop)
-        if (high - low) * apart > keys.width:
+        if (high - low) * min_px > keys.width:
             return []
         ends = (last + 1 for last in self.overlaps.lasts if keys.start <= last + 1 < keys.stop)
         return sorted({keys.x(key) for key in (*self.firsts[low:high], *ends)})
 
     # ---- ranges ------------------------------------------------------------------------------------------------
 
-    def among(self, first: int, stop: int) -> range:
-        """The numbers of the ranges among which all are that hold a key of ``[first, stop)``."""
+    def candidates(self, first: int, stop: int) -> range:
+        """Indices that include all ranges with a key of ``[first, stop)``, and maybe others."""
         return range(bisect_left(self._reach, first), bisect_left(self.firsts, stop))
 
     def at(self, first: int, stop: int) -> int | None:
-        """The range that begins last of those that hold a key of ``[first, stop)``; None where no one does."""
-        return next((each for each in reversed(self.among(first, stop)) if self.lasts[each] >= first), None)
+        """The last range to start of those with a key of ``[first, stop)``, None if there is none."""
+        return next((each for each in reversed(self.candidates(first, stop)) if self.lasts[each] >= first), None)
 
     def count(self, first: int, stop: int) -> int:
-        """How many ranges hold a key of ``[first, stop)``."""
-        return bisect_left(self.firsts, stop) - bisect_left(self._ends, first)
+        """How many ranges contain a key of ``[first, stop)``."""
+        return bisect_left(self.firsts, stop) - bisect_left(self._sorted_lasts, first)
 
     def tally(self, first: int, stop: int) -> list[tuple[RangeState, int]]:
-        """How many ranges that hold a key of ``[first, stop)`` have each state."""
-        met = self._begun[:, bisect_left(self.firsts, stop)] - self._ended[:, bisect_left(self._ends, first)]
-        return [(state, number) for state, number in zip(RANGE_STATES, met.tolist(), strict=True) if number]
+        """How many ranges with a key of ``[first, stop)`` have each state; states without ranges are left out."""
+        intersecting = (
+            self._counts_by_first[:, bisect_left(self.firsts, stop)]
+            - self._counts_by_last[:, bisect_left(self._sorted_lasts, first)]
+        )
+        return [(state, number) for state, number in zip(RANGE_STATES, intersecting.tolist(), strict=True) if number]
 
-    def near(self, key: int) -> int | None:
-        """The range that holds a key, or else the next one before it, or else the first."""
+    def nearest(self, key: int) -> int | None:
+        """The range that contains a key, else the one before it, else the first."""
         if not self.firsts:
             return None
         return max(0, bisect_right(self.firsts, key) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The visible part of the key axis: keys ``[start, stop)`` across ``width`` pixels. Keys have up to 20 digits."""
+
+    start: int
+    stop: int
+    width: int
+
+    @property
+    def size(self) -> int:
+        """The number of keys."""
+        return self.stop - self.start
+
+    def column(self, x: int) -> tuple[int, int]:
+        """The keys ``[first, stop)`` of a pixel column: at least one; together the columns cover all keys."""
+        first = self.start + x * self.size // self.width
+        return first, max(first + 1, self.start + (x + 1) * self.size // self.width)
+
+    def x(self, key: int) -> int:
+        """The pixel at which a key starts; outside the band if the key is."""
+        return -((self.start - key) * self.width // self.size)
+
+    def sized(self, width: int) -> Keys:
+        """The same keys across ``width`` pixels."""
+        return Keys(self.start, self.stop, max(1, width))
+
+    def zoomed(self, steps: int, x: int, limits: Keys) -> Keys:
+        """Half as many keys per step, or twice as many per negative step; the key at ``x`` stays in place."""
+        size = self.size >> steps if steps > 0 else self.size << -steps
+        size = max(min(MIN_KEYS, limits.size), min(size, limits.size))
+        at = self.start + x * self.size // self.width
+        return Keys(at - x * size // self.width, at - x * size // self.width + size, self.width).within(limits)
+
+    def moved(self, pixels: int, limits: Keys) -> Keys:
+        """Moved right by ``pixels``, within the limits."""
+        by = pixels * self.size // self.width
+        return Keys(self.start + by, self.stop + by, self.width).within(limits)
+
+    def within(self, limits: Keys) -> Keys:
+        """The same number of keys, moved into the limits."""
+        start = max(limits.start, min(self.start, limits.stop - self.size))
+        return Keys(start, start + self.size, self.width)
+
+    def showing(self, first: int, last: int, limits: Keys) -> Keys:
+        """Moved as little as possible to show the keys ``first`` to ``last``, or at least ``first``."""
+        if self.start <= first and last < self.stop:
+            return self
+        if last - first >= self.size or first < self.start:
+            return Keys(first, first + self.size, self.width).within(limits)
+        return Keys(last + 1 - self.size, last + 1, self.width).within(limits)
+
+    def ticks(self, min_px: int) -> list[int]:
+        """Round keys for the axis labels, at least ``min_px`` pixels from each other."""
+        least = max(1, min_px * self.size // self.width)
+        power = 10 ** (len(str(least)) - 1)
+        step = next((each * power for each in _TICK_STEPS if each * power >= least), 10 * power)
+        return list(range(-(-self.start // step) * step, self.stop, step))
+
+
+def limits_of(first: int, last: int, width: int) -> Keys:
+    """All keys of a dataset, ``first`` to ``last``, with a margin of 2 % on both sides."""
+    room = max(1, (last + 1 - first) // 50)
+    return Keys(max(0, first - room), last + 1 + room, max(1, width))

@@ -1,4 +1,4 @@
-"""The dock of the coverage: there for collections only, and gone where the user has closed it."""
+"""The dock of the coverage panel: shown for collections only, unless the user has closed it."""
 
 from __future__ import annotations
 
@@ -10,63 +10,63 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 from inspector.gui.document.document import Document
 
-if TYPE_CHECKING:  # it brings numpy, for which only collections wait
+if TYPE_CHECKING:  # it imports numpy, which only collections need
     from inspector.gui.panels.coverage.panel import CoveragePanel
 
-MOST = 3
-"""Datasets for which the dock makes room by itself."""
-_TITLE = 30
-"""Pixels of the title of a dock."""
+VISIBLE_DATASETS = 3
+"""Datasets that fit into the initial height of the dock."""
+_TITLE_PX = 30
+"""Pixels: the height of a dock's title."""
 
 
 class CoverageDock(QDockWidget):
-    """Holds the panel, which is made when there is a collection."""
+    """Contains the panel, which is created with the first collection."""
 
     def __init__(self, document: Document) -> None:
         super().__init__("Coverage")
         self.setObjectName("Coverage")
         self.panel: CoveragePanel | None = None
         self._document = document
-        self._wanted = True
-        self.toggleViewAction().triggered.connect(self._choose)
-        document.statusChanged.connect(self.place)
+        self._is_open = True
+        self.toggleViewAction().triggered.connect(self._remember)
+        document.statusChanged.connect(self.update_visibility)
         self.toggleViewAction().setVisible(False)
         self.hide()
 
     @property
     def settled(self) -> bool:
-        """Whether what is shown is the last there is to show."""
+        """Whether the panel is up to date."""
         return self.panel is None or self.panel.source.settled
 
-    def place(self) -> None:
-        """Be shown where there is a collection, unless the user has closed it: also after docks were arranged."""
+    def update_visibility(self) -> None:
+        """Show or hide the dock for the current document; call it again after docks were rearranged."""
         collection = self._document.status.collection
         if collection and self.panel is None:
-            self._fill()
+            self._create_panel()
         self.toggleViewAction().setVisible(collection)
-        if self.isHidden() is (collection and self._wanted):
-            self.setVisible(collection and self._wanted)
+        if self.isHidden() is (collection and self._is_open):
+            self.setVisible(collection and self._is_open)
 
-    def _fill(self) -> None:
+    def _create_panel(self) -> None:
         from inspector.gui.panels.coverage.panel import CoveragePanel
 
         self.panel = CoveragePanel(self._document)
         self.setWidget(self.panel)
-        self.panel.source.found.connect(self.give_room)
+        self.panel.source.datasetsLoaded.connect(self.resize_to_bands)
 
-    def give_room(self) -> None:
-        """Be as high as the first datasets are."""
+    def resize_to_bands(self) -> None:
+        """Resize the dock to the height of the first datasets."""
         window = self.parentWidget()
         if self.panel is None or not isinstance(window, QMainWindow):
             return
-        wanted = self.panel.height_for(MOST)
-        if wanted:
-            window.resizeDocks([self], [wanted + _TITLE], Qt.Orientation.Vertical)
+        height = self.panel.height_for(VISIBLE_DATASETS)
+        if height:
+            window.resizeDocks([self], [height + _TITLE_PX], Qt.Orientation.Vertical)
 
-    def _choose(self, wanted: bool) -> None:
-        self._wanted = wanted
+    def _remember(self, is_open: bool) -> None:
+        self._is_open = is_open
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Qt override: it is the user who closes it."""
-        self._wanted = False
+        """Remember that the user closed the dock."""
+        self._is_open = False
         super().closeEvent(event)

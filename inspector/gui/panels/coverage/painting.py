@@ -1,19 +1,27 @@
-"""How a band is painted: fills, hatching, outlines, icons and words."""
+"""Painting of a band: fills, hatching, outlines, icons and captions; and its legend."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.kinds import Role
 from inspector.core.verdict import State
-from inspector.gui.hex.painting import hatching
+from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.icons import state_icon
-from inspector.gui.kit.palette import Colours
-from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Run, bit, states_in
-from inspector.operations.protocol.coverage_views import FAILED, RangeState
+from inspector.gui.kit.palette import COLOURS, Colours
+from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Run, bit, states_in
+from inspector.operations.protocol.coverage_views import FAILED, RANGE_STATES, RangeState
+
+_SWATCH_PX = 14
+_LABEL_SPACE_PX = 5
+"""Pixels between a swatch and its label."""
+_GAP_PX = 12
+"""Pixels between two entries of the legend."""
+_MARK_LABELS = {GAP: "gap", OVERLAP: "overlap", ORPHAN: "orphan"}
 
 _FILLS = {
     RangeState.NOT_READ: (Role.PADDING, 0),
@@ -33,37 +41,37 @@ _ICONS = {
     RangeState.DAMAGED: State.DAMAGED,
     RangeState.UNREADABLE: State.UNREADABLE,
 }
-_ICON = 14
-_SPACE = 4
-_NARROW = 3
-"""Pixels that a mark of something wrong is wide at least."""
-_TOP = 5
-"""Pixels of the mark of an overlap."""
+_ICON_PX = 14
+_SPACE_PX = 4
+_MIN_MARK_PX = 3
+"""Pixels: the minimum width of an error mark."""
+_OVERLAP_PX = 5
+"""Pixels: the height of an overlap mark."""
 _FAILED = sum(bit(state) for state in FAILED)
 
 
-def short_word(state: RangeState) -> str:
-    """What a band calls a state: its word, or a shorter one where that is too long."""
+def state_label(state: RangeState) -> str:
+    """The label of a state in a band, shortened where its name is too long."""
     return "sound" if state is RangeState.SOUND else state.value
 
 
 def icon_of(state: RangeState) -> QIcon | None:
-    """The icon of a state; None where it has none."""
+    """The icon of a state, None if it has none."""
     return state_icon(_ICONS[state]) if state in _ICONS else None
 
 
 def fill(state: RangeState, colours: Colours) -> QColor:
-    """The background of a state."""
+    """The background colour of a state."""
     return QColor(colours.fill(*_FILLS[state]))
 
 
 def overlap_brush(colours: Colours) -> QBrush:
-    """The strokes of an overlap, over a range's own colour."""
+    """The pattern of an overlap, painted over the colour of the range."""
     return QBrush(QColor(colours.text), Qt.BrushStyle.Dense4Pattern)
 
 
 class BandPainter:
-    """Paints runs of columns into ``box``."""
+    """Paints runs into ``box``."""
 
     def __init__(self, painter: QPainter, box: QRect, colours: Colours) -> None:
         self._painter = painter
@@ -71,32 +79,32 @@ class BandPainter:
         self._colours = colours
 
     def paint(self, runs: list[Run], edges: Iterable[int]) -> None:
-        """Paint all: what is there, where ranges begin, what is wrong, and words where there is room."""
+        """Paint the fills, the edges of ranges, outlines around failed ranges, and captions where they fit."""
         for run in runs:
             self._fill(run)
-        self._painter.setPen(QPen(QColor(self._colours.quiet), 1))  # also between ranges that are coloured alike
+        self._painter.setPen(QPen(QColor(self._colours.quiet), 1))  # also between ranges of the same colour
         for x in edges:
             left = self._box.left() + x
             self._painter.drawLine(left, self._box.top(), left, self._box.bottom())
         self._mark_failed(runs)
-        self._say(runs)
+        self._draw_captions(runs)
 
     def _rect(self, run: Run) -> QRect:
         return QRect(self._box.left() + run.left, self._box.top(), run.right - run.left, self._box.height())
 
     def _fill(self, run: Run) -> None:
-        """States that share a column lie above each other, a gap beneath them."""
-        place = self._rect(run)
+        """Stack states that share a column, with a gap below them."""
+        rect = self._rect(run)
         lanes = len(states := states_in(run.shown)) + bool(run.shown & GAP)
         for at, state in enumerate(states):
-            self._painter.fillRect(_lane(place, at, lanes), fill(state, self._colours))
+            self._painter.fillRect(_lane_rect(rect, at, lanes), fill(state, self._colours))
         if run.shown & GAP:
             strokes = hatching(Role.GAP, self._colours)
             assert strokes is not None
-            self._painter.fillRect(_lane(place, lanes - 1, lanes), strokes)
+            self._painter.fillRect(_lane_rect(rect, lanes - 1, lanes), strokes)
         if run.shown & OVERLAP:
-            place.setHeight(_TOP)
-            self._painter.fillRect(_widened(place), overlap_brush(self._colours))
+            rect.setHeight(_OVERLAP_PX)
+            self._painter.fillRect(_widened(rect), overlap_brush(self._colours))
         if run.shown & ORPHAN:
             self._painter.setPen(QPen(QColor(self._colours.damage), 1, Qt.PenStyle.DashLine))
             self._painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -108,77 +116,154 @@ class BandPainter:
         for run in _joined(runs, _FAILED):
             self._painter.drawRect(_widened(self._rect(run)).adjusted(1, 1, -1, -1))
 
-    def _say(self, runs: list[Run]) -> None:
-        """Icons of what is wrong come first, also where they reach beyond it; words where they fit."""
-        told = self._box.left() - 1
+    def _draw_captions(self, runs: list[Run]) -> None:
+        """Draw captions from left to right; icons of failed ranges may exceed their range, texts must fit."""
+        used_to = self._box.left() - 1
         others = [run for run in _joined(runs, 0) if not run.shown & _FAILED]
         for run in sorted((*_joined(runs, _FAILED), *others), key=lambda run: run.left):
-            told = self._tell(run, told)
+            used_to = self._draw_caption(run, used_to)
 
-    def _tell(self, run: Run, told: int) -> int:
-        place = self._rect(run)
-        text, icon, wrong = _caption(run.shown)
+    def _draw_caption(self, run: Run, used_to: int) -> int:
+        rect = self._rect(run)
+        text, icon, is_error = _caption(run.shown)
         width = self._painter.fontMetrics().horizontalAdvance(text)
-        needed = width + (_ICON + _SPACE if icon is not None else 0)
-        if needed + 2 * _SPACE <= place.width():
-            left = place.left() + (place.width() - needed) // 2
-            if len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # no edge runs through the word
-                behind = QRect(left, place.top(), needed, place.height()).adjusted(-_SPACE, _TOP, _SPACE, -_TOP)
+        needed = width + (_ICON_PX + _SPACE_PX if icon is not None else 0)
+        if needed + 2 * _SPACE_PX <= rect.width():
+            left = rect.left() + (rect.width() - needed) // 2
+            if len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # keep edges out of the text
+                behind = QRect(left, rect.top(), needed, rect.height()).adjusted(
+                    -_SPACE_PX, _OVERLAP_PX, _SPACE_PX, -_OVERLAP_PX
+                )
                 self._painter.fillRect(behind, fill(states[0], self._colours))
             if icon is not None:
                 self._icon(icon, left)
-                left += _ICON + _SPACE
+                left += _ICON_PX + _SPACE_PX
             self._painter.setPen(QColor(self._colours.text))
             self._painter.drawText(
-                QRect(left, place.top(), width + 1, place.height()), Qt.AlignmentFlag.AlignVCenter, text
+                QRect(left, rect.top(), width + 1, rect.height()), Qt.AlignmentFlag.AlignVCenter, text
             )
-            return place.right()
-        left = place.center().x() - _ICON // 2
-        if icon is not None and left > told and (wrong or place.width() >= _ICON):
+            return rect.right()
+        left = rect.center().x() - _ICON_PX // 2
+        if icon is not None and left > used_to and (is_error or rect.width() >= _ICON_PX):
             self._icon(icon, left)
-            return left + _ICON
-        return told
+            return left + _ICON_PX
+        return used_to
 
     def _icon(self, icon: QIcon, left: int) -> None:
-        top = self._box.top() + (self._box.height() - _ICON) // 2
-        icon.paint(self._painter, QRect(left, top, _ICON, _ICON))
+        top = self._box.top() + (self._box.height() - _ICON_PX) // 2
+        icon.paint(self._painter, QRect(left, top, _ICON_PX, _ICON_PX))
 
 
 def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
-    """The word for a run, its icon, and whether it is something wrong."""
+    """The text and icon of a run, and whether it is an error."""
     states = states_in(shown)
     failed = [state for state in states if state in FAILED]
     if failed:
-        return short_word(failed[-1]), icon_of(failed[-1]), True
+        return state_label(failed[-1]), icon_of(failed[-1]), True
     if shown & ORPHAN and not states:
         return "orphan", state_icon(State.DAMAGED), True
     if shown & GAP and not states:
         return "gap", None, False
-    return (short_word(states[0]), icon_of(states[0]), False) if len(states) == 1 else ("", None, False)
+    return (state_label(states[0]), icon_of(states[0]), False) if len(states) == 1 else ("", None, False)
 
 
-def _joined(runs: list[Run], wanted: int) -> list[Run]:
-    """Neighbours whose states are the same, whatever else they show; only those that show any of ``wanted``."""
+def _joined(runs: list[Run], only: int) -> list[Run]:
+    """Merge adjacent runs with equal states, ignoring overlaps; ``only`` keeps only runs with one of these bits."""
     joined: list[Run] = []
     for run in runs:
-        shown = run.shown & (wanted or ~OVERLAP)
-        if wanted and not shown:
+        shown = run.shown & (only or ~OVERLAP)
+        if only and not shown:
             continue
-        before = joined[-1] if joined else None
-        if before is not None and before.right == run.left and before.shown == shown:
-            joined[-1] = Run(before.left, run.right, shown)
+        previous = joined[-1] if joined else None
+        if previous is not None and previous.right == run.left and previous.shown == shown:
+            joined[-1] = Run(previous.left, run.right, shown)
         else:
             joined.append(Run(run.left, run.right, shown))
     return joined
 
 
-def _lane(place: QRect, at: int, lanes: int) -> QRect:
-    top, bottom = at * place.height() // lanes, (at + 1) * place.height() // lanes
-    return QRect(place.left(), place.top() + top, place.width(), bottom - top)
+def _lane_rect(rect: QRect, at: int, lanes: int) -> QRect:
+    top, bottom = at * rect.height() // lanes, (at + 1) * rect.height() // lanes
+    return QRect(rect.left(), rect.top() + top, rect.width(), bottom - top)
 
 
-def _widened(place: QRect) -> QRect:
-    """A mark that is seen although it is about less than a pixel."""
-    if place.width() < _NARROW:
-        place.setWidth(_NARROW)
-    return place
+def _widened(rect: QRect) -> QRect:
+    """The rectangle, made wide enough to be visible."""
+    if rect.width() < _MIN_MARK_PX:
+        rect.setWidth(_MIN_MARK_PX)
+    return rect
+
+
+class Legend(QWidget):
+    """A row of colour swatches with labels; what does not fit is left out, the tooltip has all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown = 0
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Meaning of the colours")
+
+    def show_bands(self, bands: list[Band], states: bytes) -> None:
+        """Show the states and marks that these bands contain."""
+        shown = sum(bit(RANGE_STATES[code]) for code in set(states))
+        for mark, kinds in ((GAP, "gaps"), (OVERLAP, "overlaps"), (ORPHAN, "orphans")):
+            shown |= mark * any(getattr(band, kinds).firsts for band in bands)
+        if shown != self._shown:
+            self._shown = shown
+            self.setToolTip(", ".join(self.labels()))
+            self.setAccessibleDescription(", ".join(self.labels()))
+            self.updateGeometry()
+            self.update()
+
+    def labels(self) -> list[str]:
+        """The labels of the legend."""
+        return [text for text, _ in self._entries()]
+
+    def _entries(self) -> list[tuple[str, int]]:
+        found = [(state_label(state), bit(state)) for state in states_in(self._shown)]
+        return found + [(text, mark) for mark, text in _MARK_LABELS.items() if self._shown & mark]
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        widths = (metrics.horizontalAdvance(text) + _SWATCH_PX + _LABEL_SPACE_PX + _GAP_PX for text in self.labels())
+        return QSize(sum(widths), metrics.height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
+        colours = COLOURS[scheme_for(self.palette())]
+        painter = QPainter(self)
+        try:
+            left, metrics = 0, painter.fontMetrics()
+            for text, mark in self._entries():
+                width = metrics.horizontalAdvance(text)
+                if left + _SWATCH_PX + _LABEL_SPACE_PX + width > self.width():
+                    break
+                box = QRect(left, (self.height() - _SWATCH_PX) // 2, _SWATCH_PX, _SWATCH_PX)
+                _draw(painter, box, mark, colours)
+                painter.setPen(self.palette().color(self.foregroundRole()))
+                rect = QRect(left + _SWATCH_PX + _LABEL_SPACE_PX, 0, width + 1, self.height())
+                painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, text)
+                left += _SWATCH_PX + _LABEL_SPACE_PX + width + _GAP_PX
+        finally:
+            painter.end()
+
+
+def _draw(painter: QPainter, box: QRect, mark: int, colours: Colours) -> None:
+    states = states_in(mark)
+    pen = QPen(QColor(colours.quiet), 1)
+    brush = QBrush(QColor(colours.base))
+    if states:
+        brush = QBrush(fill(states[0], colours))
+        pen = QPen(QColor(colours.damage), 2) if states[0] in FAILED else pen
+    elif mark == OVERLAP:
+        brush = overlap_brush(colours)
+    elif mark == GAP:
+        brush = hatching(Role.GAP, colours) or brush
+    else:
+        pen = QPen(QColor(colours.damage), 1, Qt.PenStyle.DashLine)
+    painter.fillRect(box, brush)
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(box.adjusted(0, 0, -1, -1))

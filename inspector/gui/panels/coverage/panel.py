@@ -1,38 +1,45 @@
-"""The panel of a collection: a band for each dataset, a legend, and a line that says what is there."""
+"""The coverage panel: a band for each dataset, a legend and a line of text; and the source of its ranges."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, sentence_label
-from inspector.gui.panels.coverage.legend import Legend
-from inspector.gui.panels.coverage.source import RangeSource
+from inspector.gui.panels.coverage.painting import Legend
 from inspector.gui.panels.coverage.view import BandView
 from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import LayerKind
+from inspector.operations.protocol.views import LayerKind, Page
 
-MOST = 300
-"""Datasets that are shown; the rest is told."""
+RANGES_PER_REQUEST = 5_000
+"""Ranges per request."""
+POLL_MS = 400
+"""Milliseconds between two requests for the states of ranges."""
+
+_CHANGING = (ArchiveRequests.decode, ArchiveRequests.check)
+"""Jobs during which states change."""
+
+MAX_DATASETS = 300
+"""Datasets that get a band; the rest is only counted."""
 _ORIGIN = "coverage"
-ROOM = 34
-"""Pixels around the text of a button, in any theme."""
+BUTTON_PADDING_PX = 34
+"""Pixels around the text of a button, enough for any theme."""
 
 
 class CoveragePanel(QWidget):
-    """The coverage of all datasets of a collection."""
+    """Shows the coverage of all datasets of a collection."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
         self.source = RangeSource(document)
         self.bands: list[BandView] = []
-        self.said = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.said.setAccessibleName("What the band shows")
+        self.description = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.description.setAccessibleName("Description of the band")
         self.legend = Legend()
         self._list = QWidget()
         self._rows = QVBoxLayout(self._list)
@@ -48,18 +55,18 @@ class CoveragePanel(QWidget):
         self._stack.show_sentence("Listing the ranges…")
         self.setFocusProxy(self._stack)
         self._lay_out()
-        self.source.found.connect(self._take_datasets)
-        self.source.filled.connect(self._take_ranges)
-        self.source.judged.connect(self._take_states)
+        self.source.datasetsLoaded.connect(self._datasets_received)
+        self.source.rangesLoaded.connect(self._set_ranges)
+        self.source.statesChanged.connect(self._take_states)
         self.source.failed.connect(self._stack.show_sentence)
         document.selected.connect(self._follow)
-        self.source.begin()
+        self.source.load()
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
         foot.setContentsMargins(8, 2, 8, 2)
         foot.setSpacing(4)
-        foot.addWidget(self.said, 1)
+        foot.addWidget(self.description, 1)
         foot.addWidget(self.legend)
         self.buttons = [
             self._button("+", "Zoom In", "Show fewer keys (+, or the wheel)", 1),
@@ -79,12 +86,12 @@ class CoveragePanel(QWidget):
         button.setAccessibleName(name)
         button.setToolTip(tip)
         button.setFlat(True)
-        button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + ROOM)
+        button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + BUTTON_PADDING_PX)
         button.clicked.connect(lambda: self._zoom(steps))
         return button
 
     def _zoom(self, steps: int) -> None:
-        """Zoom the band that the keyboard was in last, all of them where it was in none."""
+        """Zoom the bands that have a selected range, or all if none has one."""
         shown = [band for band in self.bands if band.at is not None] or self.bands
         for band in shown:
             if steps:
@@ -93,39 +100,41 @@ class CoveragePanel(QWidget):
                 band.show_all()
 
     def height_for(self, bands: int) -> int:
-        """The height in which so many bands are seen with the line beneath them, 0 before there are any."""
+        """The height that shows this many bands and the line below them; 0 before there are any."""
         shown = self.bands[:bands]
-        return sum(band.sizeHint().height() for band in shown) + self.said.sizeHint().height() + 12 if shown else 0
+        return (
+            sum(band.sizeHint().height() for band in shown) + self.description.sizeHint().height() + 12 if shown else 0
+        )
 
-    # ---- what has come -----------------------------------------------------------------------------------------
+    # ---- data --------------------------------------------------------------------------------------------------
 
-    def _take_datasets(self, datasets: tuple[DatasetRow, ...]) -> None:
-        for dataset in datasets[:MOST]:
+    def _datasets_received(self, datasets: tuple[DatasetRow, ...]) -> None:
+        for dataset in datasets[:MAX_DATASETS]:
             band = BandView(dataset)
             band.chosen.connect(lambda at, band=band: self._open(band, at))
-            band.said.connect(self.said.setText)
-            band.marked.connect(lambda band=band: self._mark(band))
-            band.left.connect(lambda step, band=band: self._leave(band, step))
+            band.described.connect(self.description.setText)
+            band.rangeSelected.connect(lambda band=band: self._clear_others(band))
+            band.focusLeft.connect(lambda step, band=band: self._focus_next(band, step))
             self.bands.append(band)
             self._rows.addWidget(band)
-        if len(datasets) > MOST:
+        if len(datasets) > MAX_DATASETS:
             rest = plural(
-                "{number} more dataset not shown here; the members tree has all.",
-                "{number} more datasets not shown here; the members tree has all.",
-                len(datasets) - MOST,
+                "{number} more dataset is not shown here; the members tree has all.",
+                "{number} more datasets are not shown here; the members tree has all.",
+                len(datasets) - MAX_DATASETS,
             )
             self._rows.addWidget(sentence_label(rest))
         self._rows.addStretch(1)
         if self.bands:
             self._stack.show_view(self._area)
             self.setFocusProxy(self.bands[0])
-            self.said.setText(
+            self.description.setText(
                 "Click a range or press Enter to open it; arrows move between ranges; the wheel, + and - zoom."
             )
         else:
-            self._stack.show_sentence("No range here.")
+            self._stack.show_sentence("The collection contains no ranges.")
 
-    def _take_ranges(self, rows: list[RangeRow]) -> None:
+    def _set_ranges(self, rows: list[RangeRow]) -> None:
         for band in self.bands:
             start = band.dataset.start
             band.set_ranges(rows[start : start + band.dataset.ranges])
@@ -136,35 +145,35 @@ class CoveragePanel(QWidget):
             band.set_states(states[start : start + band.dataset.ranges])
         self.legend.show_bands([band.band for band in self.bands if band.band is not None], states)
 
-    # ---- going somewhere ---------------------------------------------------------------------------------------
+    # ---- navigation --------------------------------------------------------------------------------------------
 
     def _open(self, band: BandView, at: int) -> None:
-        """Show a range: its first member, or else its first byte."""
+        """Go to the first member of a range, or to its first byte if it has none."""
 
-        def placed(place: RangePlace) -> None:
+        def go(place: RangePlace) -> None:
             if place.member is not None:
                 self._document.select_member(place.member, _ORIGIN)
             else:
                 self._document.go_to(place.layer, 0, 0, _ORIGIN)
 
         self._document.client.ask(ArchiveRequests.range_place, band.dataset.start + at).then(
-            placed, self._document.said.emit
+            go, self._document.said.emit
         )
 
-    def _mark(self, band: BandView) -> None:
-        """One range is marked in all bands."""
+    def _clear_others(self, band: BandView) -> None:
+        """Clear the selection in all other bands."""
         for other in self.bands:
             if other is not band:
                 other.select(None)
 
-    def _leave(self, band: BandView, step: int) -> None:
+    def _focus_next(self, band: BandView, step: int) -> None:
         at = self.bands.index(band) + step
         if 0 <= at < len(self.bands):
             self.bands[at].setFocus(Qt.FocusReason.OtherFocusReason)
             self._area.ensureWidgetVisible(self.bands[at])
 
     def _follow(self, selection: Selection) -> None:
-        """Mark the range whose bytes are shown; the layers of ranges are numbered as ranges are."""
+        """Select the range whose bytes are shown; the layers of a collection have the numbers of its ranges."""
         info = self._document.layer_info(selection.layer)
         if info is None or info.kind is not LayerKind.FILE:
             return
@@ -174,8 +183,105 @@ class CoveragePanel(QWidget):
             band.select(at if mine else None)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Qt override: the heights follow the font."""
+        """Update the height of the bands after a change of font."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
             for band in self.bands:
                 band.updateGeometry()
+
+
+class RangeSource(QObject):
+    """Fetches the datasets and ranges of a collection page by page, then polls their states. No method blocks.
+
+    Signals:
+        datasetsLoaded(object): the datasets, a tuple of DatasetRow.
+        rangesLoaded(object): all ranges, a list of RangeRow.
+        statesChanged(object): the states of all ranges, as bytes: positions in RANGE_STATES.
+        failed(str): a request failed; the reason.
+    """
+
+    datasetsLoaded = Signal(object)
+    rangesLoaded = Signal(object)
+    statesChanged = Signal(object)
+    failed = Signal(str)
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self._document = document
+        self._is_loading = False
+        self._rows: list[RangeRow] = []
+        self._codes = bytearray()
+        self._is_waiting = False
+        self._stale = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(POLL_MS)
+        self._timer.timeout.connect(self._request_states)
+        document.rowsChanged.connect(self._schedule_states)
+        document.jobsChanged.connect(self._schedule_states)
+        document.lost.connect(self._stop)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last states are final for now."""
+        return not (self._is_waiting or self._stale or self._timer.isActive())
+
+    def load(self) -> None:
+        """Request the datasets and then all ranges."""
+        if not self._is_loading:
+            self._is_loading = True
+            self._document.client.ask(ArchiveRequests.datasets).then(self._datasets_received, self.failed.emit)
+
+    def _datasets_received(self, datasets: tuple[DatasetRow, ...]) -> None:
+        self.datasetsLoaded.emit(datasets)
+        self._request_rows()
+
+    def _request_rows(self) -> None:
+        self._document.client.ask(ArchiveRequests.ranges, len(self._rows), RANGES_PER_REQUEST).then(
+            self._rows_received, self.failed.emit
+        )
+
+    def _rows_received(self, page: Page[RangeRow]) -> None:
+        self._rows += page.rows
+        if page.rows and len(self._rows) < page.total:
+            self._request_rows()
+            return
+        self.rangesLoaded.emit(self._rows)
+        self._request_states()
+
+    def _schedule_states(self) -> None:
+        if self._is_loading and not self._timer.isActive():
+            self._timer.start()
+
+    def _request_states(self) -> None:
+        """Request all states page by page; a call during that time repeats it afterwards."""
+        self._stale = self._is_waiting
+        if self._rows and not self._is_waiting:
+            self._is_waiting = True
+            self._codes = bytearray()
+            self._request_state_page()
+
+    def _request_state_page(self) -> None:
+        self._document.client.ask(ArchiveRequests.range_states, len(self._codes), RANGES_PER_REQUEST).then(
+            self._take_states, self._states_failed
+        )
+
+    def _take_states(self, codes: bytes) -> None:
+        self._codes += codes
+        if codes and len(self._codes) < len(self._rows):
+            self._request_state_page()
+            return
+        self._is_waiting = False
+        self.statesChanged.emit(bytes(self._codes))
+        if self._stale or any(job.request in _CHANGING for job in self._document.client.jobs):
+            self._stale = False
+            self._schedule_states()
+
+    def _stop(self) -> None:
+        """Stop polling: the worker is gone."""
+        self._timer.stop()
+        self._is_waiting = self._stale = False
+
+    def _states_failed(self, sentence: str) -> None:
+        self._is_waiting = False
+        self.failed.emit(sentence)

@@ -1,4 +1,4 @@
-"""One dataset of a collection as a band over its keys, with its name and what is known of it beside."""
+"""One dataset as a band over its keys, with a label to its left; and the texts that describe it."""
 
 from __future__ import annotations
 
@@ -20,40 +20,39 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.palette import COLOURS
 from inspector.gui.kit.text import plain
-from inspector.gui.panels.coverage.bands import Band, Run
-from inspector.gui.panels.coverage.keys import Keys, limits_of
+from inspector.gui.panels.coverage.bands import Band, Keys, Run, limits_of
 from inspector.gui.panels.coverage.painting import BandPainter
-from inspector.gui.panels.coverage.words import dataset_words, place_words, range_words, summary_words, trouble_words
-from inspector.operations.protocol.coverage_views import RANGE_STATES, DatasetRow, RangeRow
+from inspector.operations.protocol.coverage_views import RANGE_STATES, Beside, DatasetRow, RangeRow, RangeState
 
-_EDGE = 8
-_LABEL = 210
-"""Pixels of the words beside a band; less where the whole is narrow."""
-_APART = 5
-"""Pixels that ranges have on the whole where their edges are drawn."""
-_NOTCH = 120
-"""What a wheel says of one step."""
-_PART = 8
-"""Of the width of a band, what a pan by keys goes."""
+_MARGIN_PX = 8
+_LABEL_PX = 210
+"""Pixels: the width of the label, or less if the view is narrow."""
+_MIN_RANGE_PX = 5
+"""Pixels: the average width of ranges above which their edges are drawn."""
+_WHEEL_STEP = 120
+"""The wheel angle of one step, in eighths of a degree."""
+_PAN_DIVISOR = 8
+"""A pan by keyboard moves by the width of the band divided by this."""
 
 
 class BandView(QWidget):
-    """The band of one dataset; ranges are counted within it, from 0.
+    """The band of one dataset; its ranges are numbered from 0.
 
     Signals:
-        chosen(int at): a range is to be shown.
-        said(str): what is under the pointer, or what the keyboard has come to.
-        marked(): the keyboard has come to another range, or a click.
-        left(int step): the keyboard goes on to the next dataset, or (-1) to the one before.
+        chosen(int at): open this range.
+        described(str): the text for the range under the pointer or the one selected by keyboard.
+        rangeSelected(): a range was selected by keyboard or click.
+        focusLeft(int step): move the focus to the next (1) or previous (-1) dataset.
     """
 
     chosen = Signal(int)
-    said = Signal(str)
-    marked = Signal()
-    left = Signal(int)
+    described = Signal(str)
+    rangeSelected = Signal()
+    focusLeft = Signal(int)
 
     def __init__(self, dataset: DatasetRow, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,33 +71,33 @@ class BandView(QWidget):
         self.setAccessibleName(f"Coverage of {visible(dataset.name)}")
         self._describe()
 
-    # ---- what is shown -----------------------------------------------------------------------------------------
+    # ---- data --------------------------------------------------------------------------------------------------
 
     def set_ranges(self, rows: list[RangeRow]) -> None:
-        """Show these ranges, of which nothing is known yet."""
+        """Show these ranges, all in the first state."""
         self._rows = rows
         self._states = bytes(len(rows))
         orphans = [(each.first, each.last) for each in self.dataset.orphans]
         self.band = Band([row.first for row in rows], [row.last for row in rows], self.dataset.overlaps, orphans)
         self._describe()
-        self._forget()
+        self._repaint()
 
     def set_states(self, states: bytes) -> None:
-        """What is known of each range, as positions in RANGE_STATES."""
+        """Set the state of each range, as positions in RANGE_STATES."""
         if self.band is not None and states != self._states and len(states) == len(self.band):
             self._states = states
             self.band.set_states(states)
             self._describe()
-            self._forget()
+            self._repaint()
 
     @property
     def states(self) -> bytes:
-        """What is known of each range."""
+        """The state of each range, as positions in RANGE_STATES."""
         return self._states
 
     @property
     def keys(self) -> Keys:
-        """The keys that are shown."""
+        """The visible keys."""
         width = max(1, self._box().width())
         if self._keys is None:
             self._keys = self._limits()
@@ -111,32 +110,32 @@ class BandView(QWidget):
 
     def _show_keys(self, keys: Keys) -> None:
         self._keys = keys
-        self._forget()
+        self._repaint()
 
-    def _forget(self) -> None:
+    def _repaint(self) -> None:
         self._runs = None
         self.update()
 
     def _describe(self) -> None:
-        words = dataset_words(self.dataset, self.band)
+        text = dataset_text(self.dataset, self.band)
         if self.at is not None:
-            words = f"{self._words_of(self.at)} {words}"
-        self.setAccessibleDescription(words)
+            text = f"{self._range_text(self.at)} {text}"
+        self.setAccessibleDescription(text)
 
-    def _words_of(self, at: int) -> str:
-        return range_words(self._rows[at], RANGE_STATES[self._states[at]], at + 1, len(self._rows))
+    def _range_text(self, at: int) -> str:
+        return range_text(self._rows[at], RANGE_STATES[self._states[at]], at + 1, len(self._rows))
 
-    def words_at(self, place: QPoint) -> str:
-        """What is at a place of this view, in words."""
+    def text_at(self, place: QPoint) -> str:
+        """The text for a point of this view."""
         x = place.x() - self._box().left()
         if self.band is None or not 0 <= x < self.keys.width:
-            return dataset_words(self.dataset, self.band)
-        return place_words(self.band, self._rows, self._states, self.keys.column(x))
+            return dataset_text(self.dataset, self.band)
+        return column_text(self.band, self._rows, self._states, self.keys.column(x))
 
-    # ---- what can be done --------------------------------------------------------------------------------------
+    # ---- navigation --------------------------------------------------------------------------------------------
 
     def zoom(self, steps: int, x: int | None = None) -> None:
-        """Show fewer keys (1), or more (-1), around a pixel of the band, else around the range or the middle."""
+        """Zoom in (1) or out (-1) around a pixel of the band, else around the selected range or the middle."""
         keys = self.keys
         if x is None:
             x = keys.width // 2
@@ -149,11 +148,11 @@ class BandView(QWidget):
         self._show_keys(self._limits())
 
     def pan(self, pixels: int) -> None:
-        """Show keys further to the right."""
+        """Move the visible keys right by ``pixels``."""
         self._show_keys(self.keys.moved(pixels, self._limits()))
 
     def select(self, at: int | None) -> None:
-        """Mark a range, and bring it into view."""
+        """Select a range and scroll to it, or clear the selection."""
         if at != self.at:
             self.at = at
             if at is not None:
@@ -166,23 +165,21 @@ class BandView(QWidget):
         if self._rows:
             self.select(max(0, min(at, len(self._rows) - 1)))
             assert self.at is not None
-            self.said.emit(self._words_of(self.at))
-            self.marked.emit()
+            self.described.emit(self._range_text(self.at))
+            self.rangeSelected.emit()
 
     # ---- painting ----------------------------------------------------------------------------------------------
 
     def _box(self) -> QRect:
-        """Where the band is."""
+        """The rectangle of the band."""
         line = self.fontMetrics().height()
-        label = min(_LABEL, self.width() * 3 // 10)
-        return QRect(label + _EDGE, _EDGE // 2, max(1, self.width() - label - 2 * _EDGE), 2 * line - 2)
+        label = min(_LABEL_PX, self.width() * 3 // 10)
+        return QRect(label + _MARGIN_PX, _MARGIN_PX // 2, max(1, self.width() - label - 2 * _MARGIN_PX), 2 * line - 2)
 
     def sizeHint(self) -> QSize:
-        """Qt override."""
-        return QSize(400, 3 * self.fontMetrics().height() + _EDGE)
+        return QSize(400, 3 * self.fontMetrics().height() + _MARGIN_PX)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        """Qt override."""
         colours = COLOURS[scheme_for(self.palette())]
         painter = QPainter(self)
         try:
@@ -193,7 +190,7 @@ class BandView(QWidget):
                 if self._runs is None:
                     self._runs = self.band.runs(self.keys)
                 painter.setClipRect(box)
-                BandPainter(painter, box, colours).paint(self._runs, self.band.edges(self.keys, _APART))
+                BandPainter(painter, box, colours).paint(self._runs, self.band.edges(self.keys, _MIN_RANGE_PX))
                 self._paint_selected(painter, box)
                 painter.setClipping(False)
             painter.setPen(QColor(colours.rule))
@@ -208,16 +205,16 @@ class BandView(QWidget):
     def _paint_label(self, painter: QPainter) -> None:
         colours = COLOURS[scheme_for(self.palette())]
         metrics, line = painter.fontMetrics(), self.fontMetrics().height()
-        width = self._box().left() - 2 * _EDGE
-        texts = (visible(self.dataset.name), summary_words(self.dataset), trouble_words(self.dataset, self.band))
+        width = self._box().left() - 2 * _MARGIN_PX
+        texts = (visible(self.dataset.name), summary_text(self.dataset), remarks_text(self.dataset, self.band))
         plain_font = painter.font()
         bold = QFont(plain_font)
         bold.setBold(True)
         for at, text in enumerate(texts):
             painter.setFont(bold if at == 0 else plain_font)
             painter.setPen(QColor(colours.quiet if at else colours.text))
-            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width - (_EDGE if at == 0 else 0))
-            painter.drawText(_EDGE, _EDGE // 2 + at * line + metrics.ascent(), elided)
+            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width - (_MARGIN_PX if at == 0 else 0))
+            painter.drawText(_MARGIN_PX, _MARGIN_PX // 2 + at * line + metrics.ascent(), elided)
         painter.setFont(plain_font)
 
     def _paint_selected(self, painter: QPainter, box: QRect) -> None:
@@ -234,34 +231,33 @@ class BandView(QWidget):
         colours = COLOURS[scheme_for(self.palette())]
         metrics = painter.fontMetrics()
         painter.setPen(QColor(colours.quiet))
-        widest = metrics.horizontalAdvance(f"{self.keys.stop:,}") + 2 * _EDGE
-        told = box.left() - _EDGE
+        widest = metrics.horizontalAdvance(f"{self.keys.stop:,}") + 2 * _MARGIN_PX
+        used_to = box.left() - _MARGIN_PX
         for key in self.keys.ticks(widest):
             x = box.left() + self.keys.x(key)
             painter.drawLine(x, box.bottom() + 1, x, box.bottom() + 4)
             text = f"{key:,}"
             room = metrics.horizontalAdvance(text)
             left = max(box.left(), min(x - room // 2, box.right() - room))
-            if left >= told + _EDGE:
+            if left >= used_to + _MARGIN_PX:
                 painter.drawText(left, box.bottom() + 3 + metrics.ascent(), text)
-                told = left + room
+                used_to = left + room
 
     # ---- pointer and keyboard ----------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """Qt override: tooltips."""
+        """Show tooltips."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), plain(self.words_at(event.pos())), self)
+            QToolTip.showText(event.globalPos(), plain(self.text_at(event.pos())), self)
             return True
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt override."""
         super().resizeEvent(event)
         self._runs = None
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt override: zoom around the pointer, sideways pan; beside the band the list scrolls."""
+        """Zoom around the pointer, or pan with a sideways wheel; next to the band, scroll the list."""
         x = round(event.position().x()) - self._box().left()
         turned = event.angleDelta()
         if x < 0:
@@ -270,20 +266,19 @@ class BandView(QWidget):
         if turned.x() or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.pan(-(turned.x() or turned.y()))
         elif turned.y():
-            steps = turned.y() // _NOTCH or (1 if turned.y() > 0 else -1)
+            steps = turned.y() // _WHEEL_STEP or (1 if turned.y() > 0 else -1)
             self.zoom(steps, min(x, self.keys.width - 1))
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt override."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._pressed = (round(event.position().x()), self.keys)
             self._dragged = False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt override: dragging pans; else what is under the pointer is told."""
+        """Pan while dragging; otherwise describe the range under the pointer."""
         if self._pressed is None:
-            self.said.emit(self.words_at(event.position().toPoint()))
+            self.described.emit(self.text_at(event.position().toPoint()))
             return
         x, keys = self._pressed
         moved = x - round(event.position().x())
@@ -292,26 +287,26 @@ class BandView(QWidget):
             self._show_keys(keys.moved(moved, self._limits()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt override: a click chooses a range."""
+        """Select and open the clicked range."""
         pressed, self._pressed = self._pressed, None
         x = round(event.position().x()) - self._box().left()
         if pressed is None or self._dragged or self.band is None or not 0 <= x < self.keys.width:
             return
         at = self.band.at(*self.keys.column(x))
-        self.said.emit(self.words_at(event.position().toPoint()))
+        self.described.emit(self.text_at(event.position().toPoint()))
         if at is not None:
             self.select(at)
-            self.marked.emit()
+            self.rangeSelected.emit()
             self.chosen.emit(at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt override: arrows go from range to range, with Shift they pan; plus, minus and 0 zoom; Enter opens."""
-        if not self._press(Qt.Key(event.key()), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)):
+        """Arrows select ranges, or pan with Shift; plus, minus and 0 zoom; Enter opens."""
+        if not self._handle_key(Qt.Key(event.key()), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)):
             super().keyPressEvent(event)
 
-    def _press(self, key: Qt.Key, shift: bool) -> bool:
+    def _handle_key(self, key: Qt.Key, shift: bool) -> bool:
         at = -1 if self.at is None else self.at
-        by = self.keys.width // _PART
+        by = self.keys.width // _PAN_DIVISOR
         calls: dict[Qt.Key, Callable[[], object]] = {
             Qt.Key.Key_Right: (lambda: self.pan(by)) if shift else (lambda: self._step_to(at + 1)),
             Qt.Key.Key_Left: (lambda: self.pan(-by)) if shift else (lambda: self._step_to(at - 1)),
@@ -321,8 +316,8 @@ class BandView(QWidget):
             Qt.Key.Key_Equal: lambda: self.zoom(1),
             Qt.Key.Key_Minus: lambda: self.zoom(-1),
             Qt.Key.Key_0: self.show_all,
-            Qt.Key.Key_Up: lambda: self.left.emit(-1),
-            Qt.Key.Key_Down: lambda: self.left.emit(1),
+            Qt.Key.Key_Up: lambda: self.focusLeft.emit(-1),
+            Qt.Key.Key_Down: lambda: self.focusLeft.emit(1),
         }
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.at is not None:
             self.chosen.emit(self.at)
@@ -331,3 +326,79 @@ class BandView(QWidget):
         if call is not None:
             call()
         return call is not None
+
+
+def keys_text(first: int, last: int) -> str:
+    """``key 7`` or ``keys 7 to 9,000``."""
+    if first == last:
+        return f"key {grouped(first)}"
+    return f"keys {grouped(first)} to {grouped(last)}"
+
+
+def range_text(row: RangeRow, state: RangeState, number: int, of: int) -> str:
+    """A sentence about one range; ``number`` counts from 1."""
+    return (
+        f"Range {grouped(number)} of {grouped(of)}: {keys_text(row.first, row.last)}; {rounded(row.size)}, "
+        f"{row.beside.value}; {state.value}."
+    )
+
+
+def summary_text(dataset: DatasetRow) -> str:
+    """The number of ranges and the size of a dataset."""
+    return f"{count(dataset.ranges, 'range')}, {rounded(dataset.size)}"
+
+
+def remarks_text(dataset: DatasetRow, band: Band | None) -> str:
+    """The gaps, overlaps and orphans of a dataset, and the metadata its ranges have."""
+    found = []
+    if band is not None and band.gaps.firsts:
+        found.append(count(len(band.gaps.firsts), "gap"))
+    if dataset.overlaps:
+        found.append(count(len(dataset.overlaps), "overlap"))
+    if dataset.orphans:
+        found.append(count(len(dataset.orphans), "orphan"))
+    kinds = dict(dataset.beside)
+    if len(kinds) == 1:
+        found += [_metadata_text(kind) for kind in kinds]
+    else:
+        found += [f"{kinds[kind]:,} {_metadata_text(kind)}" for kind in Beside if kind in kinds]
+    return ", ".join(found)
+
+
+def _metadata_text(kind: Beside) -> str:
+    return "with an index" if kind is Beside.INDEX else kind.value
+
+
+def dataset_text(dataset: DatasetRow, band: Band | None) -> str:
+    """A dataset in sentences, for tooltips and screen readers."""
+    text = (
+        f"Dataset {visible(dataset.name)}: {summary_text(dataset)}, "
+        f"{keys_text(dataset.first, dataset.last)}; {remarks_text(dataset, band)}."
+    )
+    if any(kind is Beside.INDEX for kind, _ in dataset.beside):
+        text += " " + "Ranges with an index use the later layout."
+    if dataset.orphans:
+        names = ", ".join(visible(each.name) for each in dataset.orphans[:3])
+        more = ", …" if len(dataset.orphans) > 3 else "."
+        text += " " + f"Metadata without its archive: {names + more}"
+    return text
+
+
+def column_text(band: Band, rows: list[RangeRow], states: bytes, keys: tuple[int, int]) -> str:
+    """Sentences about the keys ``[first, stop)``: their ranges, gaps, overlaps and orphans."""
+    first, stop = keys
+    number = band.count(first, stop)
+    sentences = []
+    if number == 1 and (at := band.at(first, stop)) is not None:
+        sentences.append(range_text(rows[at], list(RangeState)[states[at]], at + 1, len(rows)))
+    elif number:
+        parts = ", ".join(f"{each:,} {state.value}" for state, each in band.tally(first, stop))
+        keys_in = keys_text(first, stop - 1)
+        sentences.append(f"{grouped(number)} ranges at the {keys_in}: {parts}.")
+    if (gap := band.gaps.first_in(first, stop)) is not None:
+        sentences.append(f"Gap: the {keys_text(*gap)}: in no range, which is allowed.")
+    if (shared := band.overlaps.first_in(first, stop)) is not None:
+        sentences.append(f"Overlap: two ranges share the {keys_text(*shared)}.")
+    if (lost := band.orphans.first_in(first, stop)) is not None:
+        sentences.append(f"Orphan: the archive of the {keys_text(*lost)} is missing; only its metadata exists.")
+    return " ".join(sentences) or "The dataset has no keys here."

@@ -1,0 +1,279 @@
+"""Compare the names, the metadata and the index of a decoded range with its tar.
+
+S3 Storage Layout: keys are contiguous inside an archive, and the object is named after the lowest and the highest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+
+from inspector.core.archive import Emitter
+from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
+from inspector.core.finding import Severity
+from inspector.core.member import FOLDER, SPECIAL, Members
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.span import Span
+from inspector.formats._tar.header import BLOCK, aligned
+from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, RangeRecords, headers
+from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, key_overflows
+from inspector.formats.datas3t.rows import INDEX_ROW, IndexRows, Rows
+
+INDEX_OFFSET = "datas3t-index-offset"
+INDEX_COUNT = "datas3t-index-count"
+
+NAME = 100
+"""Bytes of the name field, the first in a tar header."""
+
+_KEY_OVERFLOW = "has a key of more than 64 bits."
+
+
+def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None, in_folder: bool) -> None:
+    """Check the names of the object and of its datapoints, and that the keys are contiguous.
+
+    ``in_folder`` is whether the object is in a folder of ranges, where it has to be named like one.
+    """
+    members = records.members
+    for index in range(len(members)):
+        found = datapoint_key(members.path(index))
+        if found is None or not found[1]:
+            emitter.error(
+                "datas3t-datapoint-name",
+                f"The name of the datapoint {visible(members.path(index))} "
+                + (
+                    _KEY_OVERFLOW if key_overflows(members.path(index)) else f"is not {DIGITS} digits and an extension."
+                ),
+                headers(members, index),
+                member=index,
+            )
+        elif members.marks is not None and members.marks[index] & (SPECIAL | FOLDER):
+            emitter.error(
+                "datas3t-datapoint-kind",
+                f"The datapoint {visible(members.path(index))} is not a regular file, so it has no content.",
+                headers(members, index),
+                member=index,
+            )
+    keys = [key for key in records.keys if key is not None]
+    if named is None:
+        message = "The file is not named after its range of keys, <from>-<to>.tar."
+        if in_folder:
+            emitter.warning("datas3t-object-name", f"{message} It is in a folder of ranges, but is not one of them.")
+        else:
+            emitter.info("datas3t-object-name", message)
+    elif not named.regular:
+        emitter.error(
+            "datas3t-object-name",
+            f"The keys in the name of the object are not written with {DIGITS} digits. The name is not stored in "
+            "the file, so there are no bytes to show.",
+        )
+    if named is not None and keys:
+        _check_ends(emitter, records, named, min(keys), max(keys))
+    _check_continuity(emitter, records)
+
+
+def _check_ends(emitter: Emitter, records: RangeRecords, named: RangeName, lowest: int, highest: int) -> None:
+    """Check that the object is named after its lowest and its highest key."""
+    wrong = [key for key, recorded in ((lowest, named.first), (highest, named.last)) if key != recorded]
+    if wrong:
+        emitter.error(
+            "datas3t-object-name",
+            f"The name of the object says keys {named.first:,} to {named.last:,}; it has {lowest:,} to {highest:,}.",
+            *(_name_field(records.members, records.keys.index(key)) for key in dict.fromkeys(wrong)),
+        )
+
+
+def _check_continuity(emitter: Emitter, records: RangeRecords) -> None:
+    order = sorted((key, index) for index, key in enumerate(records.keys) if key is not None)
+    for (before, _), (key, index) in pairwise(order):
+        where = headers(records.members, index)
+        if key == before:
+            emitter.error("datas3t-key-twice", f"Key {key:,} occurs twice in this archive.", where, member=index)
+        elif key > before + 1:
+            missing = f"key {before + 1:,} is" if key == before + 2 else f"keys {before + 1:,} to {key - 1:,} are"
+            emitter.error(
+                "datas3t-key-gap",
+                f"There is a gap between the keys {before:,} and {key:,}: {missing} missing inside this archive.",
+                where,
+                member=index,
+            )
+    if [index for _, index in order] != sorted(index for _, index in order):
+        emitter.info("datas3t-key-order", "The datapoints are not in the order of their keys.")
+
+
+def _name_field(members: Members, index: int) -> tuple[int, int]:
+    """The name field of a member; all of its headers where an extended one may hold the name."""
+    head, start = headers(members, index)
+    return (head, head + NAME) if start - head == BLOCK else (head, start)
+
+
+# ---- metadata rows
+
+
+def check_rows(emitter: Emitter, records: RangeRecords) -> None:
+    """Compare the metadata rows with the datapoints: missing, extra, repeated, out of order, wrong offsets."""
+    rows, members = records.rows, records.members
+    if rows is None:
+        return
+    broken, reported = rows.broken(), set[int]()
+    for index, row in enumerate(records.row_of):
+        key = records.keys[index]
+        name = visible(members.path(index))
+        if row == NONE and key is not None and key in broken:
+            reported.add(broken[key])
+            _report_broken_row(emitter, records, broken[key], index)
+        elif row == NONE and key is not None:
+            message = f"The metadata, {records.metadata}, has no row for key {key:,} ({name}). Readers cannot find it."
+            emitter.error(ROW_MISSING, message, headers(members, index), member=index)
+        elif row != NONE and (wrong := records.row_error(index)):
+            message = f"The metadata row of key {key:,} ({name}) in {records.metadata} is wrong. {wrong}"
+            emitter.error("datas3t-metadata-offset", message, headers(members, index), member=index)
+    for row in sorted(rows.unreadable.keys() - reported):
+        _report_broken_row(emitter, records, row)
+    _check_extra_rows(emitter, records, rows)
+    _check_end_offsets(emitter, records, rows)
+
+
+def _check_end_offsets(emitter: Emitter, records: RangeRecords, rows: Rows) -> None:
+    """Check that all end offsets follow one convention: with the padding of the tar, or without."""
+    first: dict[bool, int] = {}
+    for index, row in enumerate(records.row_of):
+        stop = records.members.stops[index]
+        if row != NONE and stop % BLOCK and rows.ends[row] in (stop, aligned(stop)):
+            first.setdefault(rows.ends[row] == stop, index)
+            if len(first) == 2:
+                message = (
+                    "Only some end offsets in the metadata include the padding of the tar. That of key "
+                    f"{records.keys[first[False]]:,} does, that of key {records.keys[first[True]]:,} does not. Either "
+                    "convention is readable by itself."
+                )
+                emitter.warning(
+                    "datas3t-metadata-readings", message, *(headers(records.members, at) for at in first.values())
+                )
+                return
+
+
+def _check_extra_rows(emitter: Emitter, records: RangeRecords, rows: Rows) -> None:
+    used = set(records.row_of)
+    known = {key for key in records.keys if key is not None}
+    for row, key in enumerate(rows.ids):
+        if row not in used and row not in rows.unreadable:
+            _report_extra_row(emitter, records, row, twice=key in known)
+    check_row_form(emitter, rows)
+
+
+def _report_broken_row(emitter: Emitter, records: RangeRecords, row: int, member: int | None = None) -> None:
+    """Report a row that cannot be read, and its datapoint where the key can be read."""
+    assert records.rows is not None
+    message = (
+        f"Row {row:,} of the metadata, {records.metadata}, is broken: {records.rows.unreadable[row]} cannot be read."
+    )
+    if member is None:
+        emitter.error(ROW_BROKEN, message)
+    else:
+        message += f" It belongs to {visible(records.members.path(member))}."
+        emitter.error(ROW_BROKEN, message, headers(records.members, member), member=member)
+
+
+def _report_extra_row(emitter: Emitter, records: RangeRecords, row: int, *, twice: bool) -> None:
+    """Report a row without a datapoint of its own, with the bytes that it claims."""
+    rows, size = records.rows, emitter.archive.source.size
+    assert rows is not None
+    message = f"Row {row:,} of the metadata, {records.metadata}, for key {rows.ids[row]:,}, "
+    message += "is a duplicate." if twice else "has no datapoint in the tar."
+    claimed = Span(rows.begins[row], rows.ends[row]).clipped(0, size)
+    if twice or not claimed.size:
+        emitter.error("datas3t-metadata-row-extra", message)
+    else:
+        message += f" The row claims the bytes {claimed.start:,} to {claimed.stop:,}."
+        emitter.error("datas3t-metadata-row-extra", message, claimed)
+
+
+def check_row_form(emitter: Emitter, rows: Rows) -> None:
+    """Check that the metadata rows are in key order and spelled as specified, each field once."""
+    if any(key < before for before, key in pairwise(rows.ids)):
+        emitter.warning("datas3t-metadata-order", "The rows of the metadata are not in the order of their keys.")
+    if rows.misspelled:
+        row, fields = next(iter(rows.misspelled.items()))
+        emitter.warning(
+            "datas3t-metadata-spelling",
+            f"The metadata is not written as specified in {count(len(rows.misspelled), 'row')}. In row {row:,}, "
+            f"{fields} should be a string of decimal digits (lower-case hexadecimal for data_hash) without leading "
+            "zeros.",
+        )
+    if rows.repeated:
+        row = min(rows.contradictory or rows.repeated)
+        emitter.find(
+            Severity.ERROR if rows.contradictory else Severity.WARNING,
+            FIELD_TWICE,
+            f"Fields occur more than once in {count(len(rows.repeated), 'row')} of the metadata. In row {row:,}, "
+            f"{rows.repeated[row]}. Programs differ in which value they use; this one uses the last.",
+        )
+
+
+# ---- index rows
+
+
+def check_index(emitter: Emitter, records: RangeRecords) -> None:
+    """Compare the index rows with the datapoints of a decoded range."""
+    rows, members = records.index, records.members
+    if rows is None:
+        return
+    wrong = [at for at, row in enumerate(records.index_rows) if row != NONE and records.index_error(at)]
+    if len(rows) != len(members):
+        _report_index_count(emitter, records, rows)
+    if rows.rest:
+        emitter.error(
+            "datas3t-index-cut", f"The index ends inside a row: {rows.rest} of {INDEX_ROW} bytes are present."
+        )
+    if len(rows) == len(members) and wrong and _assumes_one_block(rows, members):
+        _report_one_block(emitter, members, wrong, rows)
+        return
+    for at in wrong:
+        message = f"The index row of {visible(members.path(at))} is wrong. {records.index_error(at)}"
+        emitter.error(INDEX_OFFSET, message, headers(members, at), member=at)
+
+
+def _report_index_count(emitter: Emitter, records: RangeRecords, rows: IndexRows) -> None:
+    """Report a wrong number of rows: which datapoints lack a row, and which rows lack a datapoint."""
+    members = records.members
+    bare = [at for at, row in enumerate(records.index_rows) if row == NONE]
+    used = set(records.index_rows)
+    over = [row for row in range(len(rows)) if row not in used]
+    message = f"The index has {count(len(rows), 'row')}, the tar has {count(len(members), 'datapoint')}."
+    if bare:
+        message += f" No row gives the offset of {visible(members.path(bare[0]))}{_more(bare)}."
+    if over:
+        message += f" Row {grouped(over[0])}{_more(over)} is extra: no other datapoint has its header there."
+    emitter.error(INDEX_COUNT, message, *(headers(members, at) for at in islice(bare, MAX_FINDINGS_PER_KIND)))
+
+
+def _more(others: Sequence[int]) -> str:
+    return f" and {len(others) - 1:,} more" if len(others) > 1 else ""
+
+
+def _rows_with_one_block_headers(members: Members) -> Iterator[tuple[int, int, int]]:
+    """The rows of a writer that takes every header for one block, extended headers included."""
+    at = 0
+    for member in range(len(members)):
+        size = members.stored(member)
+        yield at, 1, size
+        at += BLOCK + aligned(size)
+
+
+def _assumes_one_block(rows: IndexRows, members: Members) -> bool:
+    return all(rows[at] == recorded for at, recorded in enumerate(_rows_with_one_block_headers(members)))
+
+
+def _report_one_block(emitter: Emitter, members: Members, wrong: Sequence[int], rows: IndexRows) -> None:
+    """Report the bug of a known writer once: every row after the first long name is off."""
+    assert members.heads is not None
+    too_low = max(members.heads[at] - rows[at][0] for at in wrong)
+    far = f", and give offsets up to {in_bytes(too_low)} too low" if too_low else ""
+    name = visible(members.path(wrong[0]))
+    message = (
+        f"The index counts every header as one block, including extended headers like that of {name}. "
+        f"{len(wrong):,} of {count(len(rows), 'row')} disagree with the tar{far}. A published writer has this bug. The "
+        "tar itself is intact, but a reader that uses the index gets wrong bytes."
+    )
+    emitter.error(INDEX_OFFSET, message, *(headers(members, at) for at in islice(wrong, MAX_FINDINGS_PER_KIND)))

@@ -1,0 +1,260 @@
+"""Tree model of any number of rows, fetched when the view asks for them.
+
+A parent with more than ``MAX_GROUP_ROWS`` rows shows ranges of them as an extra level, so that any row can be shown or
+revealed without fetching the rows before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from inspector.gui.kit.table_models import Drags
+from inspector.operations.protocol.views import Page
+
+MAX_GROUP_ROWS = 500
+"""The most rows fetched at a time, and the most that stand under one parent without being gathered in ranges."""
+
+Index = QModelIndex | QPersistentModelIndex
+NOWHERE = QModelIndex()
+
+
+class Rows(Protocol):
+    """What a tree is made of; a ``key`` names a row that has children to the one who has the rows."""
+
+    titles: tuple[str, ...]
+    root: Any
+
+    def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """Ask for rows ``[first, first + count)`` under the row of that key."""
+
+    def key(self, row: Any) -> Any | None:
+        """The key of a row, None where it has no children."""
+
+    def data(self, row: Any, column: int, role: int) -> Any:
+        """What the model says of a row."""
+
+    def range_text(self, first: int, stop: int) -> str:
+        """What to call the rows ``[first, stop)``."""
+
+
+@dataclass(slots=True)
+class _Node:
+    """A row, the root, or a range of ``total`` rows of its parent from ``first`` on."""
+
+    parent: int
+    position: int
+    key: Any
+    row: Any = None
+    is_range: bool = False
+    first: int = 0
+    total: int = MAX_GROUP_ROWS
+    step: int = 1
+    children: list[int] = field(default_factory=list)
+    asked: bool = False
+    here: bool = False
+
+
+class PagedTree(Drags, QAbstractItemModel):
+    """The model of a tree of rows. It owns its nodes and hands out nothing but their numbers.
+
+    Signals:
+        revealed(object): the index of the row that ``reveal`` was asked for is there.
+    """
+
+    revealed = Signal(object)
+
+    def __init__(self, rows: Rows, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows = rows
+        self._generation = 0
+        self._target: tuple[int, ...] | None = None
+        self._nodes: list[_Node] = [_Node(-1, 0, rows.root)]
+        self._stale: set[int] = set()
+
+    def refetch(self) -> None:
+        """Forget all rows: they are stale."""
+        self.beginResetModel()
+        self._generation += 1
+        self._target = None
+        self._nodes = [_Node(-1, 0, self.rows.root)]
+        self._stale.clear()
+        self.endResetModel()
+
+    def renew(self) -> None:
+        """Refetch each row when it is next shown; the tree keeps its shape."""
+        self._stale = {
+            number for number, node in enumerate(self._nodes) if node.children and node.total <= MAX_GROUP_ROWS
+        }
+
+    def change(self, make: Callable[[Any], Any]) -> None:
+        """Put others in the place of rows that are there; ``make`` gives the same row for one that stays."""
+        for number, node in enumerate(self._nodes):
+            if node.row is not None and (made := make(node.row)) is not node.row:
+                node.row = made
+                index = self._index(number)
+                self.dataChanged.emit(index, index.siblingAtColumn(len(self.rows.titles) - 1))
+
+    def row(self, index: Index) -> Any | None:
+        """The row at an index, None for the root and for a range of rows."""
+        return self._nodes[index.internalId()].row if index.isValid() else None
+
+    def stretch(self, index: Index) -> tuple[Any, int, int] | None:
+        """The rows ``(key of their parent, first, count)`` that an index stands for where it is a range of them."""
+        node = self._at(index)
+        return (node.key, node.first, node.total) if node.is_range else None
+
+    def reveal(self, rows: tuple[int, ...]) -> None:
+        """Fetch the way down to a row, given by its position at each level from the root; ``revealed`` says when."""
+        self._target = rows or None
+        self._walk()
+
+    # ---- fetching ----------------------------------------------------------------------------------------------
+
+    def _ask(self, number: int) -> None:
+        node = self._nodes[number]
+        if node.asked:
+            return
+        node.asked = True
+        if node.is_range and node.total > MAX_GROUP_ROWS:
+            self._append_ranges(number)
+            return
+        generation = self._generation
+
+        def deliver(page: Page[Any]) -> None:
+            if generation == self._generation:
+                self._take(number, page)
+
+        self.rows.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
+
+    def _take(self, number: int, page: Page[Any]) -> None:
+        node = self._nodes[number]
+        if not node.is_range:
+            node.total = page.total
+        if node.total > MAX_GROUP_ROWS:
+            self._append_ranges(number)
+        else:
+            self._append(number, [_Node(number, i, self.rows.key(row), row) for i, row in enumerate(page.rows)])
+        self._walk()
+
+    def _fetch_again(self, number: int) -> None:
+        self._stale.discard(number)
+        node, generation = self._nodes[number], self._generation
+
+        def deliver(page: Page[Any]) -> None:
+            if generation != self._generation:
+                return
+            for child, row in zip((self._nodes[child] for child in node.children), page.rows, strict=False):
+                if self._name(row) == self._name(child.row):
+                    child.row = row
+            first, last = self._index(node.children[0]), self._index(node.children[-1])
+            self.dataChanged.emit(first, last.siblingAtColumn(len(self.rows.titles) - 1))
+
+        self.rows.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
+
+    def _name(self, row: Any) -> Any:
+        return self.rows.data(row, 0, Qt.ItemDataRole.DisplayRole)
+
+    def _append_ranges(self, number: int) -> None:
+        node = self._nodes[number]
+        node.step = MAX_GROUP_ROWS
+        while node.step * MAX_GROUP_ROWS < node.total:
+            node.step *= MAX_GROUP_ROWS
+        stop = node.first + node.total
+        self._append(
+            number,
+            [
+                _Node(number, i, node.key, None, True, start, min(node.step, stop - start))
+                for i, start in enumerate(range(node.first, stop, node.step))
+            ],
+        )
+
+    def _append(self, number: int, nodes: list[_Node]) -> None:
+        node = self._nodes[number]
+        node.here = True
+        if not nodes:
+            return
+        self.beginInsertRows(self._index(number), 0, len(nodes) - 1)
+        first = len(self._nodes)
+        self._nodes += nodes
+        node.children = list(range(first, first + len(nodes)))
+        self.endInsertRows()
+
+    def _walk(self) -> None:
+        """Go as far towards the target as rows are there, and ask for what comes next."""
+        if self._target is None:
+            return
+        number, left = 0, list(self._target)
+        while left:
+            node = self._nodes[number]
+            if node.key is None:
+                break
+            if not node.here:
+                self._ask(number)
+                if not self._nodes[number].here:
+                    return
+            position = (left[0] - node.first) // node.step
+            if not 0 <= position < len(node.children):
+                break
+            number = node.children[position]
+            if not self._nodes[number].is_range:
+                left.pop(0)
+        self._target = None
+        self.revealed.emit(self._index(number))
+
+    def _index(self, number: int) -> QModelIndex:
+        return self.createIndex(self._nodes[number].position, 0, number) if number else QModelIndex()
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
+        if not self.hasIndex(row, column, parent):
+            return QModelIndex()
+        return self.createIndex(row, column, self._at(parent).children[row])
+
+    def parent(self, index: Index = NOWHERE) -> Any:
+        if not index.isValid():
+            return QModelIndex()
+        return self._index(self._at(index).parent)
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        return 0 if parent.column() > 0 else len(self._at(parent).children)
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
+        return len(self.rows.titles)
+
+    def hasChildren(self, parent: Index = NOWHERE) -> bool:
+        node = self._at(parent)
+        if parent.column() > 0:
+            return False
+        return bool(node.children) if node.here else not parent.isValid() or node.is_range or node.key is not None
+
+    def canFetchMore(self, parent: Index) -> bool:
+        return not self._at(parent).asked and self.hasChildren(parent)
+
+    def fetchMore(self, parent: Index) -> None:
+        if self.canFetchMore(parent):
+            self._ask(parent.internalId() if parent.isValid() else 0)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        node = self._at(index)
+        if not node.is_range:
+            if node.parent in self._stale:
+                self._fetch_again(node.parent)
+            return self.rows.data(node.row, index.column(), role)
+        if role == Qt.ItemDataRole.DisplayRole and index.column() == 0:
+            return self.rows.range_text(node.first, node.first + node.total)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self.rows.titles[section]
+        return None
+
+    def _at(self, index: Index) -> _Node:
+        return self._nodes[index.internalId() if index.isValid() else 0]

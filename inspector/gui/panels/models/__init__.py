@@ -1,1 +1,0 @@
-"""Qt models of the rows that panels show; the worker holds the facts."""

@@ -1,0 +1,312 @@
+"""S3 connections: the form, the dialog, and the line that shows the connection of a target. None contains a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QGroupBox,
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.core.names import visible
+from inspector.core.source import SourceError
+from inspector.gui.document.connections import Connections
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.text import plain
+from inspector.gui.kit.widgets import ElidedLabel, push_button, sentence_label
+from inspector.operations.protocol.requests import ProfileRequests
+from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.connection import DEFAULT, Connection, Profile
+
+DIALOG_WIDTH = 560
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+INVALID_URL = "The endpoint is the address of a server, such as https://s3.example.org."
+NO_SECRETS = "The endpoint must not contain credentials: choose a profile instead."
+UNENCRYPTED = "With http://, anyone on the network can read what is sent. Tick the box to use it anyway."
+
+
+def endpoint_problem(endpoint: str) -> str:
+    """Why an endpoint is invalid, "" if it is valid."""
+    try:
+        url = urlsplit(endpoint)
+        named = bool(url.hostname) and (url.port or True)
+    except ValueError:
+        return INVALID_URL
+    if not endpoint:
+        return ""
+    if "@" in endpoint or url.query:
+        return NO_SECRETS
+    return "" if url.scheme in ("http", "https") and named else INVALID_URL
+
+
+def is_unencrypted(endpoint: str) -> bool:
+    """Whether requests to an endpoint would cross the network unencrypted."""
+    try:
+        url = urlsplit(endpoint)
+        return url.scheme == "http" and url.hostname not in LOOPBACK
+    except ValueError:
+        return False
+
+
+class ConnectionForm(QGroupBox):
+    """The fields of a Connection.
+
+    Signals:
+        changed(): a field was edited.
+        endpointChosen(str): a previously used endpoint was selected.
+    """
+
+    changed = Signal()
+    endpointChosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__("Connection to S3")
+        self._profiles: dict[str, Profile] = {}
+        self.profile = _combo_box("Profile", "the default chain: environment, default profile, instance role")
+        self.region = QLineEdit()
+        self.region.setAccessibleName("Region")
+        self.region.setPlaceholderText("from the profile or the server")
+        self.endpoint = _combo_box("Endpoint URL", "Amazon S3, or from the profile")
+        self.anonymous = QCheckBox("Do not &sign requests (public data)")
+        self.requester_pays = QCheckBox("I agree to be &charged for requests (requester pays)")
+        self.exposed = QCheckBox("Send un&encrypted anyway")
+        self.note = sentence_label()
+        self.note.setAccessibleName("About the connection")
+        form = QFormLayout(self)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.addRow("&Profile", self.profile)
+        form.addRow("&Region", self.region)
+        form.addRow("E&ndpoint URL", self.endpoint)
+        for row in (self.anonymous, self.requester_pays, self.note, self.exposed):
+            form.addRow(row)
+        for field in (self.profile, self.endpoint):
+            field.editTextChanged.connect(self._refresh_form)
+        self.endpoint.activated.connect(lambda _: self.endpointChosen.emit(self.endpoint.currentText()))
+        self.region.textChanged.connect(self._refresh_form)
+        for box in (self.anonymous, self.requester_pays, self.exposed):
+            box.toggled.connect(self._refresh_form)
+        self._refresh_form()
+
+    def connection(self) -> Connection:
+        """The connection that the fields describe."""
+        return Connection(
+            "" if self.anonymous.isChecked() else self.profile.currentText().strip(),
+            self.region.text().strip(),
+            self.endpoint.currentText().strip(),
+            self.anonymous.isChecked(),
+            self.requester_pays.isChecked(),
+        )
+
+    def show_connection(self, connection: Connection) -> None:
+        """Fill the fields from a connection."""
+        self.profile.setEditText(connection.profile)
+        self.region.setText(connection.region)
+        self.endpoint.setEditText(connection.endpoint)
+        self.anonymous.setChecked(connection.anonymous)
+        self.requester_pays.setChecked(connection.requester_pays)
+
+    def offer_profiles(self, profiles: Sequence[Profile]) -> None:
+        """Suggest profiles; text that was entered stays."""
+        self._profiles = {profile.name: profile for profile in profiles}
+        _set_items(self.profile, [profile.name for profile in profiles])
+        self._refresh_form()
+
+    def offer_endpoints(self, endpoints: Sequence[str]) -> None:
+        """Suggest endpoints; text that was entered stays."""
+        _set_items(self.endpoint, endpoints)
+
+    def problem(self) -> str:
+        """Why the connection cannot be used, "" if it can."""
+        endpoint = self.endpoint.currentText().strip()
+        problem = endpoint_problem(endpoint)
+        if problem:
+            return problem
+        return UNENCRYPTED if is_unencrypted(endpoint) and not self.exposed.isChecked() else ""
+
+    def _refresh_form(self, *_: object) -> None:
+        self.profile.setEnabled(not self.anonymous.isChecked())
+        self.exposed.setVisible(is_unencrypted(self.endpoint.currentText().strip()))
+        note = self.problem() or self._profile_text()
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+        self.changed.emit()
+
+    def _profile_text(self) -> str:
+        """What the selected profile sets."""
+        found = self._profiles.get(self.profile.currentText().strip())
+        if found is None or self.anonymous.isChecked():
+            return ""
+        parts = [f"region {visible(found.region)}"] if found.region else []
+        parts += [f"endpoint {visible(found.endpoint)}"] if found.endpoint else []
+        return f"This profile sets {' and '.join(parts)}." if parts else ""
+
+
+def _combo_box(name: str, nothing: str) -> QComboBox:
+    box = QComboBox()
+    box.setEditable(True)
+    box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+    box.setAccessibleName(name)
+    box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    box.setMinimumContentsLength(20)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    line = box.lineEdit()
+    assert line is not None
+    line.setPlaceholderText(nothing)
+    box.setToolTip(plain(f"{name}; if empty: {nothing}"))
+    return box
+
+
+def _set_items(box: QComboBox, texts: Sequence[str]) -> None:
+    entered = box.currentText()
+    box.clear()
+    box.addItems([visible(text) for text in texts])
+    box.setCurrentIndex(-1)
+    box.setEditText(entered)
+
+
+class ConnectDialog(QDialog):
+    """Edits a connection; ``client`` is a browser's client and lists the profiles.
+
+    Signals:
+        chosen(object): the Connection to use from now on.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(
+        self, parent: QWidget, client: Client[ProfileRequests], connections: Connections, connection: Connection
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Connection")
+        self.form = ConnectionForm()
+        self.form.offer_endpoints(connections.endpoints())
+        self.form.show_connection(connection)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.use = self.buttons.addButton("&Use It", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.use.setDefault(True)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.form)
+        layout.addStretch(1)
+        layout.addWidget(self.buttons)
+        self.form.changed.connect(self._enable)
+        self.form.endpointChosen.connect(lambda endpoint: self.form.show_connection(connections.at(endpoint)))
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        job = client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
+        self.finished.connect(job.forget)
+        leave_drops(self)
+        self.resize(DIALOG_WIDTH, self.sizeHint().height())
+        self._enable()
+
+    def accept(self) -> None:
+        if self.use.isEnabled():
+            self.chosen.emit(self.form.connection())
+            super().accept()
+
+    def _enable(self) -> None:
+        self.use.setEnabled(not self.form.problem())
+
+
+class S3Target(QWidget):
+    """Shows the connection of an S3 target, with a button to change it; hidden for local targets.
+
+    ``client`` lists the profiles. ``usual`` is the connection of unknown buckets; without it the user is asked.
+    """
+
+    def __init__(
+        self, client: Client[ProfileRequests], connections: Connections, usual: Connection | None = None
+    ) -> None:
+        super().__init__()
+        self._default = usual
+        self._client = client
+        self._connections = connections
+        self._location = ""
+        self._chosen: Connection | None = None
+        self.text = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.text.setAccessibleName("S3 connection")
+        self.button = push_button("Connectio&n…", "Choose profile, region and endpoint")
+        self.button.clicked.connect(lambda _: self.ask())
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.text, 1)
+        layout.addWidget(self.button)
+        self.hide()
+
+    def follow(self, location: str) -> None:
+        """Show the connection of this location's bucket: the remembered one, or the one chosen here."""
+        if _bucket(location) != _bucket(self._location):
+            self._chosen = None
+        self._location = location
+        self.setVisible(is_s3(location))
+        self._refresh()
+
+    @property
+    def connection(self) -> Connection:
+        """The connection of the target; DEFAULT for local targets."""
+        if not is_s3(self._location):
+            return DEFAULT
+        if self._chosen is None and self._default is not None and not self._connections.has(self._location):
+            return self._default
+        return self._chosen or self._connections.known(self._location)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the connection is known: the bucket was used before, or the user has been asked."""
+        chosen = self._chosen or self._default
+        return not is_s3(self._location) or chosen is not None or self._connections.has(self._location)
+
+    def ask(self, then: Callable[[], object] | None = None) -> None:
+        """Ask for a connection, use it from now on, and call ``then``."""
+
+        def use(connection: Connection) -> None:
+            self._chosen = connection
+            self._refresh()
+            if then is not None:
+                then()
+
+        dialog = ConnectDialog(self, self._client, self._connections, self.connection)
+        dialog.chosen.connect(use)
+        dialog.open()
+
+    def remember(self) -> None:
+        """Remember the connection for the bucket."""
+        if is_s3(self._location):
+            self._connections.remember(self._location, self.connection)
+
+    def _refresh(self) -> None:
+        text = f"S3 is accessed {connection_text(self.connection)}."
+        hint = "" if self.is_settled else "This bucket is new: you will be asked for its connection."
+        self.text.setText(f"{text} {hint}".strip())
+
+
+def connection_text(connection: Connection) -> str:
+    """A connection as a phrase that follows "S3 is accessed"."""
+    credentials = "with the usual credentials"
+    if connection.profile:
+        credentials = f"with the profile {visible(connection.profile)}"
+    parts = ["without signing" if connection.anonymous else credentials]
+    parts += [f"at {visible(connection.endpoint)}"] if connection.endpoint else []
+    parts += [f"in the region {visible(connection.region)}"] if connection.region else []
+    return ", ".join(parts)
+
+
+def _bucket(location: str) -> str:
+    try:
+        return parse(location).bucket
+    except SourceError:
+        return ""

@@ -1,0 +1,203 @@
+"""Which members are extracted, and which paths their names become below the folder.
+
+This is the one place that decides which names are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from inspector.core.names import (
+    BACKSLASH,
+    DOT,
+    INVISIBLE,
+    NO_COMPONENT,
+    NOT_UTF_8,
+    decoded,
+    encoded,
+    hazards,
+    unportable,
+    visible,
+)
+from inspector.core.numbers import in_bytes
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.listing import find_member
+from inspector.operations.open.location import inside
+from inspector.operations.open.opening import Opened
+
+MAX_COMPONENT_BYTES = 255
+"""The longest component of a path that file systems take."""
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+
+_TOLERATED = {NOT_UTF_8, INVISIBLE, BACKSLASH, DOT, NO_COMPONENT}
+"""Hazards that do not prevent extraction: invisible characters need --doubtful, the others are harmless here."""
+
+# Matches most names without a hazard, quickly.
+_PLAIN = re.compile(rb"(?:[0-9A-Za-z_][0-9A-Za-z_. -]{0,250}/){0,9}[0-9A-Za-z_][0-9A-Za-z_. -]{0,250}")
+
+_EXTENSION = re.compile(rb"(?s)(.+?)((?:\.[^./]{1,12}){0,2})")
+
+
+# ---- members -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSelection:
+    """Members of one archive of a location, by index, in the order of the archive.
+
+    ``first`` is the number of the archive's first member among those of all archives. ``folder`` is the prefix of
+    their paths, as ``list`` shows them: the archive's path in a folder of several, or empty.
+    """
+
+    archive: Opened
+    first: int
+    folder: bytes
+    members: Sequence[int]
+
+    def path(self, member: int) -> bytes:
+        """A member's path, with ``folder``."""
+        return self.folder + self.archive.members.path(member)
+
+
+def all_members(location: str, archives: Sequence[Opened]) -> list[MemberSelection]:
+    """All members of an open location, one MemberSelection per archive."""
+    firsts = accumulate((len(archive.members) for archive in archives), initial=0)
+    return [
+        MemberSelection(archive, first, _folder(location, archive), range(len(archive.members)))
+        for archive, first in zip(archives, firsts, strict=False)
+    ]
+
+
+def _folder(location: str, archive: Opened) -> bytes:
+    key = inside(location, archive.source.name)
+    return f"{key}/".encode("utf-8", "surrogateescape") if key else b""
+
+
+def members_numbered(every: Sequence[MemberSelection], numbers: Iterable[int]) -> list[MemberSelection]:
+    """The members of ``every`` with these numbers. Raises OperationError if one does not exist."""
+    firsts = [each.first for each in every]
+    chosen: dict[int, list[int]] = {}
+    for number in sorted(set(numbers)):
+        at = bisect_right(firsts, number) - 1
+        if number < 0 or not every or number - firsts[at] >= len(every[at].members):
+            raise OperationError(f"There is no member {number}.")
+        chosen.setdefault(at, []).append(number - firsts[at])
+    return [_only(every[at], members) for at, members in chosen.items()]
+
+
+def members_named(every: Sequence[MemberSelection], names: Sequence[str]) -> list[MemberSelection]:
+    """The members of ``every`` with these names, or below folders with these names.
+
+    Raises MemberNotFoundError for a name without a member.
+    """
+    requested = {form.strip(b"/"): name for name in names for form in _forms(name)}
+    replaced = {name.strip("/"): name for name in names if _REPLACED in name}
+    matched: set[str] = set()
+    chosen = []
+    for each in every:
+        found = []
+        for member in each.members:
+            names_matched = {
+                requested[above]
+                for path in {each.path(member), each.archive.members.path(member)}
+                for above in _above(path)
+                if above in requested
+            }
+            if replaced and (known := replaced.get(decoded(each.archive.members.path(member))[0])):
+                names_matched.add(known)
+            if names_matched:
+                found.append(member)
+                matched |= names_matched
+        chosen.append(_only(each, found))
+    for name in names:
+        if name not in matched:
+            chosen += _by_shown_name(every, name)
+    return [each for each in chosen if each.members]
+
+
+def _by_shown_name(every: Sequence[MemberSelection], name: str) -> Iterable[MemberSelection]:
+    """The member of a name that has no components, or that is shown so.
+
+    Raises MemberNotFoundError where it is neither.
+    """
+    shown = [each for each in every if each.folder and name.startswith(visible(each.folder))]
+    if shown:
+        every, name = shown[:1], name.removeprefix(visible(shown[0].folder))
+    archive, member = find_member([each.archive for each in every], name)
+    return [_only(each, [member]) for each in every if each.archive is archive]
+
+
+def _only(selection: MemberSelection, members: list[int]) -> MemberSelection:
+    return MemberSelection(selection.archive, selection.first, selection.folder, members)
+
+
+def _forms(name: str) -> set[bytes]:
+    """The bytes that a name from a command line or a listing may stand for."""
+    forms = {encoded(name)}
+    with contextlib.suppress(UnicodeEncodeError):
+        forms.add(name.encode("utf-8", "surrogateescape"))
+    return forms
+
+
+def _above(path: bytes) -> Iterable[bytes]:
+    """A path and all folders above it."""
+    path = path.strip(b"/")
+    while path:
+        yield path
+        path = path.rpartition(b"/")[0]
+
+
+# ---- names -------------------------------------------------------------------------------------------------------
+
+
+def refusal(path: bytes) -> str:
+    """Why a name is refused, as the end of a sentence that begins with "its name"; empty if it is accepted.
+
+    Names are never repaired silently: one that leaves the folder is refused, not changed.
+    """
+    if _PLAIN.fullmatch(path) and sys.platform != "win32":
+        return ""
+    for words in hazards(path):
+        if words not in _TOLERATED:
+            return words
+    parts = parts_of(path)
+    if not parts:
+        return "names no file"
+    if max(map(len, parts)) > MAX_COMPONENT_BYTES:
+        return f"has a component of more than {in_bytes(MAX_COMPONENT_BYTES)}"
+    if sys.platform == "win32":
+        return next(iter((*unportable(path), *(BACKSLASH,) * (b"\\" in path))), "")
+    return ""
+
+
+def has_invisible(path: bytes) -> bool:
+    """Whether a name contains invisible characters, so that it may look like another one."""
+    return not _PLAIN.fullmatch(path) and INVISIBLE in hazards(path)
+
+
+def parts_of(path: bytes) -> tuple[bytes, ...]:
+    """The components of a path, without ``.`` and empty ones."""
+    return tuple(part for part in path.split(b"/") if part not in (b"", b"."))
+
+
+def with_number(name: bytes, number: int) -> bytes:
+    """``report (2).txt``: the name with a number, at most MAX_COMPONENT_BYTES long."""
+    found = _EXTENSION.fullmatch(name)
+    stem, extension = found.groups() if found else (name, b"")
+    return with_suffix(stem, f" ({number})".encode() + extension)
+
+
+def with_suffix(stem: bytes, suffix: bytes) -> bytes:
+    """``stem`` and ``suffix``, with ``stem`` cut to fit MAX_COMPONENT_BYTES; no UTF-8 character is split."""
+    room = MAX_COMPONENT_BYTES - len(suffix)
+    if len(stem) > room:
+        while room > 0 and stem[room] & 0xC0 == 0x80:
+            room -= 1
+        stem = stem[:room]
+    return stem + suffix

@@ -1,0 +1,225 @@
+"""The store of old bytes: what a change takes away is there before it goes, and can be put back to the byte."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import random
+import stat
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.edit import Edit, EditError, Patch
+from inspector.sources.local import old_bytes
+from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.in_place import write
+from inspector.sources.local.old_bytes import entries, folder
+from inspector.sources.local.recovery import finish, forget, pending
+from inspector.sources.local.undo import last_change, take_back
+from tests.sources.disks import CONTENT, EDITS, Memory, Stopped, Watched, after, failing, names, refusing, stopping
+
+PATH = Path("/archives/a.tacozip")
+CUT = EDITS["shrinking"]
+each_edit = pytest.mark.parametrize("name", EDITS)
+each_size = pytest.mark.usefixtures("_size")
+
+
+@pytest.fixture(params=["in the state folder", "beside the archive"])
+def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where bytes are kept that were cut off."""
+    if request.param == "beside the archive":
+        monkeypatch.setattr(old_bytes, "SMALL", 79)
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> Edit:
+    """Any edit of CONTENT."""
+    size = len(CONTENT)
+    places = sorted(draw(st.lists(st.integers(0, size - 1), max_size=4, unique=True)))
+    patches = []
+    for at, stop in pairwise([*places, size]):
+        old = CONTENT[at : draw(st.integers(at + 1, stop))]
+        patches.append(Patch(at, old, draw(st.binary(min_size=len(old), max_size=len(old)))))
+    end = max((patch.span.stop for patch in patches), default=0)
+    more = draw(st.binary(max_size=40))
+    if more:
+        return Edit("Change", (*patches, Patch(size, b"", more)), size, size + len(more))
+    return Edit("Change", tuple(patches), size, draw(st.integers(end, size)))
+
+
+def settle(disk: Disk) -> None:
+    """Finish a change that was interrupted, or remove a journal that was."""
+    found = pending(PATH, disk)
+    if found is not None:
+        (finish if found.finish else forget)(PATH, disk)
+
+
+@given(edits(), st.sampled_from([10, 1 << 20]))
+def test_any_change_is_taken_back_to_the_byte(edit: Edit, small: int) -> None:
+    disk = Memory({PATH: CONTENT})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(old_bytes, "SMALL", small)
+        write(PATH, edit, None, disk)
+        assert disk.files()[PATH] == after(edit)
+        if after(edit) != CONTENT:
+            assert take_back(PATH, disk).startswith("a.tacozip is again as it was before")
+    assert disk.files() == {PATH: CONTENT}
+    with pytest.raises(EditError, match="no change of it is kept"):
+        take_back(PATH, disk)
+
+
+def test_one_change_after_another_is_taken_back(path: Path) -> None:
+    write(path, EDITS["three"], None)
+    second = Edit("Cut", (), len(CONTENT), 100)
+    write(path, second, None)
+    assert last_change(path) == f"The last change of {path.name} would be taken back: Cut."
+    take_back(path)
+    assert path.read_bytes() == after(EDITS["three"])
+    take_back(path)
+    assert path.read_bytes() == CONTENT
+    assert names(path) == [path.name]
+
+
+def test_what_is_cut_off_is_named_and_its_owners_alone(path: Path) -> None:
+    found = write(path, CUT, None).kept
+    assert found is not None
+    place, dropped = Path(found.path), CONTENT[CUT.new_size :]
+    assert place.parent == folder()
+    assert place.read_bytes()[found.offset : found.offset + found.length] == dropped
+    assert found.sha256 == hashlib.sha256(dropped).hexdigest()
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder().stat().st_mode) == 0o700
+
+
+def test_more_than_the_state_folder_is_for_stands_beside_the_archive(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(old_bytes, "SMALL", 79)
+    path.with_name(f"{path.name}.cut").write_text("another's")
+    found = write(path, CUT, None).kept
+    assert found is not None
+    assert (Path(found.path), found.offset) == (path.with_name(f"{path.name}-1.cut"), 0)
+    assert Path(found.path).read_bytes() == CONTENT[CUT.new_size :]
+    take_back(path)
+    assert path.read_bytes() == CONTENT
+    assert names(path) == [path.name, f"{path.name}.cut"]
+
+
+def test_where_nothing_can_be_kept_nothing_is_cut(path: Path) -> None:
+    disk = Watched(refusing("open", errno.EACCES, where=lambda each: each[0].suffix in (".old", ".cut")))
+    with pytest.raises(EditError, match="cannot be kept"):
+        write(path, CUT, None, disk)
+    assert path.read_bytes() == CONTENT
+    assert names(path) == [path.name]
+
+
+def test_without_a_state_folder_the_end_is_kept_beside_and_an_edit_is_a_warning(path: Path) -> None:
+    disk = Watched(refusing("open", errno.EROFS, where=lambda each: each[0].suffix == ".old"))
+    written = write(path, EDITS["three"], None, disk)
+    assert "is not kept" in written.warnings[0]
+    path.write_bytes(CONTENT)
+    written = write(path, CUT, None, disk)
+    assert written.kept is not None
+    assert Path(written.kept.path).read_bytes() == CONTENT[CUT.new_size :]
+
+
+@each_size
+def test_a_full_disk_leaves_the_archive_untouched(path: Path) -> None:
+    class Full(Watched):
+        """Everything but the archive is on a disk with room for 20 bytes."""
+
+        def call(self, name: str, *arguments: object) -> object:
+            if name == "write" and arguments[0] != self.named("lock")[0][0]:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().call(name, *arguments)
+
+    before = list(entries(path, Disk()))
+    with pytest.raises(EditError, match="no space left"):
+        write(path, CUT, None, Full())
+    assert path.read_bytes() == CONTENT
+    assert names(path) == [path.name]
+    assert list(entries(path, Disk())) == before
+
+
+@each_edit
+@each_size
+def test_a_program_that_ends_before_the_first_write_has_changed_nothing(name: str) -> None:
+    """The entry that it leaves in the store does no harm."""
+    edit, chance = EDITS[name], random.Random(5)
+    for at in range(200):
+        disk = Memory({PATH: CONTENT})
+        watched = Watched(stopping(at), disk)
+        try:
+            write(PATH, edit, None, watched)
+        except Stopped:
+            pass
+        else:
+            break
+        disk = disk.cut(chance)
+        if pending(PATH, disk) is None and disk.files()[PATH] == CONTENT:
+            with pytest.raises(EditError, match="no change of it is kept"):
+                take_back(PATH, disk)
+            assert disk.files()[PATH] == CONTENT
+            write(PATH, edit, None, disk)
+        else:
+            settle(disk)
+    else:
+        raise AssertionError("A writing has less than 200 calls.")
+
+
+@each_edit
+@each_size
+@pytest.mark.parametrize("kind", ["power", "fault"])
+def test_taking_back_may_be_cut_short_and_taken_up_again(name: str, kind: str) -> None:
+    edit, chance = EDITS[name], random.Random(6)
+    for at in range(200):
+        disk = Memory({PATH: CONTENT})
+        write(PATH, edit, None, disk)
+        try:
+            take_back(PATH, Watched(stopping(at) if kind == "power" else failing(at, errno.EIO), disk))
+        except (Stopped, EditError):
+            if kind == "power":
+                disk = disk.cut(chance)
+        else:
+            if kind == "power":
+                break
+        settle(disk)
+        if disk.files()[PATH] != CONTENT:
+            take_back(PATH, disk)
+        assert disk.files()[PATH] == CONTENT
+
+
+def test_bytes_of_another_program_are_not_written_over(path: Path) -> None:
+    write(path, CUT, None)
+    for other in (after(CUT) + b"grown", b"x" + after(CUT)[1:300] + b"y" * 10 + after(CUT)[310:]):
+        path.write_bytes(other)
+        with pytest.raises(EditError, match="was not changed"):
+            take_back(path)
+        assert path.read_bytes() == other
+
+
+def test_what_was_kept_and_has_changed_is_not_put_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(old_bytes, "SMALL", 79)
+    found = write(path, CUT, None).kept
+    assert found is not None
+    Path(found.path).write_bytes(bytes(found.length))
+    with pytest.raises(EditError, match="no longer holds the bytes"):
+        take_back(path)
+    assert path.read_bytes() == after(CUT)
+
+
+def test_the_oldest_entries_go_and_never_the_newest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(old_bytes, "ENTRIES", 3)
+    other = path.with_name("other")
+    for number in range(5):
+        other.write_bytes(CONTENT)
+        write(other, Edit(f"Cut {number}", (), len(CONTENT), number), None)
+    assert [entry.edit.label for entry in entries(other, Disk())] == ["Cut 4", "Cut 3", "Cut 2"]
+    monkeypatch.setattr(old_bytes, "TOTAL", 10)
+    write(path, CUT, None)
+    assert [entry.edit.label for entry in entries(path, Disk())] == [CUT.label]
+    assert list(entries(other, Disk())) == []
