@@ -114,7 +114,7 @@ def test_what_panels_show_when_there_is_work_in_them(show: Show, window: Window,
     for name in ("check", "plan_repairs", "edit_bytes", "show_header"):
         press(window, name)
         settle(qtbot, window)
-    tab.document.said.emit("A sentence.")
+    tab.document.reported.emit("A sentence.")
     assert every_problem(window) == []
 
 

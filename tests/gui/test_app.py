@@ -54,8 +54,8 @@ def test_modules_are_loaded_one_in_a_turn_of_the_loop(window: Window, qtbot: QtB
     timer = QTimer()
     timer.timeout.connect(lambda: turns.append(1))
     timer.start(0)
-    app.load(iter(app.LATER), window, lambda: done.append(len(turns)))
+    app.import_one_by_one(iter(app.TAB_MODULES), window, lambda: done.append(len(turns)))
     assert not done
     qtbot.waitUntil(lambda: bool(done), timeout=WAIT)
     assert done[0] > 1
-    assert set(app.LATER) <= set(sys.modules)
+    assert set(app.TAB_MODULES) <= set(sys.modules)

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.bookmarks import Bookmark, Kept
+from inspector.gui.app.bookmarks import Bookmark, BookmarkStore
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit.settings import Settings
@@ -40,7 +40,7 @@ def test_bookmarks_are_kept_listed_and_gone_to(show: Show, window: Window, qtbot
         press(window, "next_bookmark")
         settle(qtbot, window)
         assert tab.document.selection.caret == caret
-    kept = Kept(settings).of(tab.document.location, tab.document.status.size)
+    kept = BookmarkStore(settings).of(tab.document.location, tab.document.status.size)
     assert kept == [Bookmark(0, 20, "first"), Bookmark(0, 300, "odd & strange")]
     window.bookmarks.menu.actions()[1].trigger()
     settle(qtbot, window)
@@ -68,7 +68,7 @@ def test_the_keys_work_from_the_bytes(show: Show, window: Window, qtbot: QtBot) 
 
 
 def test_an_archive_of_another_size_has_others(settings: Settings) -> None:
-    kept = Kept(settings)
+    kept = BookmarkStore(settings)
     kept.put("/a.caf", 10, Bookmark(0, 1, "x"))
     assert kept.of("/a.caf", 11) == []
     assert kept.of("/b.caf", 10) == []
@@ -81,4 +81,4 @@ def test_what_is_stored_but_no_bookmark_is_left_out(
     settings: Settings, stored: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "text", lambda _: stored)
-    assert Kept(settings).of("/a.caf", 10) == []
+    assert BookmarkStore(settings).of("/a.caf", 10) == []

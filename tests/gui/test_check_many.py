@@ -44,7 +44,7 @@ def test_a_manifest_is_written_and_replaced_only_when_that_is_confirmed(
     assert len(lines) == 4
     assert "4 digests written to plain.zip.sha256" in tab.note.text.text()
     manifest.write_text("mine")
-    tab.saving.write_manifest("SHA-256")
+    tab.export_flow.write_manifest("SHA-256")
     settle(qtbot, window)
     assert manifest.read_text() == "mine"
     assert "already" in tab.banner.message.text.text()
@@ -61,7 +61,7 @@ def test_a_folder_is_checked_in_a_list_from_which_archives_open(
     window: Window, qtbot: QtBot, sample: Sample, qtmodeltester: ModelTester
 ) -> None:
     folder = sample("journey.caf").parent
-    window.checks.check([str(folder)])
+    window.check_lists.check([str(folder)])
     tab = many(window)
     qtbot.waitUntil(lambda: window.settled, timeout=2 * WAIT)
     model = tab.model
@@ -85,7 +85,7 @@ def test_a_folder_is_checked_in_a_list_from_which_archives_open(
 
 
 def test_checking_many_is_cancelled(window: Window, qtbot: QtBot, large: Path, sample: Sample) -> None:
-    window.checks.check([str(large), str(sample(DAMAGED)), str(large), str(sample(DAMAGED))] * 20)
+    window.check_lists.check([str(large), str(sample(DAMAGED)), str(large), str(sample(DAMAGED))] * 20)
     tab = many(window)
     qtbot.waitUntil(lambda: tab.model.done > 0, timeout=WAIT)
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
@@ -100,7 +100,7 @@ def test_checking_many_is_cancelled(window: Window, qtbot: QtBot, large: Path, s
 def test_a_worker_that_dies_costs_only_the_archive_it_was_checking(
     window: Window, qtbot: QtBot, large: Path, sample: Sample
 ) -> None:
-    window.checks.check([str(large), str(sample(DAMAGED)), str(sample("journey.caf"))])
+    window.check_lists.check([str(large), str(sample(DAMAGED)), str(sample("journey.caf"))])
     tab = many(window)
     qtbot.waitUntil(lambda: tab.model.index(0, STATE).data() == "being checked", timeout=WAIT)
     client = next(client for client, at in tab.checks._at.items() if at == 0)
@@ -115,7 +115,7 @@ def test_checks_that_cannot_start_say_why_and_can_be_tried_again(
     window: Window, qtbot: QtBot, sample: Sample, no_processes: NoProcesses
 ) -> None:
     with no_processes():
-        window.checks.check([str(sample("journey.caf"))])
+        window.check_lists.check([str(sample("journey.caf"))])
         qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
     tab = many(window)
     assert tab._stack.shown_sentence() == (

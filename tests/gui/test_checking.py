@@ -108,7 +108,7 @@ def test_a_report_is_exported(
 def test_a_report_never_replaces_the_archive(checked: Show, window: Window, qtbot: QtBot, sample: Sample) -> None:
     tab = checked(DAMAGED)
     before = sample(DAMAGED).read_bytes()
-    tab.saving.write_report(str(sample(DAMAGED)), ReportKind.TEXT)
+    tab.export_flow.write_report(str(sample(DAMAGED)), ReportKind.TEXT)
     settle(qtbot, window)
     assert "is the archive itself" in tab.note.text.text()
     assert sample(DAMAGED).read_bytes() == before
@@ -185,23 +185,23 @@ def test_a_check_is_paused_goes_on_and_is_cancelled(show: Show, window: Window, 
     tab = show(large)
     press(window, "check")
     tab.checking._job.pause()  # the worker gets it right after the order to check
-    qtbot.waitUntil(window.line.wait.isVisible, timeout=WAIT)
-    qtbot.waitUntil(lambda: "paused" in window.line.work.text(), timeout=WAIT)
+    qtbot.waitUntil(window.status_line.wait.isVisible, timeout=WAIT)
+    qtbot.waitUntil(lambda: "paused" in window.status_line.work.text(), timeout=WAIT)
     assert tab.checking.running
-    assert window.line.wait.accessibleName() == "Resume this job"
+    assert window.status_line.wait.accessibleName() == "Resume this job"
     job = tab.checking._job
     at = job.state.done
     with qtbot.waitSignal(job.progressed, timeout=WAIT):
         pass
     assert job.state.done == at
-    window.line.wait.click()
+    window.status_line.wait.click()
     settle(qtbot, window)
     assert tab.document.status.checked
     assert tab.document.status.state is State.DAMAGED
     press(window, "check")
     tab.checking._job.pause()
-    qtbot.waitUntil(window.line.stop.isVisible, timeout=WAIT)
-    window.line.stop.click()
+    qtbot.waitUntil(window.status_line.stop.isVisible, timeout=WAIT)
+    window.status_line.stop.click()
     settle(qtbot, window)
     assert not tab.checking.running
     assert not tab.document.status.checked

@@ -90,7 +90,7 @@ def test_what_is_no_collection_has_no_coverage(show: Show, window: Window, qtbot
     tab = show("journey.caf")
     assert tab.coverage.isHidden()
     assert not tab.coverage.toggleViewAction().isVisible()
-    tab.arrange_afresh()
+    tab.reset_arrangement()
     assert tab.coverage.isHidden()
     assert show(bucket).coverage.isVisible()
     window.tabs.setCurrentIndex(0)
@@ -243,12 +243,12 @@ def test_damage_is_outlined_and_gaps_are_hatched(shown: Tab, window: Window, qtb
 
 
 def test_a_key_is_gone_to(shown: Tab, window: Window, qtbot: QtBot) -> None:
-    window.tools.go_to.setText("key rain/12")
-    qtbot.keyClick(window.tools.go_to, Qt.Key.Key_Return)
+    window.tool_bar.go_to.setText("key rain/12")
+    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert (shown.document.layer, shown.document.selection.caret) == (2, 1536)
     assert bands_of(shown)[0].at == 2
-    window.tools.go_to.setText("key 8")
-    qtbot.keyClick(window.tools.go_to, Qt.Key.Key_Return)
+    window.tool_bar.go_to.setText("key 8")
+    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert "No range holds key 8" in shown.note.text.text()

@@ -71,10 +71,10 @@ def test_a_mistake_in_painting_is_told_once_however_often_it_happens(crash_repor
     with qtbot.waitSignal(crash_reports.noted, timeout=WAIT):
         bad.show()
     for _ in range(5):
-        happened = crash_reports.happened
+        happened = crash_reports.count
         with qtbot.waitSignal(crash_reports.noted, timeout=WAIT):
             bad.update()
-        assert crash_reports.happened > happened
+        assert crash_reports.count > happened
     assert told(crash_reports).count("LookupError") == 1
     assert crash_reports.dialog is not None
     assert "times" in crash_reports.dialog.sentence.text()

@@ -105,7 +105,7 @@ def test_going_to_a_place_selects_bytes_only_where_it_has_a_size(opened: Open, q
 
 def test_an_expression_that_leads_nowhere_says_why(opened: Open, qtbot: QtBot) -> None:
     document = opened("journey.caf")
-    with qtbot.waitSignal(document.said, timeout=WAIT) as said:
+    with qtbot.waitSignal(document.reported, timeout=WAIT) as said:
         document.go_to_expression("no such field")
     assert said.args is not None
     assert "no such field" in said.args[0]
@@ -121,7 +121,7 @@ def test_finding_goes_on_from_what_was_found(opened: Open, qtbot: QtBot, sample:
         document.find(b"START_byte", backwards, ignore_case=True)
         settle(qtbot, document)
         assert document.selection.spans == (Span(expected, expected + 10),)
-    with qtbot.waitSignal(document.said, timeout=WAIT) as said:
+    with qtbot.waitSignal(document.reported, timeout=WAIT) as said:
         document.find(b"START_byte")
     assert said.args is not None
     assert "Not found" in said.args[0]

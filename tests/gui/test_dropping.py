@@ -1,4 +1,4 @@
-"""What is dropped is taken as a copy, whatever the other program proposes."""
+"""A drop is always taken as a copy, whatever action the other program proposes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.gui.app.window import Window
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import Show, press, settle
-from tests.gui.making import drop, dropped
+from tests.gui.create_helpers import drop, dropped
 
 COPY, MOVE = Qt.DropAction.CopyAction, Qt.DropAction.MoveAction
 Sample = Callable[[str], Path]
@@ -25,7 +25,7 @@ Sample = Callable[[str], Path]
 def place(request: pytest.FixtureRequest, window: Window) -> QWidget:
     if request.param == "window":
         return window
-    window.making.new_archive()
+    window.create_actions.new_archive()
     tab = window.tabs.currentWidget()
     assert isinstance(tab, NewArchiveTab)
     return tab.inputs
@@ -61,7 +61,7 @@ def test_what_could_only_be_moved_is_refused(place: QWidget, sample: Sample) -> 
 
 def test_no_field_takes_what_is_dropped_by_itself(show: Show, window: Window) -> None:
     show("journey.caf")
-    window.making.new_archive()
+    window.create_actions.new_archive()
     taking = [each for each in window.findChildren(QLineEdit) if each.acceptDrops()]
     assert [each for each in taking if not isinstance(each, PathField)] == []
 
@@ -70,7 +70,7 @@ def test_a_field_for_a_path_takes_the_path_of_what_is_dropped(window: Window, sa
     path = sample("journey.caf")
     press(window, "ask_location")
     press(window, "search_catalogue")
-    window.making.new_archive()
+    window.create_actions.new_archive()
     fields = window.findChildren(PathField)
     assert {type(each.window()).__name__ for each in fields} == {"Window", "OpenLocationDialog", "CatalogueDialog"}
     for field in fields:

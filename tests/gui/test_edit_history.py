@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.source import BytesSource
-from inspector.gui.document.edit_history import EditHistory
+from inspector.gui.document.editing import EditHistory
 
 BASE = bytes(range(20))
 
@@ -50,7 +50,7 @@ def test_undo_and_redo_walk_through_every_state(steps: list[str | tuple[int, byt
         assert (history.can_undo, history.can_redo) == (at > 0, at + 1 < len(states))
         for stale in states:  # whatever a view still holds
             held = bytearray(stale)
-            for offset, data in history.known():
+            for offset, data in history.overlay():
                 held[offset : offset + len(data)] = data
             assert held == states[at]
 
@@ -81,5 +81,5 @@ def test_what_stands_on_disk_is_known_of_every_byte_ever_touched(steps: list[tup
         history.add(change(shown(history), offset, new))
         touched |= set(range(offset, offset + len(new)))
         history.undo()  # what comes next takes the place of this step
-    known = {offset + at: byte for offset, run in history.known() for at, byte in enumerate(run)}
+    known = {offset + at: byte for offset, run in history.overlay() for at, byte in enumerate(run)}
     assert known == {offset: BASE[offset] for offset in touched}

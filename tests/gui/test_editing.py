@@ -45,7 +45,7 @@ def test_without_the_edit_mode_typing_changes_nothing(copied: Copied, window: Wi
     assert tab.editing.pending is None
     assert not window.actions_["edit_bytes"].isChecked()
     assert tab.hex_pane.strip.isHidden()
-    assert window.line.mode.isHidden()
+    assert window.status_line.mode.isHidden()
 
 
 def test_the_edit_mode_is_said_in_three_places_and_ended_where_it_is_said(copied: Copied, window: Window) -> None:
@@ -53,11 +53,11 @@ def test_the_edit_mode_is_said_in_three_places_and_ended_where_it_is_said(copied
     press(window, "edit_bytes")
     assert window.actions_["edit_bytes"].isChecked()
     assert tab.hex_pane.strip.isVisible()
-    assert (window.line.mode.isVisible(), window.line.mode.text()) == (True, "EDIT")
+    assert (window.status_line.mode.isVisible(), window.status_line.mode.text()) == (True, "EDIT")
     tab.hex_pane.strip.stop.click()
     assert not window.actions_["edit_bytes"].isChecked()
     assert tab.hex_pane.strip.isHidden()
-    assert window.line.mode.isHidden()
+    assert window.status_line.mode.isHidden()
 
 
 def test_the_mode_belongs_to_a_tab(copied: Copied, window: Window) -> None:
@@ -65,9 +65,9 @@ def test_the_mode_belongs_to_a_tab(copied: Copied, window: Window) -> None:
     press(window, "edit_bytes")
     copied("journey.caf")
     assert not window.actions_["edit_bytes"].isChecked()
-    assert window.line.mode.isHidden()
+    assert window.status_line.mode.isHidden()
     press(window, "previous_tab")
-    assert window.line.mode.isVisible()
+    assert window.status_line.mode.isVisible()
 
 
 def test_the_block_is_on_the_digit_that_comes_next(copied: Copied, window: Window) -> None:
@@ -293,10 +293,10 @@ def test_a_patch_of_another_file_is_refused(
     tab, _ = edited
     pending = tab.editing.pending
     assert pending is not None
-    tab.writing._export(pending, str(tmp_path / "a.json"))
+    tab.save_flow._export(pending, str(tmp_path / "a.json"))
     settle(qtbot, window)
     other, _ = copied("journey.caf")
-    other.writing.import_patch(str(tmp_path / "a.json"))
+    other.save_flow.import_patch(str(tmp_path / "a.json"))
     settle(qtbot, window)
     assert other.editing.pending is None
     assert said(other)

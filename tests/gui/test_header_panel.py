@@ -170,7 +170,7 @@ def test_a_change_right_after_undoing_is_one_of_what_was_undone(hand: Hand) -> N
         ("12x", "is no number"),
         ("", "Type a number"),
         ("0x1" + 16 * "0", "18,446,744,073,709,551,615"),
-        ("999999", "behind the end of the file"),
+        ("999999", "beyond the end of the file"),
     ],
 )
 def test_a_wrong_number_is_marked_while_it_is_typed(hand: Hand, text: str, sentence: str) -> None:
@@ -258,7 +258,7 @@ def test_numbers_are_shown_in_hexadecimal(hand: Hand) -> None:
 
 def test_all_seven_entries_are_seen_in_a_small_window(hand: Hand, qtbot: QtBot) -> None:
     hand.window.resize(1024, 700)
-    hand.tab.arrange_afresh()
+    hand.tab.reset_arrangement()
     press(hand.window, "show_header")
     table = hand.panel.table
     qtbot.waitUntil(lambda: table.viewport().rect().intersects(table.visualRect(hand.panel.model.index(6, 0))))

@@ -21,7 +21,7 @@ def test_every_menu_named_exists() -> None:
 
 
 def test_every_box_named_exists(window: Window) -> None:
-    window.making.new_archive()
+    window.create_actions.new_archive()
     tab = window.tabs.currentWidget()
     assert isinstance(tab, NewArchiveTab)
     labels = [button.text().replace("&", "") for button in tab.findChildren(QAbstractButton)]

@@ -148,7 +148,7 @@ def test_the_keys_open_the_menu_that_the_pointer_opens(show: Show, window: Windo
 
 def around(tab: Tab, focused: QWidget) -> QWidget | None:
     """The pane that holds a widget."""
-    return next((pane for pane in tab.panes.every() if pane is focused or pane.isAncestorOf(focused)), None)
+    return next((pane for pane in tab.panes.panes() if pane is focused or pane.isAncestorOf(focused)), None)
 
 
 @pytest.mark.parametrize("backwards", [False, True])
@@ -157,10 +157,10 @@ def test_f6_goes_to_every_pane_in_turn(show: Show, window: Window, backwards: bo
     window.activateWindow()
     tab.hex_pane.setFocus()
     seen = []
-    for _ in tab.panes.every():
+    for _ in tab.panes.panes():
         key(Qt.Key.Key_F6, SHIFT if backwards else NONE)
         seen.append(around(tab, focus()))
-    assert len(set(map(id, seen))) == len(tab.panes.every()) == 6
+    assert len(set(map(id, seen))) == len(tab.panes.panes()) == 6
     assert focus() is tab.hex_pane.hex
 
 
@@ -183,9 +183,9 @@ def test_a_panel_that_is_closed_comes_back_and_one_that_has_nothing_says_so(
     tab.hex_pane.setFocus()
     key(Qt.Key.Key_1, ALT)
     assert tab.docks["Members"].isAncestorOf(focus())
-    with qtbot.waitSignal(tab.document.said) as said:
+    with qtbot.waitSignal(tab.document.reported) as said:
         key(Qt.Key.Key_9, ALT)
-    assert said.args == ["Nothing to show in the panel Requests of this archive."]
+    assert said.args == ["The Requests panel has nothing to show for this archive."]
 
 
 @pytest.mark.parametrize("look", list(Theme))
@@ -224,7 +224,7 @@ def test_the_frame_follows_its_pane(show: Show, window: Window, qtbot: QtBot) ->
     window.resize(1400, 900)
     qtbot.waitUntil(lambda: tab.panes.frame.height() == panel.height())
     tab.docks["Byte"].close()
-    assert tab.panes.frame.around is not panel
+    assert tab.panes.frame.pane is not panel
 
 
 # ---- no traps --------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_tab_backwards_comes_round_through_all_that_can_be_seen(show: Show, wind
     assert seen[-1] is tab.hex_pane.hex
     assert tab.members.filter in seen
     assert all(each.isVisible() for each in seen)
-    assert {around(tab, each) for each in seen} >= set(tab.panes.every())
+    assert {around(tab, each) for each in seen} >= set(tab.panes.panes())
 
 
 @pytest.mark.parametrize("name", ["two-entries.tacozip", "weather"])
@@ -257,7 +257,7 @@ def test_tab_forwards_leads_from_everything_to_the_bytes(show: Show, window: Win
         seen.append(focus())
         key(Qt.Key.Key_Tab)
     assert focus() is tab.hex_pane.hex
-    assert {around(tab, each) for each in seen} >= set(tab.panes.every())
+    assert {around(tab, each) for each in seen} >= set(tab.panes.panes())
 
 
 def test_the_bytes_are_left_with_one_key(show: Show, window: Window) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.layouts import CHECK, EDIT, STORED
+from inspector.gui.app.layouts import CHECK_LAYOUT, EDIT_LAYOUT, SETTING
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit.settings import Settings
@@ -19,12 +19,12 @@ def shown(tab: Tab) -> set[str]:
     return {name for name, dock in tab.docks.items() if not dock.isHidden()} - {"Coverage"}
 
 
-@pytest.mark.parametrize(("name", "layout"), [("layout_check", CHECK), ("layout_edit", EDIT)])
+@pytest.mark.parametrize(("name", "layout"), [("layout_check", CHECK_LAYOUT), ("layout_edit", EDIT_LAYOUT)])
 def test_a_layout_shows_its_panels_with_one_in_front(show: Show, window: Window, name: str, layout: object) -> None:
     tab = show("two-chunks.rca")
     press(window, name)
-    assert layout in (CHECK, EDIT)
-    wanted = CHECK if layout == CHECK else EDIT
+    assert layout in (CHECK_LAYOUT, EDIT_LAYOUT)
+    wanted = CHECK_LAYOUT if layout == CHECK_LAYOUT else EDIT_LAYOUT
     assert shown(tab) == set(wanted.shown) - {"Requests"}
     assert not tab.docks[wanted.front].visibleRegion().isEmpty()
     press(window, "layout_inspect")
@@ -75,7 +75,7 @@ def test_a_layout_holds_for_all_tabs_and_the_next_start(
 def test_what_is_stored_badly_is_a_sentence_or_nothing(
     show: Show, window: Window, settings: Settings, stored: str
 ) -> None:
-    settings.set_text(STORED, stored)
+    settings.set_text(SETTING, stored)
     tab = show("two-chunks.rca")
     before = shown(tab)
     window.layouts.menu.aboutToShow.emit()

@@ -35,7 +35,7 @@ def browser(window: Window) -> BrowserTab:
 
 def browsed(window: Window, qtbot: QtBot, store: Store, location: str) -> BrowserTab:
     """Open a browser at a location and wait for its first page."""
-    window.remote._browse(location, store.connection)
+    window.s3_actions._browse(location, store.connection)
     settle(qtbot, window)
     return browser(window)
 
@@ -56,7 +56,7 @@ def choose(tab: BrowserTab, *rows: int) -> None:
 
 
 def test_nothing_is_listed_unasked(window: Window, qtbot: QtBot, store: Store) -> None:
-    window.remote.connections.remember("s3://archives/", store.connection)
+    window.s3_actions.connections.remember("s3://archives/", store.connection)
     press(window, "browse")
     settle(qtbot, window)
     tab = browser(window)
@@ -182,7 +182,7 @@ def test_another_connection_lists_anew(window: Window, qtbot: QtBot, store: Stor
     assert names(tab) == ["a.bin"]
     assert "Authorization" not in store.proxy.log[-1].headers
     assert "without signing" in tab.sentence.text()
-    assert window.remote.connections.of("s3://archives/x").anonymous
+    assert window.s3_actions.connections.of("s3://archives/x").anonymous
 
 
 @pytest.mark.parametrize("pages", [0, 1])
@@ -220,7 +220,7 @@ def test_members_are_extracted_from_what_is_listed(window: Window, qtbot: QtBot,
     dialog = window.findChildren(ExtractDialog)[-1]
     opened = window.tab()
     assert opened is not None
-    opened.extracting.start(
+    opened.extract_flow.start(
         ExtractionChoices(None, str(tmp_path / "into"), OnConflict.REFUSE, doubtful=False, keep_damaged=False)
     )
     dialog.reject()
@@ -236,7 +236,7 @@ def test_a_listing_that_does_not_come_can_be_cancelled(
     asked, gate = Event(), Event()
     try:
         with store.proxy.failing(silence(asked, gate)):
-            window.remote._browse("s3://archives/stalled/", store.connection)
+            window.s3_actions._browse("s3://archives/stalled/", store.connection)
             tab = browser(window)
             qtbot.waitUntil(lambda: names(tab) == ["Listing…"] and asked.is_set(), timeout=WAIT)
             assert tab.stop.isVisible()

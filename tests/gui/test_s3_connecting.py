@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.open_location import HINT, LOCAL_PATH, OpenLocationDialog
-from inspector.gui.document.connections import STORED, Connections
+from inspector.gui.document.connections import SETTING, Connections
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.s3_connection import INVALID_URL, NO_SECRETS, UNENCRYPTED, ConnectionForm, endpoint_problem
 from inspector.sources.s3.connection import DEFAULT, Connection, Profile
@@ -39,13 +39,13 @@ def test_a_bucket_is_reached_as_it_was_before(settings: Settings) -> None:
 
 @pytest.mark.parametrize("stored", ["{", "3", "[1]", '[{"bucket": "b", "anonymous": "yes", "region": 4, "more": 1}]'])
 def test_settings_that_make_no_sense_are_left_out(settings: Settings, stored: str) -> None:
-    settings.set_text(STORED, stored)
+    settings.set_text(SETTING, stored)
     assert Connections(settings).of("s3://b/") == DEFAULT
 
 
 def test_an_endpoint_is_remembered_without_credentials(settings: Settings) -> None:
     Connections(settings).remember("s3://b/", Connection(endpoint="https://user:hush@host:9000"))
-    assert "hush" not in settings.text(STORED)
+    assert "hush" not in settings.text(SETTING)
     assert Connections(settings).of("s3://b/").endpoint == "https://host:9000"
 
 
@@ -105,13 +105,13 @@ def test_an_address_is_typed_and_opened(window: Window, qtbot: QtBot, store: Sto
     assert tab is not None
     assert tab.document.status.members == 2
     assert window.settings.recent == [location]
-    assert window.remote.connections.of(location) == Connection(endpoint=store.proxy.url)
+    assert window.s3_actions.connections.of(location) == Connection(endpoint=store.proxy.url)
 
 
 def test_the_dialog_knows_a_bucket_again(window: Window, qtbot: QtBot) -> None:
-    window.remote.connections.remember("s3://one/", WORK)
-    window.remote.connections.remember("s3://two/", DEFAULT)
-    dialog = window.remote._ask("/a/path")
+    window.s3_actions.connections.remember("s3://one/", WORK)
+    window.s3_actions.connections.remember("s3://two/", DEFAULT)
+    dialog = window.s3_actions._ask("/a/path")
     dialog.open()
     assert dialog.remark.text() == LOCAL_PATH
     assert not dialog.form.isEnabled()
@@ -130,7 +130,7 @@ def test_profiles_come_from_the_configuration(
     config = tmp_path / "config"
     config.write_text("[profile work]\nregion = eu-west-1\nendpoint_url = https://s3.example.org\n[default]\n")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
-    dialog = window.remote._ask()
+    dialog = window.s3_actions._ask()
     dialog.open()
     box = dialog.form.profile
     qtbot.waitUntil(lambda: box.count() == 2, timeout=WAIT)
@@ -141,9 +141,9 @@ def test_profiles_come_from_the_configuration(
 
 
 def test_an_endpoint_that_was_used_brings_its_profile_along(window: Window) -> None:
-    window.remote.connections.remember("s3://one/", WORK)
-    window.remote.connections.remember("s3://two/", DEFAULT)
-    dialog = window.remote._ask("s3://new/key")
+    window.s3_actions.connections.remember("s3://one/", WORK)
+    window.s3_actions.connections.remember("s3://two/", DEFAULT)
+    dialog = window.s3_actions._ask("s3://new/key")
     dialog.open()
     assert dialog.form.connection() == DEFAULT
     dialog.form.endpoint.setCurrentIndex(0)
@@ -164,7 +164,7 @@ def test_an_endpoint_that_was_used_brings_its_profile_along(window: Window) -> N
     ],
 )
 def test_a_path_behind_the_scheme_is_a_path(window: Window, qtbot: QtBot, typed: str, meant: str) -> None:
-    dialog = window.remote._ask()
+    dialog = window.s3_actions._ask()
     with qtbot.waitSignal(dialog.chosen) as chosen:
         dialog.location.setText(typed)
         dialog.accept()
@@ -173,7 +173,7 @@ def test_a_path_behind_the_scheme_is_a_path(window: Window, qtbot: QtBot, typed:
 
 
 def test_typing_takes_the_place_of_what_the_dialog_begins_with(window: Window) -> None:
-    dialog = window.remote._ask()
+    dialog = window.s3_actions._ask()
     QTest.keyClicks(dialog.location, "/a/path")
     assert dialog.text() == "/a/path"
     assert dialog.remark.text() == LOCAL_PATH
@@ -182,7 +182,7 @@ def test_typing_takes_the_place_of_what_the_dialog_begins_with(window: Window) -
 
 @pytest.mark.parametrize("typed", ["s3://", "", "s3://bucket:hush/key"])
 def test_it_is_said_why_nothing_can_be_opened(window: Window, typed: str) -> None:
-    dialog = window.remote._ask()
+    dialog = window.s3_actions._ask()
     dialog.location.setText(typed)
     assert not dialog.open_.isEnabled()
     assert dialog.open_.toolTip() == dialog.remark.text() != ""

@@ -13,7 +13,7 @@ from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.dialogs.save_to import SaveToDialog
 from inspector.gui.panels.s3_connection import ConnectDialog
 from tests.gui.conftest import WAIT, press, settle
-from tests.gui.s3_changing import KEY, data, note, point_to, tab, writes
+from tests.gui.s3_edit_helpers import KEY, data, note, point_to, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
 from tests.s3.conftest import BUCKET
@@ -31,7 +31,7 @@ def place(window: Window, qtbot: QtBot, target: str) -> SaveToDialog:
 
 
 def saved(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
-    with qtbot.waitSignal(tab.document.said, timeout=WAIT):
+    with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
         dialog.save.click()
     settle(qtbot, window)
     return note(tab)

@@ -15,7 +15,7 @@ from inspector.gui.tabs.new_archive import NewArchiveTab
 from inspector.operations.protocol.create_views import ArchiveKind
 from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, settle
-from tests.gui.making import new_archive, tree
+from tests.gui.create_helpers import new_archive, tree
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store
 from tests.s3.conftest import BUCKET
@@ -34,7 +34,7 @@ def keys(store: Store, name: str) -> list[str]:
 
 def begun(window: Window, qtbot: QtBot, store: Store, kind: ArchiveKind, target: str, tree: Path) -> NewArchiveTab:
     """A tab that is about to make an archive in a bucket that was reached before."""
-    window.remote.connections.remember(target, store.connection)
+    window.s3_actions.connections.remember(target, store.connection)
     tab = new_archive(window, qtbot, kind, tree)
     tab.target.setText(target)
     settle(qtbot, window)
@@ -95,7 +95,7 @@ def test_how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot
     settle(qtbot, window)
 
     assert "is made" in tab.message.text.text()
-    assert window.remote.connections.of(f"{HERE}/x").endpoint == store.proxy.url
+    assert window.s3_actions.connections.of(f"{HERE}/x").endpoint == store.proxy.url
     assert tab.s3_target.is_settled
 
 
@@ -115,7 +115,7 @@ def test_an_address_can_be_pasted(window: Window, qtbot: QtBot, store: Store, tr
     QGuiApplication.clipboard().setText(f" s3://me:secret@{BUCKET}/new-window/pasted.caf ")
     tab.target.clear()
     tab.target.paste()
-    window.remote.connections.remember(HERE, store.connection)
+    window.s3_actions.connections.remember(HERE, store.connection)
     tab.s3_target.follow(f"{HERE}/pasted.caf")
     settle(qtbot, window)
     create(window, qtbot, tab)

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.flows.error_actions import WORDS
+from inspector.gui.flows.error_actions import LABELS
 from inspector.gui.kit.locations import from_mime
 from inspector.gui.panels.requests import LOCAL, METHOD, RANGE, STATUS, RequestsModel, RequestTotals
 from inspector.operations.protocol.browse_views import ErrorAction
@@ -31,7 +31,9 @@ from tests.s3.proxy import refuse, stalling
 def offered(tab: Tab) -> list[ErrorAction]:
     """The buttons that are there."""
     return (
-        [remedy for remedy in WORDS if not tab.remedies.buttons[remedy].isHidden()] if tab.remedies.isVisible() else []
+        [remedy for remedy in LABELS if not tab.error_actions.buttons[remedy].isHidden()]
+        if tab.error_actions.isVisible()
+        else []
     )
 
 
@@ -118,7 +120,7 @@ def test_what_is_denied_can_be_asked_without_signing(window: Window, qtbot: QtBo
     assert "--" not in tab.banner.state.text()
     assert offered(tab) == [ErrorAction.UNSIGNED, ErrorAction.CONNECTION]
     assert "Authorization" in store.proxy.log[-1].headers
-    tab.remedies.buttons[ErrorAction.UNSIGNED].click()
+    tab.error_actions.buttons[ErrorAction.UNSIGNED].click()
     settle(qtbot, window)
     fresh = shown(window)
     assert fresh.document.status.stage is Stage.READY
@@ -134,11 +136,11 @@ def test_what_was_replaced_can_be_read_again(window: Window, qtbot: QtBot, store
     tab.document.go_to(0, 4_000_000, 4_000_000)
     settle(qtbot, window)
     qtbot.waitUntil(lambda: offered(tab) == [ErrorAction.RELOAD], timeout=WAIT)
-    assert "was replaced while it was open" in tab.remedies.sentence.text()
+    assert "was replaced while it was open" in tab.error_actions.sentence.text()
     values = tab.hex_pane.inspector.model()
     assert values.index(0, 1).data() == "–", "what stands elsewhere is no value of these bytes"
     assert tab.document.status.members == 30
-    tab.remedies.buttons[ErrorAction.RELOAD].click()
+    tab.error_actions.buttons[ErrorAction.RELOAD].click()
     settle(qtbot, window)
     assert shown(window).document.status.members == 3
     assert offered(shown(window)) == []
@@ -147,7 +149,7 @@ def test_what_was_replaced_can_be_read_again(window: Window, qtbot: QtBot, store
 def test_a_server_that_is_not_there_can_be_asked_again(window: Window, qtbot: QtBot) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         endpoint = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-    tab = window.remote.open("s3://bucket/key.zip", Connection(endpoint=endpoint))
+    tab = window.s3_actions.open("s3://bucket/key.zip", Connection(endpoint=endpoint))
     assert tab is not None
     settle(qtbot, window)
     assert "no connection" in tab.banner.state.text()
@@ -188,7 +190,7 @@ def test_a_prefix_that_is_no_dataset_can_be_browsed(window: Window, qtbot: QtBot
     store.put("plain/a.txt", b"a")
     tab = opened_at(window, qtbot, store, "s3://archives/plain/")
     assert offered(tab) == [ErrorAction.BROWSE]
-    tab.remedies.buttons[ErrorAction.BROWSE].click()
+    tab.error_actions.buttons[ErrorAction.BROWSE].click()
     settle(qtbot, window)
     assert window.windowTitle().startswith("Browse S3")
 
@@ -198,7 +200,7 @@ def test_a_prefix_that_is_no_dataset_can_be_browsed(window: Window, qtbot: QtBot
 
 def test_a_pasted_address_opens_as_its_bucket_was_reached(window: Window, qtbot: QtBot, store: Store) -> None:
     location = store.put("pasted.zip", wide(2))
-    window.remote.connections.remember(location, store.connection)
+    window.s3_actions.connections.remember(location, store.connection)
     QGuiApplication.clipboard().setText(f"  {location}\n")
     press(window, "paste_locations")
     settle(qtbot, window)
@@ -214,7 +216,7 @@ def test_dropped_text_is_an_address(text: str) -> None:
 
 def test_credentials_in_an_address_are_kept_nowhere(window: Window, qtbot: QtBot, store: Store) -> None:
     store.put("secret.zip", wide(2))
-    window.remote.connections.remember("s3://archives/", store.connection)
+    window.s3_actions.connections.remember("s3://archives/", store.connection)
     window.open_location("s3://AKIACANARYCANARY:hush@archives/secret.zip")
     settle(qtbot, window)
     tab = shown(window)
@@ -228,4 +230,4 @@ def test_what_is_wrong_is_said_once(window: Window, qtbot: QtBot, store: Store) 
     store.put("once.zip", wide(3))
     tab.document.go_to(0, 4_000_000, 4_000_000)
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: tab.remedies.isVisible() and not tab.note.isVisible(), timeout=WAIT)
+    qtbot.waitUntil(lambda: tab.error_actions.isVisible() and not tab.note.isVisible(), timeout=WAIT)

@@ -15,8 +15,15 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.document.restore_position import CHANGED
-from inspector.gui.document.session import NOTHING, OpenTab, Session, Slots, read, written
+from inspector.gui.document.session import (
+    ARCHIVE_CHANGED,
+    NO_SESSION,
+    OpenTab,
+    Session,
+    SessionFiles,
+    from_json,
+    to_json,
+)
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.operations.protocol.views import LayerKind, Stage
@@ -66,7 +73,7 @@ def every(window: Window, qtbot: QtBot) -> list[Tab]:
 
 def crash(window: Window) -> None:
     """Leave what is left of a window whose process has gone: what it kept while it worked."""
-    window.sessions.keep()
+    window.sessions.store()
     (path,) = (window.settings.folder / "sessions").glob("*.json")
     kept = path.read_bytes()
     window.close()
@@ -92,24 +99,24 @@ sides = st.builds(OpenTab, st.text(), side=st.text(min_size=1), places=places, s
 @given(st.lists(documents | sides, max_size=5).map(tuple), st.integers(0, 9), st.booleans())
 def test_a_session_is_read_as_it_was_written(tabs: tuple[OpenTab, ...], at: int, ended: bool) -> None:
     kept = Session(tabs, min(at, max(0, len(tabs) - 1)), ended)
-    assert read(written(kept)) == kept
+    assert from_json(to_json(kept)) == kept
 
 
 @given(st.one_of(st.binary(max_size=50), st.just(b'{"tabs": [{}, 1, null], "current": 9, "ended": true}')))
 def test_what_is_no_session_is_nothing(stored: bytes) -> None:
-    assert read(stored) == NOTHING
+    assert from_json(stored) == NO_SESSION
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3)))
 def test_what_was_said_that_is_none_is_left_out(stored: object) -> None:
     tab = {**asdict(OpenTab("", side="draft")), "places": stored, "said": stored}
-    (found,) = read(json.dumps({"tabs": [tab], "current": 0, "ended": True}).encode()).tabs
+    (found,) = from_json(json.dumps({"tabs": [tab], "current": 0, "ended": True}).encode()).tabs
     assert all(isinstance(each, str) for each in found.places)
     assert all(isinstance(each, str) for pair in found.said for each in pair)
 
 
 def test_no_more_tabs_are_opened_than_are_sensible() -> None:
-    assert len(read(written(Session((OpenTab("/a"),) * 1000, 999))).tabs) == 50
+    assert len(from_json(to_json(Session((OpenTab("/a"),) * 1000, 999))).tabs) == 50
 
 
 def test_the_words_name_the_first_ones() -> None:
@@ -201,7 +208,7 @@ def test_a_file_that_was_changed_says_so(
     os.utime(here, ns=(1, 1))
 
     (tab,) = start().tabs.all()
-    assert tab.note.text.text() == CHANGED
+    assert tab.note.text.text() == ARCHIVE_CHANGED
 
 
 def test_it_is_only_offered_unless_it_is_to_come_back_by_itself(start: Start, sample: Sample, qtbot: QtBot) -> None:
@@ -235,7 +242,7 @@ def test_closing_all_tabs_leaves_nothing_to_come_back(start: Start, sample: Samp
     window = start()
     window.open_location(str(sample("journey.caf")))
     settle(qtbot, window)
-    window.sessions.keep()
+    window.sessions.store()
     press(window, "close_tab")
     window.close()
     assert start().sessions.last.tabs == ()
@@ -264,13 +271,13 @@ def test_two_windows_keep_a_session_each(start: Start, sample: Sample, qtbot: Qt
     first = start()
     first.open_location(str(sample("journey.caf")))
     settle(qtbot, first)
-    first.sessions.keep()
+    first.sessions.store()
     second = start()
     assert names(second) == []  # what is open in another window is not the last session
     second.open_location(str(sample("plain.zip")))
     settle(qtbot, second)
-    second.sessions.keep()
-    first.sessions.keep()
+    second.sessions.store()
+    first.sessions.store()
     first.close()
     second.close()
     assert names(start()) == ["plain.zip"]
@@ -278,16 +285,16 @@ def test_two_windows_keep_a_session_each(start: Start, sample: Sample, qtbot: Qt
 
 def test_a_folder_that_cannot_be_written_keeps_nothing_and_fails_nothing(tmp_path: Path) -> None:
     (tmp_path / "sessions").write_bytes(b"")
-    slots = Slots(tmp_path / "sessions")
-    assert slots.take() == NOTHING
-    slots.keep(Session((OpenTab("/a"),)))
-    slots.leave()
+    slots = SessionFiles(tmp_path / "sessions")
+    assert slots.take() == NO_SESSION
+    slots.store(Session((OpenTab("/a"),)))
+    slots.release()
 
 
 def test_nothing_secret_is_kept(start: Start, settings: Settings, qtbot: QtBot) -> None:
     window = start()
     window.open_location("s3://key:verysecret@bucket/a.caf")
-    window.sessions.keep()
+    window.sessions.store()
     kept = b"".join(path.read_bytes() for path in (settings.folder / "sessions").glob("*.json"))
     assert b"bucket" in kept
     assert b"verysecret" not in kept

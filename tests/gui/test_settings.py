@@ -221,8 +221,8 @@ def test_the_palette_of_commands_leads_to_a_setting(window: Window, qtbot: QtBot
     press(window, "show_commands")
     palette = dialog_of(window, CommandPalette)
     assert isinstance(palette, CommandPalette)
-    palette.sought.setText("bytes per row")
-    palette.sought.returnPressed.emit()
+    palette.query.setText("bytes per row")
+    palette.query.returnPressed.emit()
     found = dialog_of(window, SettingsDialog)
     assert isinstance(found, SettingsDialog)
     assert found.pages.tabText(found.pages.currentIndex()) == SettingsPage.BYTES

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.tabs import LEAST, distinct
+from inspector.gui.app.tabs import MIN_TITLE_CHARS, distinct
 from inspector.gui.app.window import Window
 from tests.gui.conftest import Sample, Show, press, previewed, settle
 
@@ -78,7 +78,7 @@ def test_many_tabs_keep_names_that_say_something_and_are_listed(
     settle(qtbot, window)
     bar = window.tabs.tabBar()
     assert isinstance(bar, QTabBar)
-    letters = bar.fontMetrics().averageCharWidth() * LEAST
+    letters = bar.fontMetrics().averageCharWidth() * MIN_TITLE_CHARS
     icons = bar.tabButton(0, QTabBar.ButtonPosition.RightSide).width()
     assert min(bar.tabRect(at).width() for at in range(bar.count())) >= letters + icons
     press(window, "list_tabs")

@@ -68,7 +68,7 @@ def test_selecting_a_field_moves_bytes(show: Show, window: Window, qtbot: QtBot)
     assert tab.hex_pane.hex.caret() == tab.document.size - 4
     assert tab.document.selection.spans == (Span(tab.document.size - 4, tab.document.size),)
     assert tab.structure.model.row(tab.structure.tree.currentIndex()).name == "footer"
-    assert "footer" in window.line.path.text()
+    assert "footer" in window.status_line.path.text()
     assert tab.byte.title.text() == "footer"
 
 
@@ -85,15 +85,15 @@ def test_moving_the_caret_moves_field_and_member(show: Show, window: Window, qtb
     settle(qtbot, window)
     assert tab.document.selection.member == 0
     assert tab.members.tree_model.row(tab.members.tree.currentIndex()).member.index == 0
-    assert window.line.offset.text() == "0x00000000 (0)"
+    assert window.status_line.offset.text() == "0x00000000 (0)"
 
 
 def test_going_back_and_forth(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("journey.caf")
     press(window, "go_to")
-    assert window.focusWidget() is window.tools.go_to
-    qtbot.keyClicks(window.tools.go_to, "footer")
-    qtbot.keyClick(window.tools.go_to, Qt.Key.Key_Return)
+    assert window.focusWidget() is window.tool_bar.go_to
+    qtbot.keyClicks(window.tool_bar.go_to, "footer")
+    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert tab.hex_pane.hex.caret() == tab.document.size - 4
     assert window.actions_["back"].isEnabled()
@@ -108,8 +108,8 @@ def test_going_back_and_forth(show: Show, window: Window, qtbot: QtBot) -> None:
 
 def test_nonsense_to_go_to_is_answered_with_a_sentence(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("journey.caf")
-    window.tools.go_to.setText("nowhere at all")
-    qtbot.keyClick(window.tools.go_to, Qt.Key.Key_Return)
+    window.tool_bar.go_to.setText("nowhere at all")
+    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert tab.note.isVisible()
     assert "nowhere at all" in tab.note.text.text()
@@ -119,19 +119,19 @@ def test_nonsense_to_go_to_is_answered_with_a_sentence(show: Show, window: Windo
 def test_finding_text_and_hex(show: Show, window: Window, qtbot: QtBot, sample: Sample, mode: str, typed: str) -> None:
     tab = show("journey.caf")
     at = sample("journey.caf").read_bytes().index(b"start_byte")
-    window.tools.mode.setCurrentText(mode)
+    window.tool_bar.mode.setCurrentText(mode)
     press(window, "find_bytes")
-    qtbot.keyClicks(window.tools.sought_text, typed)
-    qtbot.keyClick(window.tools.sought_text, Qt.Key.Key_Return)
+    qtbot.keyClicks(window.tool_bar.find_text, typed)
+    qtbot.keyClick(window.tool_bar.find_text, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert tab.hex_pane.hex.selection() == Span(at, at + 10)
-    assert window.line.selection.text() == "selection 10 bytes"
+    assert window.status_line.selection.text() == "selection 10 bytes"
 
 
 def test_hex_that_is_none_is_answered_with_a_sentence(show: Show, window: Window) -> None:
     tab = show("journey.caf")
-    window.tools.mode.setCurrentText("Hex")
-    window.tools.sought_text.setText("5 G")
+    window.tool_bar.mode.setCurrentText("Hex")
+    window.tool_bar.find_text.setText("5 G")
     press(window, "find_next")
     assert "pairs of digits" in tab.note.text.text()
 

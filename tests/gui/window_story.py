@@ -89,10 +89,10 @@ def use(window: Window, location: str) -> None:
                 at = view.visualRect(index).center()
                 QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, at)
     for expression in ("end-1", "key 1", "0"):
-        window.tools.go_to.setText(expression)
-        window.tools.go_to.returnPressed.emit()
+        window.tool_bar.go_to.setText(expression)
+        window.tool_bar.go_to.returnPressed.emit()
         settle(window)
-    window.tools.sought_text.setText("a")
+    window.tool_bar.find_text.setText("a")
     act(window, "find_next", "next_finding", "next_unexplained", "follow", "show_content", "check", "plan_repairs")
     assert tab.document.status.checked
     change(window, tab)
@@ -141,7 +141,7 @@ def use_tabs(window: Window, folder: str) -> None:
 
     from inspector.gui.tabs.audit_tab import AuditTab
 
-    window.checks.check([folder])
+    window.check_lists.check([folder])
     settle(window)
     act(window, "audit_folder")
     (audit,) = (tab for tab in window.tabs.sides() if isinstance(tab, AuditTab))

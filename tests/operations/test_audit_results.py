@@ -199,10 +199,10 @@ def test_shards_are_merged(tmp_path: Path) -> None:
         found = {Path(each.location).stem: each.state for each in results.results()}
         assert found == {"new": "sound", "newer": "damaged", "older": "sound", "quick": "sound"}
         with pytest.raises(OperationError, match=r"nothing\.sqlite"):
-            results.take_over(tmp_path / "nothing.sqlite")
+            results.import_shard(tmp_path / "nothing.sqlite")
         (tmp_path / "notes").write_text("no database" * 100)
         with pytest.raises(OperationError, match="notes"):
-            results.take_over(tmp_path / "notes")
+            results.import_shard(tmp_path / "notes")
 
 
 def test_what_is_wanted_may_be_kept_while_it_is_read() -> None:

@@ -36,8 +36,8 @@ def folder(tmp_path: Path, sample: Sample) -> Path:
 def test_nothing_is_known_before_an_audit() -> None:
     auditor = Auditor()
     assert auditor.page(Query(), 0, 10).total == 0
-    assert auditor.standing().done.files == 0
-    with pytest.raises(OperationError, match="start the audit first"):
+    assert auditor.status().done.files == 0
+    with pytest.raises(OperationError, match="Start the audit first"):
         auditor.export(Progress(), "out.csv", ExportKind.CSV)
 
 
@@ -78,7 +78,7 @@ def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: P
     Auditor().audit(Progress(), wanted)
     again = Auditor()
     assert again.audit(Progress(), wanted).earlier.files == 3
-    with pytest.raises(OperationError, match="choose another name"):
+    with pytest.raises(OperationError, match="Choose another name"):
         again.export(Progress(), wanted.results, ExportKind.CSV)
 
 
@@ -95,7 +95,7 @@ def test_a_cancelled_audit_keeps_what_was_finished(folder: Path) -> None:
     progress.cancel()
     with pytest.raises(Cancelled):
         auditor.audit(progress, AuditRequest(str(folder), workers=1))
-    assert auditor.standing().done.files == 0
+    assert auditor.status().done.files == 0
     assert auditor.audit(Progress(), AuditRequest(str(folder), workers=1)).done.files == 3
 
 

@@ -272,7 +272,7 @@ def test_the_window_makes_the_plan_that_it_has_shown_and_no_other(tmp_path: Path
     bench, before = EditSession(str(path)), path.read_bytes()
     bench.decode(Progress())
     shown = bench.plan_repairs(Progress(), ())
-    with pytest.raises(OperationError, match="another plan was shown"):
+    with pytest.raises(OperationError, match="not the repairs of the plan that was shown"):
         bench.make_repairs(Progress(), ("rca-mend-metadata",), "")
     assert path.read_bytes() == before
     shown = bench.plan_repairs(Progress(), ("rca-mend-metadata",))

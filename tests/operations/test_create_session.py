@@ -70,7 +70,7 @@ def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) 
     assert "does not exist" in troubles["no"].trouble
     assert "more than once" in troubles["a.txt"].trouble
     assert troubles["A.TXT"].trouble == ""
-    assert "same as another" in troubles["A.TXT"].doubt
+    assert "equals another" in troubles["A.TXT"].doubt
     assert contents.count == 5
 
 

@@ -96,7 +96,7 @@ def test_a_members_name_by_itself(session: Session, sample: Sample) -> None:
     assert name[:2] == "00"
     assert lead(weather, name) == lead(weather, "member[1]")
     twice = opened(sample("two-alike.caf"))
-    with pytest.raises(OperationError, match="not clear"):
+    with pytest.raises(OperationError, match="unclear"):
         twice.goto("one.txt", 0, 0)
 
 
@@ -116,7 +116,7 @@ def test_a_name_that_is_not_there_brings_up_those_that_are(session: Session, sam
 def test_two_members_of_one_name_are_not_chosen_between(sample: Sample) -> None:
     session = opened(sample("two-alike.caf"))
     name = session.member(0).name
-    with pytest.raises(OperationError, match="not clear"):
+    with pytest.raises(OperationError, match="unclear"):
         session.goto(f"member:{name}", 0, 0)
 
 

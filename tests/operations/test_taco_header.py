@@ -200,7 +200,7 @@ def test_a_header_that_cannot_be_edited_is_shown_and_refused(sample: Callable[[s
 
 
 def test_other_archives_have_no_header(sample: Callable[[str], Path]) -> None:
-    with pytest.raises(OperationError, match="no TACO archive"):
+    with pytest.raises(OperationError, match="not a TACO archive"):
         header_view(opened(sample("plain.zip").read_bytes()))
     cut = struct.pack("<4s22xHH", b"PK\3\4", 11, 100) + b"TACO_HEADER"
     with pytest.raises(OperationError, match="does not begin with a whole local file header"):

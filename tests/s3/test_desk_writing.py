@@ -127,7 +127,7 @@ def test_a_change_that_does_not_fit_the_new_one_stays_with_the_old(desk: Archive
     store.put(KEY, b"other")
 
     with pytest.raises(OperationError, match="is for a file of"):
-        desk.read_again(Progress(), edit)
+        desk.reload(Progress(), edit)
 
     assert first_entry(desk) == (200, 300)
     assert desk.upload_preview(edit)

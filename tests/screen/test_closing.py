@@ -55,7 +55,7 @@ def test_work_under_way_asks(start: Start, endless: Path) -> None:
     program.enabled("push button", "Cancel this job")
 
     program.close()
-    program.says(f"{ASKED} work under way on endless.caf.")
+    program.says(f"{ASKED} a running job on endless.caf.")
     program.keys("Escape")
     until(lambda: ASKED not in " ".join(program.texts()), program.texts)
     assert program.process.poll() is None

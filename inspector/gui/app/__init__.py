@@ -1,1 +1,1 @@
-"""The main window: actions, menus, tabs, sessions, the start of the program."""
+"""The application and its main window: actions, menus, tabs, sessions."""

@@ -1,4 +1,4 @@
-"""The actions of the window: the table that declares them all, and the menus that are built from it."""
+"""The table of all actions of the window, and the menus built from it."""
 
 from __future__ import annotations
 
@@ -17,52 +17,51 @@ Key = K | str
 
 
 class Target(StrEnum):
-    """Whose method an action calls."""
+    """The object whose method an action calls: an attribute of the window or of the tab."""
 
     WINDOW = "window"
     APPEARANCE = "appearance"
     TAB = "tab"
-    CHECKS = "checks"
+    CHECK_LISTS = "check_lists"
     EDITING = "editing"
-    WRITING = "writing"
-    EXTRACTING = "extracting"
+    SAVE_FLOW = "save_flow"
+    EXTRACT_FLOW = "extract_flow"
     TEMP_FILES = "temp_files"
     NAVIGATION = "navigation"
     PANES = "panes"
     WHATS_THIS = "whats_this"
     COMMAND_HELP = "command_help"
     BOOKMARKS = "bookmarks"
-    MAKING = "making"
-    REMOTE = "remote"
+    CREATE = "create_actions"
+    S3 = "s3_actions"
     SESSIONS = "sessions"
     LAYOUTS = "layouts"
-    SETTINGS_ACTIONS = "settings_actions"
     FIND_BAR = "find_bar"
 
 
-OF_WINDOW = frozenset(
+WINDOW_TARGETS = frozenset(
     (
         *(
             Target.WINDOW,
             Target.APPEARANCE,
-            Target.CHECKS,
-            Target.MAKING,
-            Target.REMOTE,
+            Target.CHECK_LISTS,
+            Target.CREATE,
+            Target.S3,
             Target.COMMAND_HELP,
             Target.BOOKMARKS,
         ),
-        *(Target.SESSIONS, Target.LAYOUTS, Target.SETTINGS_ACTIONS, Target.FIND_BAR),
+        *(Target.SESSIONS, Target.LAYOUTS, Target.FIND_BAR),
     )
 )
-"""Those that belong to the window rather than to the tab shown."""
+"""The targets that belong to the window; the others belong to the tab shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One action. ``name`` is also the name of the method it calls: of the tab shown, or of what ``on`` says.
+    """One action. ``name`` is also the name of the method that it calls on the target ``on``.
 
-    ``document`` says whether it needs an open one, ``check`` whether it switches something on and off, ``panel`` the
-    panel that it goes to; then the method is ``go_to_panel``.
+    ``document``: it needs an open document. ``check``: it switches something on and off. ``panel``: the panel that it
+    goes to, through ``go_to_panel``.
     """
 
     name: str
@@ -77,18 +76,18 @@ class Command:
     panel: str = ""
 
     @property
-    def called(self) -> str:
-        """What the user knows it as, without the marks of a menu."""
+    def label(self) -> str:
+        """Its label without mnemonic and ellipsis."""
         return without_marks(self.text).rstrip("…")
 
     @property
-    def told(self) -> str:
-        """What it does, in a few words; empty where its name says it. ``{name}`` in it is what it is called."""
-        return self.tip.format(name=self.called)
+    def description(self) -> str:
+        """What it does; empty if the label says enough."""
+        return self.tip.format(name=self.label)
 
 
 def without_marks(text: str) -> str:
-    """A text of a menu without the mark of its mnemonic."""
+    """The text of a menu item without its mnemonic mark."""
     return text.replace("&", "")
 
 
@@ -106,9 +105,9 @@ PANELS = {
     "Requests": "Re&quests",
     "Coverage": "C&overage",
 }
-"""The panels and what the menu calls them; their keys are Alt with a digit."""
+"""The panels and their labels in the menu; their keys are Alt and a digit."""
 
-_TO_PANEL = "Show the panel {name}, in front of others, and move the keyboard to it"
+_TO_PANEL = "Show the {name} panel and move the focus to it"
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -118,7 +117,7 @@ COMMANDS: tuple[Command, ...] = (
         (K.New,),
         "Create an archive from files",
         document=False,
-        on=Target.MAKING,
+        on=Target.CREATE,
     ),
     Command(
         "open_files",
@@ -146,7 +145,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+L",),
         "Open a path or an address on S3",
         document=False,
-        on=Target.REMOTE,
+        on=Target.S3,
     ),
     Command(
         "browse",
@@ -155,7 +154,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+B",),
         "List buckets and prefixes",
         document=False,
-        on=Target.REMOTE,
+        on=Target.S3,
     ),
     Command(
         "paste_locations",
@@ -173,7 +172,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+Shift+L",),
         "Find the archive that holds a member",
         document=False,
-        on=Target.MAKING,
+        on=Target.CREATE,
     ),
     Command(
         "reopen_session",
@@ -234,7 +233,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+,",),
         "Change settings",
         document=False,
-        on=Target.SETTINGS_ACTIONS,
+        on=Target.COMMAND_HELP,
     ),
     Command(
         "go_to",
@@ -382,7 +381,7 @@ COMMANDS: tuple[Command, ...] = (
         "Check &Files…",
         tip="Check several archives",
         document=False,
-        on=Target.CHECKS,
+        on=Target.CHECK_LISTS,
     ),
     Command(
         "check_folder",
@@ -391,7 +390,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+Shift+K",),
         "Check all archives in a folder",
         document=False,
-        on=Target.CHECKS,
+        on=Target.CHECK_LISTS,
     ),
     Command(
         "audit_folder",
@@ -400,7 +399,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+Shift+U",),
         "Check every archive below a folder or prefix and keep the results",
         document=False,
-        on=Target.CHECKS,
+        on=Target.CHECK_LISTS,
     ),
     Command(
         "extract",
@@ -409,7 +408,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+E",),
         "Extract members to a folder",
         "extract",
-        on=Target.EXTRACTING,
+        on=Target.EXTRACT_FLOW,
     ),
     Command(
         "open_elsewhere",
@@ -418,8 +417,8 @@ COMMANDS: tuple[Command, ...] = (
         tip="Open the member in another program",
         on=Target.TEMP_FILES,
     ),
-    Command("append", "Archive", "&Add to RCA…", tip="Add files to an RCA archive", on=Target.MAKING),
-    Command("plan_repairs", "Archive", "&Repair…", ("Ctrl+M",), "Plan repairs of the archive", "repair"),
+    Command("append", "Archive", "&Add to RCA…", tip="Add files to an RCA archive", on=Target.CREATE),
+    Command("plan_repairs", "Archive", "Plan &Repairs…", ("Ctrl+M",), "Plan repairs of the archive", "repair"),
     Command(
         "show_header",
         "Archive",
@@ -457,21 +456,21 @@ COMMANDS: tuple[Command, ...] = (
         "Save a Changed Cop&y…",
         (K.SaveAs,),
         "Write a changed copy; the file stays as it is",
-        on=Target.WRITING,
+        on=Target.SAVE_FLOW,
     ),
     Command(
         "ask_export",
         "Archive",
         "Export &Patch…",
         tip="Write the pending changes to a patch file",
-        on=Target.WRITING,
+        on=Target.SAVE_FLOW,
     ),
     Command(
         "ask_import",
         "Archive",
         "&Import Patch…",
         tip="Load a patch as pending changes",
-        on=Target.WRITING,
+        on=Target.SAVE_FLOW,
     ),
     Command("export_report", "Archive", "E&xport Report…", tip="Write the findings as text, JSON or HTML"),
     Command(
@@ -531,26 +530,25 @@ MENUS = {
     "Archive": "&Archive",
     "Help": "&Help",
 }
-"""The menus of the bar: how commands call them, and how the user does."""
+"""The menus of the menu bar: their names in ``Command.menu`` and their labels."""
 SUBMENUS = {"Panel": ("Go", "To Pane&l"), "Layout": ("View", "&Layout")}
-"""The menus in them, and which they are in."""
+"""The submenus: the menu each is in, and its label."""
 _ROLES = {"show_settings": QAction.MenuRole.PreferencesRole, "close": QAction.MenuRole.QuitRole}
-"""Where macOS wants them."""
+"""The actions that macOS moves to the application menu."""
 
-BEGIN = frozenset(
+GROUP_STARTS = frozenset(
     (
         *("reopen_session", "close_tab", "copy", "find_bytes", "edit_bytes", "show_context_menu", "show_settings"),
         *("go_to", "next_finding", "add_bookmark", "next_unexplained", "next_pane", "zoom_in", "show_arrows"),
         *("extract", "plan_repairs", "write", "export_report", "cancel", "show_about"),
     )
 )
-"""The commands with which a group of a menu begins."""
+"""The commands that start a new group of their menu."""
 
 
-def menu_called(name: str) -> str:
-    """How the user calls a menu of a command, without the mark of its mnemonic."""
-    words = MENUS[name] if name in MENUS else SUBMENUS[name][1]
-    return without_marks(words)
+def menu_label(name: str) -> str:
+    """The label of a menu without its mnemonic mark."""
+    return without_marks(MENUS[name] if name in MENUS else SUBMENUS[name][1])
 
 
 # ---- from the table to the menus -------------------------------------------------------------------------------------
@@ -559,20 +557,20 @@ def menu_called(name: str) -> str:
 def build_actions(
     owner: QWidget, bar: QMenuBar, run: Callable[[Command], object]
 ) -> tuple[dict[str, QAction], dict[str, QMenu]]:
-    """The actions by name and the menus that hold them; ``run`` does what a command says."""
-    menus = {name: bar.addMenu(words) for name, words in MENUS.items()}
-    menus |= {name: menus[above].addMenu(words) for name, (above, words) in SUBMENUS.items()}
+    """Create the actions and the menus that contain them, both by name. An action calls ``run`` with its command."""
+    menus = {name: bar.addMenu(label) for name, label in MENUS.items()}
+    menus |= {name: menus[parent].addMenu(label) for name, (parent, label) in SUBMENUS.items()}
     actions: dict[str, QAction] = {}
     for command in COMMANDS:
         action = QAction(command.text, owner)
         action.setObjectName(command.name)
         action.setShortcuts(_sequences(command.keys))
         action.setCheckable(command.check)
-        action.setStatusTip(command.told)
+        action.setStatusTip(command.description)
         action.setToolTip(_tip(command, action))
         action.setWhatsThis(action.toolTip())
         action.triggered.connect(partial(_trigger, run, command))
-        if command.name in BEGIN:
+        if command.name in GROUP_STARTS:
             menus[command.menu].addSeparator()
         menus[command.menu].addAction(action)
         if command.name in _ROLES:
@@ -598,5 +596,5 @@ def _sequences(keys: tuple[Key, ...]) -> list[QKeySequence]:
 
 def _tip(command: Command, action: QAction) -> str:
     keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-    tip = command.told or command.called
+    tip = command.description or command.label
     return f"{tip} ({keys})" if keys else tip

@@ -1,4 +1,4 @@
-"""Starting the window, and making a picture of it on a machine without a screen."""
+"""Start the window, or render a screenshot of it on a machine without a display."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from inspector.gui.kit.theme import Theme
 from inspector.resources import DESKTOP_ID
 
 SCREENSHOT_SIZE = (1280, 800)
-DEADLINE = 60_000
-"""Milliseconds a screenshot may wait for what it is to show."""
-LOOK = 25
-"""Milliseconds between two looks at whether everything has arrived."""
-LATER = (
+TIMEOUT_MS = 60_000
+"""The longest time a screenshot waits for the window to load."""
+POLL_MS = 25
+"""The interval of checks whether everything has loaded."""
+TAB_MODULES = (
     "inspector.gui.kit.accessible_names",
     "inspector.operations.protocol.views",
     "inspector.gui.document.document",
@@ -47,16 +47,16 @@ LATER = (
     "inspector.gui.panels.header",
     "inspector.gui.app.tab",
 )
-"""What a tab needs, in slices of about the same time."""
-QUIET = 4
-"""Looks in a row that must find everything there."""
+"""The modules that a tab needs, in slices that take about the same time to import."""
+SETTLED_CHECKS = 4
+"""The number of checks in a row that must find everything loaded."""
 
 
 class Application(QApplication):
-    """The application, which the system may ask to open something: macOS sends an event, it gives no arguments.
+    """The application. macOS asks it to open a location by an event instead of an argument.
 
     Signals:
-        asked(str): the location it is asked for.
+        asked(str): the location to open.
     """
 
     asked = Signal(str)
@@ -66,7 +66,7 @@ class Application(QApplication):
         gc_main_thread.keep_to_this_thread()
 
     def event(self, event: QEvent) -> bool:
-        """See QApplication. Only what is sent to the application itself comes here, so this holds no window up."""
+        """Qt override: open files on macOS. Events of widgets do not come here, so they are not slowed down."""
         if isinstance(event, QFileOpenEvent):
             self.asked.emit(event.file() or event.url().toString())
             return True
@@ -74,9 +74,9 @@ class Application(QApplication):
 
 
 def run(locations: Sequence[str], *, new_window: bool = False) -> int:
-    """Open the window with a tab for each location and give the exit status when it is closed.
+    """Open the window with a tab for each location, and return the exit status when it is closed.
 
-    Where a window is open already it takes the locations, and this returns at once, unless a ``new_window`` is wanted.
+    If a window is open already it opens the locations and this returns at once, unless ``new_window`` is set.
     """
     app = application()
     this = instance.here()
@@ -88,22 +88,26 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     theme.follow(app, window.appearance.show_theme)
     window.crash_reports.install()
     app.asked.connect(window.open_location)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would delay Python's own handler
     window.sessions.begin()
     window.show()
     if this is not None:
-        this.asked.connect(lambda locations, token: _take(window, locations, token))
+        this.asked.connect(lambda locations, token: _open_handed_over(window, locations, token))
         QTimer.singleShot(0, this, this.listen)
-    # After the first paint: what opening needs is imported only then.
-    QTimer.singleShot(0, window, lambda: load(iter(LATER), window, lambda: _begin(app, window, locations)))
+    # Opening needs many modules; import them after the first paint.
+    QTimer.singleShot(
+        0,
+        window,
+        lambda: import_one_by_one(iter(TAB_MODULES), window, lambda: _after_first_paint(app, window, locations)),
+    )
     status = app.exec()
     if this is not None:
         this.close()
-    window.end()  # whatever ended the loop, no worker stays
+    window.end()  # end the workers, however the event loop ended
     return status
 
 
-def _begin(app: QApplication, window: Window, locations: Sequence[str]) -> None:
+def _after_first_paint(app: QApplication, window: Window, locations: Sequence[str]) -> None:
     from inspector.gui.kit import accessible_names
 
     accessible_names.watch(app)
@@ -113,36 +117,36 @@ def _begin(app: QApplication, window: Window, locations: Sequence[str]) -> None:
         window.sessions.start()
 
 
-def _take(window: Window, locations: list[str], token: str) -> None:
+def _open_handed_over(window: Window, locations: list[str], token: str) -> None:
     window.open_locations(locations)
     instance.come_forward(window, token)
 
 
-def load(modules: Iterator[str], window: Window, then: Callable[[], object]) -> None:
-    """Import modules, one in each turn of the event loop so that it never waits for all of them, and ``then`` go on."""
+def import_one_by_one(modules: Iterator[str], window: Window, then: Callable[[], object]) -> None:
+    """Import one module per turn of the event loop, which so never blocks for long; then call ``then``."""
     module = next(modules, None)
     if module is None:
         then()
         return
     import_module(module)
-    QTimer.singleShot(0, window, lambda: load(modules, window, then))
+    QTimer.singleShot(0, window, lambda: import_one_by_one(modules, window, then))
 
 
 def screenshot(
-    out: str, locations: Sequence[str], size: tuple[int, int] = SCREENSHOT_SIZE, look: Theme = Theme.LIGHT
+    out: str, locations: Sequence[str], size: tuple[int, int] = SCREENSHOT_SIZE, scheme: Theme = Theme.LIGHT
 ) -> int:
-    """Render the window with these locations into a PNG file, ``size`` in pixels.
+    """Render the window with these locations to a PNG file, ``size`` in pixels.
 
-    Gives 0, or 2 with a sentence on standard error where the picture could not be written, lacks something, or shows a
-    location that could not be opened.
+    Returns 0, or 2 with a message on standard error if the file could not be written, a location could not be opened,
+    or the window did not load in time.
     """
     if not _has_display():
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from tempfile import TemporaryDirectory
 
-    qInstallMessageHandler(_tell)
+    qInstallMessageHandler(_print_qt_message)
     app = application()
-    theme.apply(app, look)
+    theme.apply(app, scheme)
     with TemporaryDirectory() as folder:
         settings = Settings(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat))
         window = Window(settings)
@@ -162,30 +166,30 @@ def screenshot(
     return 0 if saved and settled and not failed else 2
 
 
-def wait_until_settled(window: Window, deadline: int = DEADLINE) -> bool:
-    """Let the event loop run until all that the window asked for has arrived; whether it has, in milliseconds."""
+def wait_until_settled(window: Window, timeout: int = TIMEOUT_MS) -> bool:
+    """Run the event loop until the window has loaded, at most ``timeout`` milliseconds; return whether it has."""
     loop = QEventLoop()
-    end = QDeadlineTimer(deadline)
-    quiet = 0
+    end = QDeadlineTimer(timeout)
+    settled_checks = 0
 
-    def look() -> None:
-        nonlocal quiet
-        quiet = quiet + 1 if window.settled else 0
-        if quiet == 1:
-            window.grab()  # painting asks for what it lacks
-        if quiet >= QUIET or end.hasExpired():
+    def check() -> None:
+        nonlocal settled_checks
+        settled_checks = settled_checks + 1 if window.settled else 0
+        if settled_checks == 1:
+            window.grab()  # painting requests missing data
+        if settled_checks >= SETTLED_CHECKS or end.hasExpired():
             loop.quit()
 
     timer = QTimer()
-    timer.timeout.connect(look)
-    timer.start(LOOK)
+    timer.timeout.connect(check)
+    timer.start(POLL_MS)
     loop.exec()
     timer.stop()
-    return quiet >= QUIET
+    return settled_checks >= SETTLED_CHECKS
 
 
-def _tell(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
-    """Messages of Qt go to standard error, but for what the offscreen platform says of every window."""
+def _print_qt_message(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    """Print Qt messages on standard error, except the one that the offscreen platform prints for every window."""
     if "propagateSizeHints" not in message:
         print(message, file=sys.stderr)
 
@@ -205,7 +209,7 @@ def _has_display() -> bool:
 
 
 def application() -> Application:
-    """The application, made where there is none yet."""
+    """The application; created if there is none yet."""
     existing = QApplication.instance()
     app = existing if isinstance(existing, Application) else Application(["archive-inspector", *theme.STYLE])
     app.setApplicationName("archive-inspector")

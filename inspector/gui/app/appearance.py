@@ -1,4 +1,4 @@
-"""How everything looks: the theme, the font of bytes and its size, bytes per row, and how offsets are written."""
+"""The appearance settings: theme, font of the bytes and its size, bytes per row, notation of offsets."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
     from inspector.gui.hex.hex_pane import HexPane
 
-ZOOM = (-6, 24)
-"""The fewest and the most steps of zooming."""
+ZOOM_RANGE = (-6, 24)
+"""The least and the greatest zoom step."""
 
 
 class Appearance(QObject):
-    """Applies what is set, to all tabs and at once."""
+    """Applies appearance settings to all tabs as soon as they change."""
 
     def __init__(self, settings: Settings, tabs: Tabs) -> None:
         super().__init__(tabs)
         self._settings = settings
         self._tabs = tabs
         self._zoom = settings.number("zoom", 0)
-        self._limited: set[Number] = set()
+        self._limits_set: set[Number] = set()
         self._apply: dict[str, Callable[[], object]] = {
             preferences.THEME.key: self.show_theme,
             preferences.FONT.key: self._show_font,
             preferences.FONT_SIZE.key: self._show_font,
-            preferences.BYTES_PER_ROW.key: self._dress_all,
-            preferences.OFFSETS.key: self._dress_all,
-            preferences.TEXT.key: self._dress_all,
-            preferences.ARROWS.key: self._dress_all,
+            preferences.BYTES_PER_ROW.key: self._style_all,
+            preferences.OFFSETS.key: self._style_all,
+            preferences.TEXT.key: self._style_all,
+            preferences.ARROWS.key: self._style_all,
         }
         self._choose_font()
         self._set_limits()
         settings.changed.connect(self._changed)
 
-    def dress(self, tab: Tab) -> None:
-        """Make a new tab look like the others."""
-        self._dress(tab.hex_pane)
+    def attach(self, tab: Tab) -> None:
+        """Apply the settings to a new tab."""
+        self._style(tab.hex_pane)
         tab.hex_pane.set_zoom(self._zoom)
         tab.hex_pane.hex.zoomRequested.connect(self._zoom_by)
 
-    def _dress(self, pane: HexPane) -> None:
+    def _style(self, pane: HexPane) -> None:
         get = self._settings.get
         pane.set_bytes_per_row(int(get(preferences.BYTES_PER_ROW)))
         pane.set_offset_base(int(get(preferences.OFFSETS)))
@@ -62,9 +62,9 @@ class Appearance(QObject):
         if key in (setting.key for setting in preferences.LIMITS):
             self._set_limits()
 
-    def _dress_all(self) -> None:
+    def _style_all(self) -> None:
         for tab in self._tabs.all():
-            self._dress(tab.hex_pane)
+            self._style(tab.hex_pane)
 
     def _choose_font(self) -> None:
         theme.set_fixed_font(self._settings.get(preferences.FONT), self._settings.get(preferences.FONT_SIZE))
@@ -75,39 +75,39 @@ class Appearance(QObject):
             tab.hex_pane.restyle()
 
     def _set_limits(self) -> None:
-        """Have workers that are started from now on know the limits; a default is left to the environment."""
+        """Pass the limits on to workers started from now on; for a default, the environment decides."""
         for setting, limit in preferences.LIMITS.items():
             number = self._settings.get(setting)
             if number != setting.default:
                 limit.set(number)
-                self._limited.add(setting)
-            elif setting in self._limited:
+                self._limits_set.add(setting)
+            elif setting in self._limits_set:
                 limit.unset()
 
     def show_theme(self, *_: object) -> None:
-        """Look as the theme says here and now."""
+        """Apply the theme."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         theme.apply(app, self._settings.theme)
 
     def show_arrows(self) -> None:
-        """Draw arrows beside the bytes, or draw none any more."""
+        """Show or hide the reference arrows."""
         self._settings.put(preferences.ARROWS, not self._settings.get(preferences.ARROWS))
 
     def zoom_in(self) -> None:
-        """Make the letters of the bytes larger."""
+        """Increase the font size of the bytes."""
         self._zoom_by(1)
 
     def zoom_out(self) -> None:
-        """Make the letters of the bytes smaller."""
+        """Decrease the font size of the bytes."""
         self._zoom_by(-1)
 
     def zoom_reset(self) -> None:
-        """Make the letters of the bytes as large as usual."""
+        """Reset the font size of the bytes."""
         self._zoom_by(-self._zoom)
 
     def _zoom_by(self, steps: int) -> None:
-        self._zoom = max(ZOOM[0], min(self._zoom + steps, ZOOM[1]))
+        self._zoom = max(ZOOM_RANGE[0], min(self._zoom + steps, ZOOM_RANGE[1]))
         self._settings.set_number("zoom", self._zoom)
         for tab in self._tabs.all():
             tab.hex_pane.set_zoom(self._zoom)

@@ -1,4 +1,4 @@
-"""Asking for files or a folder to check, and showing what each came to; audits, which are that for very many."""
+"""Check or audit many archives: ask for files or a folder, and open a tab with the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 
 
 class CheckLists(QObject):
-    """What the actions that check many archives call. ``open_location`` opens one of them."""
+    """The actions that check many archives. ``open_location`` opens one of them."""
 
     def __init__(self, parent: QWidget, tabs: Tabs, open_location: Callable[[str], object], settings: Settings) -> None:
         super().__init__(parent)
@@ -35,14 +35,14 @@ class CheckLists(QObject):
         ask_for_files(self._parent, "Check Files", self.check, self._tabs.shown_location())
 
     def check_folder(self) -> None:
-        """Ask for a folder and check all in it and beneath."""
+        """Ask for a folder and check all archives in it, recursively."""
         ask_for_folder(self._parent, "Check Folder", self.check, self._tabs.shown_location())
 
     def check(self, locations: list[str], connection: Connection = DEFAULT) -> None:
-        """Check these files and folders in a tab of their own; ``connection`` says how S3 is reached."""
-        self._list(locations, connection).checks.start()
+        """Check these files and folders in a new tab; ``connection`` is used for S3."""
+        self._new_check_tab(locations, connection).checks.start()
 
-    def _list(self, locations: list[str], connection: Connection) -> CheckTab:
+    def _new_check_tab(self, locations: list[str], connection: Connection) -> CheckTab:
         from inspector.gui.tabs.check_list import CheckTab  # the first paint does not wait for it
 
         tab = CheckTab(list(locations), connection)
@@ -51,18 +51,18 @@ class CheckLists(QObject):
         return tab
 
     def audit_folder(self) -> None:
-        """Audit a folder or a prefix in a tab of its own."""
-        self._audit()
+        """Audit a folder or a prefix in a new tab."""
+        self._new_audit_tab()
 
     @property
     def sides(self) -> Sides:
-        """What shows a check or an audit of an earlier session, which goes on when the user wants that."""
-        return {"check": self._list_again, "audit": lambda kept: self._audit().restore(kept)}
+        """Functions that reopen a check or an audit of a stored session; the user can resume it."""
+        return {"check": self._reopen_check_tab, "audit": lambda saved: self._new_audit_tab().restore(saved)}
 
-    def _list_again(self, kept: OpenTab) -> None:
-        self._list(list(kept.places), self._connections.known(kept.location)).show_locations()
+    def _reopen_check_tab(self, saved: OpenTab) -> None:
+        self._new_check_tab(list(saved.places), self._connections.known(saved.location)).show_locations()
 
-    def _audit(self) -> AuditTab:
+    def _new_audit_tab(self) -> AuditTab:
         from inspector.gui.tabs.audit_tab import AuditTab  # the first paint does not wait for it
 
         tab = AuditTab(self._connections.known)

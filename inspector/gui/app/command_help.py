@@ -1,50 +1,90 @@
-"""What helps to find actions: the palette of commands and the table of keys. Loaded when they are wanted."""
+"""Finding actions and settings: the command palette, the list of keyboard shortcuts, the settings, the About box."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
-from inspector.gui.app.settings_actions import SettingsActions
+from inspector import __version__
+from inspector.gui.kit.settings import Settings
+
+if TYPE_CHECKING:  # the first paint does not wait for it
+    from inspector.gui.app.command_palette import PaletteEntry
 
 
 class CommandHelp:
-    """What the actions call. ``parent`` is what the dialogs belong to, ``program`` what it is called."""
+    """The actions of the Help menu and the settings dialog. ``parent`` owns the dialogs; ``program`` is its name."""
 
-    def __init__(
-        self, parent: QWidget, actions: Mapping[str, QAction], program: str, settings_actions: SettingsActions
-    ) -> None:
+    def __init__(self, parent: QWidget, actions: Mapping[str, QAction], program: str, settings: Settings) -> None:
         self._parent = parent
         self._program = program
         self._actions = actions
-        self._settings_actions = settings_actions
+        self._settings = settings
 
     def show_commands(self) -> None:
-        """Offer all actions that can be done now and all settings, to be found by name."""
+        """Open the command palette: all enabled actions and all settings."""
         from inspector.gui.app.command_palette import CommandPalette
 
-        CommandPalette(self._parent, self._actions, self._settings_actions.lines()).open()
+        CommandPalette(self._parent, self._actions, self._setting_entries()).open()
 
     def show_keys(self) -> None:
-        """Show all actions with their keys."""
+        """List all actions with their shortcuts."""
         from inspector.gui.app.command_palette import KeysTable
 
         KeysTable(self._parent, self._actions).open()
 
     def show_context_menu(self) -> None:
-        """Open the context menu of the focused item: of Qt's platforms not all do that for Shift+F10."""
+        """Open the context menu of the focused item; not every Qt platform does that for Shift+F10."""
         focus = QApplication.focusWidget()
         if focus is None:
             return
-        place = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+        position = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
         reason = QContextMenuEvent.Reason.Keyboard
-        QApplication.sendEvent(focus, QContextMenuEvent(reason, place, focus.mapToGlobal(place)))
+        QApplication.sendEvent(focus, QContextMenuEvent(reason, position, focus.mapToGlobal(position)))
+
+    def show_settings(self) -> None:
+        """Open the settings dialog."""
+        self._show_setting("")
+
+    def _show_setting(self, key: str) -> None:
+        from inspector.gui.dialogs.settings import SettingsDialog
+
+        dialog = SettingsDialog(self._parent, self._settings)
+        dialog.open()
+        dialog.go_to(key)
+
+    def _setting_entries(self) -> dict[PaletteEntry, Callable[[], object]]:
+        """An entry for each setting, which opens it in the dialog, and one for each choice, which applies it."""
+        from inspector.gui.app.command_palette import PaletteEntry
+        from inspector.gui.kit import preferences
+        from inspector.gui.kit.preferences import Choice
+
+        entries: dict[PaletteEntry, Callable[[], object]] = {}
+        for setting in preferences.EVERY:
+            label, tip, page = setting.label, setting.tip, f"Settings, {setting.page}"
+            entry = PaletteEntry(f"setting {setting.key}", label, "", page, tip)
+            entries[entry] = partial(self._show_setting, setting.key)
+            if isinstance(setting, Choice):
+                for value in setting.words:
+                    text = f"{label}: {setting.called(value)}"
+                    entry = PaletteEntry(f"setting {setting.key} {value}", text, "", page, tip)
+                    entries[entry] = partial(self._settings.put, setting, value)
+        return entries
 
     def show_about(self) -> None:
-        """Say what this program is."""
-        from inspector.gui.app import about
+        """Show the name and version of the program; the box does not block."""
+        show_about(self._parent, self._program)
 
-        about.show_about(self._parent, self._program)
+
+def show_about(parent: QWidget, program: str) -> None:
+    """Open a box with the name and version of the program; it stays open until it is closed."""
+    box = QMessageBox(QMessageBox.Icon.NoIcon, f"About {program}", program, QMessageBox.StandardButton.Ok, parent)
+    box.setInformativeText(f"Version {__version__}. Shows what every byte of an archive means.")
+    box.setIconPixmap(parent.windowIcon().pixmap(64, 64))
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.open()

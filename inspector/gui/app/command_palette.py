@@ -1,4 +1,4 @@
-"""The palette of commands: type a part of what an action is called, Enter does it. And all keys as a table."""
+"""The command palette: type part of a command's name, press Enter to run it. And the table of shortcuts."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.names import visible
-from inspector.gui.app.actions import COMMANDS, Command, menu_called
+from inspector.gui.app.actions import COMMANDS, Command, menu_label
 from inspector.gui.kit.widgets import Emptiable
 
 SIZE = (620, 420)
 HEADINGS = ("Action", "Keys", "Menu")
-TOLD, SCATTERED = 1_000, 10_000
-"""Added to how well an action fits: by what it does, and by letters that are only there in their order."""
-NATIVE = QKeySequence.SequenceFormat.NativeText
+IN_DESCRIPTION, SCATTERED_LETTERS = 1_000, 10_000
+"""Added to the score of a match in the description, and of one of scattered letters."""
+NATIVE_TEXT = QKeySequence.SequenceFormat.NativeText
 
 
-class Line(NamedTuple):
-    """One action in words."""
+class PaletteEntry(NamedTuple):
+    """One entry of the palette: an action or a setting."""
 
     name: str
     text: str
@@ -40,30 +40,30 @@ class Line(NamedTuple):
     tip: str
 
 
-def lines(actions: Mapping[str, QAction], commands: Iterable[Command] = COMMANDS) -> list[Line]:
-    """All actions in the order of the menus, with the keys that they have here."""
+def command_entries(actions: Mapping[str, QAction], commands: Iterable[Command] = COMMANDS) -> list[PaletteEntry]:
+    """All actions in the order of the menus, with their keys on this platform."""
     return [
-        Line(
+        PaletteEntry(
             command.name,
-            command.called,
-            ", ".join(key.toString(NATIVE) for key in actions[command.name].shortcuts()),
-            menu_called(command.menu),
-            command.told,
+            command.label,
+            ", ".join(key.toString(NATIVE_TEXT) for key in actions[command.name].shortcuts()),
+            menu_label(command.menu),
+            command.description,
         )
         for command in commands
     ]
 
 
-def score(sought: str, text: str) -> int | None:
-    """How well a text fits what was typed, less is better; None where its letters are not all there in their order.
+def score(query: str, text: str) -> int | None:
+    """How well a text matches what was typed, lower is better; None unless it contains all letters in this order.
 
-    Best is what begins a word, then what stands together, then what is merely there in order.
+    Letters that start a word or follow the previous match score best, scattered ones worst.
     """
-    sought, text = sought.casefold().replace(" ", ""), text.casefold()
-    if not sought:
+    query, text = query.casefold().replace(" ", ""), text.casefold()
+    if not query:
         return 0
     total, at, before = 0, -1, -1
-    for letter in sought:
+    for letter in query:
         at = text.find(letter, before + 1)
         if at < 0:
             return None
@@ -73,53 +73,56 @@ def score(sought: str, text: str) -> int | None:
     return total
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def fit(sought: str, line: Line) -> int | None:
-    """How well an action fits: by the beginnings of words of its name, by a part of it, by what it does, by letters."""
-    wanted = _words(sought)
-    if all(any(name.startswith(word) for name in _words(line.text)) for word in wanted):
-        return -1 if line.text.casefold().startswith(sought.casefold().strip()) else 0
-    called = score(sought, line.text)
-    if called is not None and "".join(wanted) in "".join(_words(line.text)):
-        return 1 + called
-    told = f"{line.menu} {line.tip}"
-    does = score(sought, told) if sought.casefold() in told.casefold() else None
-    if does is not None:
-        return TOLD + does
-    return None if called is None else SCATTERED + called
+def match_score(query: str, entry: PaletteEntry) -> int | None:
+    """The score of an entry, lower is better; None for no match.
+
+    Matches rank in this order: starts of words of the label, a part of it, the description, scattered letters.
+    """
+    query_words = _split_words(query)
+    if all(any(name.startswith(word) for name in _split_words(entry.text)) for word in query_words):
+        return -1 if entry.text.casefold().startswith(query.casefold().strip()) else 0
+    in_label = score(query, entry.text)
+    if in_label is not None and "".join(query_words) in "".join(_split_words(entry.text)):
+        return 1 + in_label
+    description = f"{entry.menu} {entry.tip}"
+    in_description = score(query, description) if query.casefold() in description.casefold() else None
+    if in_description is not None:
+        return IN_DESCRIPTION + in_description
+    return None if in_label is None else SCATTERED_LETTERS + in_label
 
 
-class _Fitting(QSortFilterProxyModel):
-    """The lines that fit what was typed, the best first."""
+class _MatchModel(QSortFilterProxyModel):
+    """The entries that match what was typed, best first."""
 
-    def __init__(self, every: list[Line], parent: QObject) -> None:
+    def __init__(self, entries: list[PaletteEntry], parent: QObject) -> None:
         super().__init__(parent)
-        self._every = every
-        self._fits: list[int | None] = [0] * len(every)
+        self._entries = entries
+        self._scores: list[int | None] = [0] * len(entries)
         model = QStandardItemModel(0, len(HEADINGS), self)
         model.setHorizontalHeaderLabels(list(HEADINGS))
-        for line in every:
-            model.appendRow([_item(text, line.tip) for text in (line.text, line.keys, line.menu)])
+        for entry in entries:
+            model.appendRow([_item(text, entry.tip) for text in (entry.text, entry.keys, entry.menu)])
         self.setSourceModel(model)
         self.setDynamicSortFilter(True)
         self.sort(0)
 
-    def seek(self, sought: str) -> None:
-        self._fits = [fit(sought, line) for line in self._every]
+    def filter(self, query: str) -> None:
+        self._scores = [match_score(query, entry) for entry in self._entries]
         self.invalidate()
 
     def name(self, row: int) -> str:
-        return self._every[self.mapToSource(self.index(row, 0)).row()].name
+        return self._entries[self.mapToSource(self.index(row, 0)).row()].name
 
     def filterAcceptsRow(self, row: int, _: object) -> bool:
-        return self._fits[row] is not None
+        return self._scores[row] is not None
 
     def lessThan(self, left: object, right: object) -> bool:
         rows = (left.row(), right.row())  # type: ignore[attr-defined]
-        return (self._fits[rows[0]] or 0, rows[0]) < (self._fits[rows[1]] or 0, rows[1])
+        return (self._scores[rows[0]] or 0, rows[0]) < (self._scores[rows[1]] or 0, rows[1])
 
 
 def _item(text: str, tip: str) -> QStandardItem:
@@ -130,12 +133,12 @@ def _item(text: str, tip: str) -> QStandardItem:
 
 
 class _Table(QTreeView):
-    """Lines of actions with a field that narrows them down."""
+    """The table of matching entries."""
 
-    def __init__(self, every: list[Line]) -> None:
+    def __init__(self, entries: list[PaletteEntry]) -> None:
         super().__init__()
-        self.fitting = _Fitting(every, self)
-        self.setModel(self.fitting)
+        self.matches = _MatchModel(entries, self)
+        self.setModel(self.matches)
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setAllColumnsShowFocus(True)
@@ -144,81 +147,81 @@ class _Table(QTreeView):
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.header().setStretchLastSection(False)
-        self.seek("")
+        self.filter("")
 
-    def seek(self, sought: str) -> None:
-        """Show what fits, and choose the best."""
-        self.fitting.seek(sought)
-        self.setCurrentIndex(self.fitting.index(0, 0))
+    def filter(self, query: str) -> None:
+        """Show the matching entries and select the best."""
+        self.matches.filter(query)
+        self.setCurrentIndex(self.matches.index(0, 0))
         self.scrollToTop()
 
 
-class _Lines(QDialog):
-    """A field to type in above a table of actions."""
+class _PaletteDialog(QDialog):
+    """A dialog with a search field above a table of entries."""
 
-    def __init__(self, parent: QWidget, title: str, every: list[Line]) -> None:
+    def __init__(self, parent: QWidget, title: str, entries: list[PaletteEntry]) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.resize(*SIZE)
-        self.sought = QLineEdit()
-        self.sought.setPlaceholderText("Type part of a command's name")
-        self.sought.setAccessibleName("Command to find")
-        self.sought.setClearButtonEnabled(True)
-        self.table = _Table(every)
+        self.query = QLineEdit()
+        self.query.setPlaceholderText("Type part of a command's name")
+        self.query.setAccessibleName("Command to find")
+        self.query.setClearButtonEnabled(True)
+        self.table = _Table(entries)
         self.table.setAccessibleName("Actions")
-        self.found = Emptiable(self.table)
-        self.found.show_view(self.table)
-        self.sought.textChanged.connect(self._seek)
-        self.sought.installEventFilter(self)
+        self.results = Emptiable(self.table)
+        self.results.show_view(self.table)
+        self.query.textChanged.connect(self._filter)
+        self.query.installEventFilter(self)
         layout = QVBoxLayout(self)
-        layout.addWidget(self.sought)
-        layout.addWidget(self.found)
-        self.sought.setFocus()
+        layout.addWidget(self.query)
+        layout.addWidget(self.results)
+        self.query.setFocus()
 
-    def _seek(self, sought: str) -> None:
-        self.table.seek(sought)
-        if self.table.fitting.rowCount():
-            self.found.show_view(self.table)
+    def _filter(self, query: str) -> None:
+        self.table.filter(query)
+        if self.table.matches.rowCount():
+            self.results.show_view(self.table)
         else:
-            self.found.show_sentence(f"No matching command for “{visible(sought.strip())}”.")
+            self.results.show_sentence(f"No matching command for “{visible(query.strip())}”.")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys that move in the table do so from the field too."""
+        """Qt override: pass keys that move in the table from the field on to it."""
         moves = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
-        is_press = watched is self.sought and event.type() is QEvent.Type.KeyPress
+        is_press = watched is self.query and event.type() is QEvent.Type.KeyPress
         if is_press and isinstance(event, QKeyEvent) and event.key() in moves:
             self.table.keyPressEvent(event)
             return True
         return super().eventFilter(watched, event)
 
 
-class CommandPalette(_Lines):
-    """Runs the action that is chosen, or what else is offered. What cannot be done now is not there."""
+class CommandPalette(_PaletteDialog):
+    """Runs the chosen command or setting. Disabled actions are left out."""
 
     def __init__(
-        self, parent: QWidget, actions: Mapping[str, QAction], more: Mapping[Line, Callable[[], object]] = {}
+        self, parent: QWidget, actions: Mapping[str, QAction], extra: Mapping[PaletteEntry, Callable[[], object]] = {}
     ) -> None:
-        possible = [line for line in lines(actions) if actions[line.name].isEnabled()]
-        super().__init__(parent, "Commands", [*possible, *more])
-        self._calls: dict[str, Callable[[], object]] = {line.name: actions[line.name].trigger for line in possible}
-        self._calls |= {line.name: call for line, call in more.items()}
-        self.sought.returnPressed.connect(self._run)
+        enabled = [entry for entry in command_entries(actions) if actions[entry.name].isEnabled()]
+        super().__init__(parent, "Commands", [*enabled, *extra])
+        self._calls: dict[str, Callable[[], object]] = {entry.name: actions[entry.name].trigger for entry in enabled}
+        self._calls |= {entry.name: call for entry, call in extra.items()}
+        self.query.returnPressed.connect(self._run)
         self.table.activated.connect(lambda _: self._run())
 
     def _run(self) -> None:
         index = self.table.currentIndex()
         if index.isValid():
-            call = self._calls[self.table.fitting.name(index.row())]
+            call = self._calls[self.table.matches.name(index.row())]
             self.accept()
             call()
 
 
-class KeysTable(_Lines):
-    """All actions with their keys, to look them up."""
+class KeysTable(_PaletteDialog):
+    """A table of all actions with their keys."""
 
     def __init__(self, parent: QWidget, actions: Mapping[str, QAction]) -> None:
-        super().__init__(parent, "Keyboard Shortcuts", lines(actions))
+        super().__init__(parent, "Keyboard Shortcuts", command_entries(actions))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = self.layout()

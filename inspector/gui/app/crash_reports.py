@@ -1,4 +1,4 @@
-"""Mistakes in the program: caught wherever they come up in the window's process, and told once in a while."""
+"""Show reports of unhandled exceptions in the window's process and of crashed workers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from inspector.gui.ipc.crash_reports import REPORTS
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.dialogs.crash_report import CrashReportDialog
 
-QUIET = 60_000
-"""Milliseconds after a dialog in which no other one comes up by itself."""
-MOST = 5
-"""Different mistakes that are kept to be told."""
+QUIET_MS = 60_000
+"""After a dialog, further crashes open no new one for this time."""
+MAX_REPORTS = 5
+"""The most different reports kept for the dialog."""
 
 
 class CrashReports(QObject):
-    """Takes mistakes from any thread and shows them beside a window.
+    """Collects crash reports from any thread and shows them in a dialog of the window.
 
     Signals:
-        noted(str report): a mistake came up. Whatever thread it came up in, it is shown in the window's.
-        saveRequested(): the user wants what is unfinished kept.
+        noted(str report): there is a new report; emitted in any thread, handled in the window's.
+        saveRequested(): the user wants to save unfinished work.
     """
 
     noted = Signal(str)
@@ -39,18 +39,18 @@ class CrashReports(QObject):
         self._window = window
         self._showing = False
         self.reports: list[str] = []
-        self.happened = 0
+        self.count = 0
         self.dialog: CrashReportDialog | None = None
         self.quiet = QTimer(self)
         self.quiet.setSingleShot(True)
-        self.quiet.setInterval(QUIET)
-        self.quiet.timeout.connect(self._speak_up)
+        self.quiet.setInterval(QUIET_MS)
+        self.quiet.timeout.connect(self._show_waiting)
         self.noted.connect(self._take)
 
-    # ---- where mistakes come from ------------------------------------------------------------------------------
+    # ---- where reports come from -------------------------------------------------------------------------------
 
     def install(self) -> None:
-        """Take the exceptions that nothing catches: in slots, in painting, in threads, in workers."""
+        """Hook unhandled exceptions in slots, painting, threads and workers."""
         sys.excepthook = self._caught
         threading.excepthook = self._caught_in_thread
         sys.unraisablehook = self._caught_unraisable
@@ -74,47 +74,47 @@ class CrashReports(QObject):
             self.note(caught.exc_value, "window, where none can be raised")
 
     def note(self, error: BaseException, where: str) -> None:
-        """Have a mistake told; from any thread."""
+        """Report an exception; callable from any thread."""
         self.noted.emit(crash_report.report(error, where, {"Qt": qVersion()}))
 
     def worker_died(self, exit_code: int | None, work: tuple[str, ...]) -> None:
-        """Have it told that a worker ended by itself, and which methods it was running."""
+        """Report that a worker died, and the requests that it was running."""
         self.noted.emit(crash_report.exit_report(exit_code, work, {"Qt": qVersion()}))
 
-    # ---- telling -----------------------------------------------------------------------------------------------
+    # ---- the dialog --------------------------------------------------------------------------------------------
 
     def _take(self, report: str) -> None:
-        self.happened += 1
-        if report not in self.reports and len(self.reports) < MOST:
+        self.count += 1
+        if report not in self.reports and len(self.reports) < MAX_REPORTS:
             self.reports.append(report)
         is_open = self.dialog is not None and self.dialog.isVisible()
         if is_open or not self.quiet.isActive():
-            self._tell()
+            self._show()
 
-    def _speak_up(self) -> None:
+    def _show_waiting(self) -> None:
         if self.reports:
-            self._tell()
+            self._show()
 
-    def _tell(self) -> None:
-        if self._showing:  # a mistake in telling of a mistake
+    def _show(self) -> None:
+        if self._showing:  # an exception in the dialog itself
             return
         self._showing = True
         try:
             if self.dialog is None:
-                self.dialog = self._made()
-            self.dialog.show_reports(self.reports, self.happened)
+                self.dialog = self._new_dialog()
+            self.dialog.show_reports(self.reports, self.count)
             self.quiet.start()
         finally:
             self._showing = False
 
-    def _made(self) -> CrashReportDialog:
+    def _new_dialog(self) -> CrashReportDialog:
         from inspector.gui.dialogs.crash_report import CrashReportDialog
 
         dialog = CrashReportDialog(self._window)
         dialog.saveRequested.connect(self.saveRequested)
-        dialog.finished.connect(self._told)
+        dialog.finished.connect(self._clear)
         return dialog
 
-    def _told(self) -> None:
-        """What was read is not told again; what comes up from now on is."""
-        self.reports, self.happened = [], 0
+    def _clear(self) -> None:
+        """Drop the reports that the user has read."""
+        self.reports, self.count = [], 0

@@ -1,4 +1,4 @@
-"""New archives, adding to one, and searching a catalogue: what the actions of the window call."""
+"""The actions that create archives, append to one, and search a catalogue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.layer_reader import when_read
 from inspector.gui.document.session import Sides
 from inspector.gui.kit.settings import Settings
 
@@ -21,13 +20,13 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.protocol.edit_views import WriteResult
     from inspector.operations.protocol.requests import CreateRequests
 
-ONLY = "Only a local RCA archive that has been read, with no pending changes, can be appended to."
-CATALOGUE = "catalogue"
-"""The setting that is the catalogue searched last."""
+APPEND_CONDITION = "Files can be added only to a local RCA archive that has been read and has no pending changes."
+CATALOGUE_SETTING = "catalogue"
+"""The setting that stores the path of the catalogue searched last."""
 
 
-class Opens(Protocol):
-    """What these actions ask of the window."""
+class CreateWindow(Protocol):
+    """The part of the window that these actions use."""
 
     settings: Settings
     tabs: Tabs
@@ -39,57 +38,57 @@ class Opens(Protocol):
         """Open several."""
 
     def say(self, sentence: str) -> None:
-        """Say something that is not about one document."""
+        """Show a message about no particular document."""
 
 
 class CreateActions(QObject):
-    """``owner`` is the window, which is ``parent`` too."""
+    """The actions. ``window`` and ``parent`` are both the window."""
 
-    def __init__(self, owner: Opens, parent: QWidget) -> None:
+    def __init__(self, window: CreateWindow, parent: QWidget) -> None:
         super().__init__(parent)
-        self._owner = owner
+        self._window = window
         self._parent = parent
         self._clients: list[Client[CreateRequests]] = []
         self._failed: dict[str, list[str]] = {}
-        """What was to be added to an archive and was not yet, by its location: nobody has to collect it again."""
+        """The inputs that could not be appended, by the archive's location; the next dialog offers them again."""
 
     def end(self) -> None:
-        """End the work of dialogs that are still open."""
+        """Close the workers of dialogs that are still open."""
         for client in self._clients:
             client.close()
 
     def new_archive(self) -> None:
-        """Make an archive in a tab of its own."""
+        """Create an archive in a new tab."""
         self._new_archive()
 
     @property
     def sides(self) -> Sides:
-        """What goes on with a draft of an earlier session."""
-        return {"draft": lambda kept: self._new_archive().restore(kept)}
+        """Functions that reopen a draft of a stored session."""
+        return {"draft": lambda saved: self._new_archive().restore(saved)}
 
     def _new_archive(self) -> NewArchiveTab:
         from inspector.gui.tabs.new_archive import NewArchiveTab  # the first paint does not wait for it
 
-        tab = NewArchiveTab(Connections(self._owner.settings))
-        tab.chosen.connect(self._owner.open_location)
-        self._owner.tabs.insert_side(tab)
+        tab = NewArchiveTab(Connections(self._window.settings))
+        tab.chosen.connect(self._window.open_location)
+        self._window.tabs.insert_side(tab)
         return tab
 
-    # ---- adding ------------------------------------------------------------------------------------------------
+    # ---- appending ---------------------------------------------------------------------------------------------
 
     def append(self) -> None:
-        """Ask what is to be added to the RCA archive that is shown."""
-        tab = self._owner.tabs.shown()
-        if tab is None or not _takes_more(tab):
-            self._owner.say(ONLY)
+        """Ask what to add to the RCA archive shown."""
+        tab = self._window.tabs.shown()
+        if tab is None or not _can_append(tab):
+            self._window.say(APPEND_CONDITION)
             return
-        self._ask_more(tab, [])
+        self._ask_append(tab, [])
 
     def take_dropped(self, locations: list[str]) -> None:
-        """Open what was dropped; on an RCA archive, ask whether it is to be added to that instead."""
-        tab = self._owner.tabs.shown()
-        if tab is None or not _takes_more(tab):
-            self._owner.open_locations(locations)
+        """Open dropped locations; if an RCA archive is shown, ask whether to add them to it instead."""
+        tab = self._window.tabs.shown()
+        if tab is None or not _can_append(tab):
+            self._window.open_locations(locations)
             return
         number, name = len(locations), tab.document.name
         text = f"Open the dropped item, or add it to {name}?"
@@ -102,24 +101,24 @@ class CreateActions(QObject):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(text)
         button = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
-        button.clicked.connect(lambda: self._owner.open_locations(locations))
+        button.clicked.connect(lambda: self._window.open_locations(locations))
         box.setDefaultButton(button)
         add = box.addButton("Add…", QMessageBox.ButtonRole.ActionRole)
-        add.clicked.connect(lambda: self._ask_more(tab, locations))
+        add.clicked.connect(lambda: self._ask_append(tab, locations))
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.open()
 
-    def _ask_more(self, tab: Tab, locations: list[str]) -> None:
+    def _ask_append(self, tab: Tab, locations: list[str]) -> None:
         from inspector.gui.dialogs.append import AppendDialog
 
         dialog = AppendDialog(
-            self._parent, tab.document.name, tab.document.location, lambda draft: self._grow(tab, draft)
+            self._parent, tab.document.name, tab.document.location, lambda draft: self._append(tab, draft)
         )
-        self._keep(dialog, dialog.client)
+        self._track(dialog, dialog.client)
         dialog.inputs.add([*self._failed.get(tab.document.location, []), *locations])
         dialog.open()
 
-    def _grow(self, tab: Tab, draft: Draft) -> None:
+    def _append(self, tab: Tab, draft: Draft) -> None:
         from inspector.operations.protocol.requests import ArchiveRequests
 
         def done(result: WriteResult) -> None:
@@ -129,7 +128,7 @@ class CreateActions(QObject):
         self._failed[tab.document.location] = list(draft.locations)
         tab.document.start(ArchiveRequests.append, draft.locations, draft.level, draft.convention).then(done)
 
-    def _keep(self, dialog: QDialog, client: Client[CreateRequests]) -> None:
+    def _track(self, dialog: QDialog, client: Client[CreateRequests]) -> None:
         self._clients.append(client)
         dialog.finished.connect(lambda: self._clients.remove(client))
 
@@ -139,25 +138,25 @@ class CreateActions(QObject):
         """Search a catalogue for members."""
         from inspector.gui.dialogs.catalogue import CatalogueDialog
 
-        dialog = CatalogueDialog(self._parent, self._owner.settings.text(CATALOGUE))
-        dialog.searched.connect(lambda path: self._owner.settings.set_text(CATALOGUE, path))
+        dialog = CatalogueDialog(self._parent, self._window.settings.text(CATALOGUE_SETTING))
+        dialog.searched.connect(lambda path: self._window.settings.set_text(CATALOGUE_SETTING, path))
         dialog.chosen.connect(self._show)
-        self._keep(dialog, dialog.client)
+        self._track(dialog, dialog.client)
         dialog.show()
 
     def _show(self, place: Place) -> None:
-        """Open an archive at a member of it."""
-        self._owner.open_location(place.archive)
-        tab = self._owner.tabs.shown()
+        """Open an archive and select one of its members."""
+        self._window.open_location(place.archive)
+        tab = self._window.tabs.shown()
         if tab is not None:
-            when_read(tab.document, lambda: tab.document.go_to(0, place.offset, place.offset + place.length))
+            tab.document.when_ready(lambda: tab.document.go_to(0, place.offset, place.offset + place.length))
 
 
-def _takes_more(tab: Tab) -> bool:
-    """Whether the archive of a tab can be added to."""
+def _can_append(tab: Tab) -> bool:
+    """Whether files can be added to the archive of a tab."""
     from inspector.operations.protocol.views import Stage  # the first paint does not wait for it
 
     status = tab.document.status
-    is_here = "://" not in tab.document.location and not status.collection
-    is_quiet = status.stage is Stage.READY and tab.editing.pending is None
-    return status.format == "rca" and is_quiet and is_here
+    is_local = "://" not in tab.document.location and not status.collection
+    is_idle = status.stage is Stage.READY and tab.editing.pending is None
+    return status.format == "rca" and is_idle and is_local

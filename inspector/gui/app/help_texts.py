@@ -1,4 +1,4 @@
-"""What the parts of the window and of archives mean, in the sense of the specifications. Texts alone."""
+"""Help texts: the kinds of fields as the specifications define them, the panels, and the columns."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ KINDS: dict[Kind, str] = {
     Kind.GAP: "Bytes between structures that no structure claims.",
     Kind.GARBAGE: "Bytes after the end of the archive, or left by an interrupted write.",
 }
-"""What a field of a kind is."""
+"""The explanation of each kind of field."""
 
 PANELS: dict[str, str] = {
     "Members": (
@@ -88,7 +88,7 @@ PANELS: dict[str, str] = {
         "shows the selected field, arrows lead from references to the bytes they point to."
     ),
 }
-"""What panels are for, by the names of their docks; the bytes stand in none."""
+"""The explanation of each panel by the name of its dock; ``Bytes`` is the hex view."""
 
 _MEMBERS = {
     "Name": "The path of the member in the archive; unprintable characters are escaped",
@@ -182,4 +182,4 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Menu": "Its menu",
     },
 }
-"""What the columns of a view hold, by its accessible name and the column's title."""
+"""The explanation of each column, by the accessible name of its view and its title."""

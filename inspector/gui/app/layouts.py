@@ -1,4 +1,4 @@
-"""How the panels are arranged: once for all tabs, in layouts that come with the program or were saved under a name."""
+"""The arrangement of the panels, shared by all tabs: built-in layouts, and those that the user saved by name."""
 
 from __future__ import annotations
 
@@ -19,27 +19,26 @@ from inspector.gui.kit.text import escaped, short
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
-STORED = "layouts"
-"""The setting that is the saved layouts: an object in JSON, the state of the panels by name in base 64."""
-MOST = 50
-"""The most layouts that are saved."""
+SETTING = "layouts"
+"""The setting that stores them: a JSON object of dock states in base 64, by name."""
+MAX_LAYOUTS = 50
 
 
 class Layout(NamedTuple):
-    """Which panels are shown, which of those at the foot is in front, and what share of the height the foot has."""
+    """A built-in layout: the panels shown, the front one at the bottom, and the height of the bottom in percent."""
 
     shown: tuple[str, ...]
     front: str
-    foot: int
+    bottom: int
 
 
 _SIDES = ("Members", "Structure", "Byte")
-CHECK = Layout(("Members", "Findings", "Digests", "Repair", "Requests"), "Findings", 45)
-EDIT = Layout((*_SIDES, "Changes", "Header", "Findings", "Repair"), "Changes", 30)
+CHECK_LAYOUT = Layout(("Members", "Findings", "Digests", "Repair", "Requests"), "Findings", 45)
+EDIT_LAYOUT = Layout((*_SIDES, "Changes", "Header", "Findings", "Repair"), "Changes", 30)
 
 
 class Layouts(QObject):
-    """The arrangement that all tabs share, and the menu of layouts."""
+    """The arrangement of the panels that all tabs share, and the menu of layouts."""
 
     def __init__(self, settings: Settings, shown: Callable[[], Tab | None], menu: QMenu, parent: QWidget) -> None:
         super().__init__(parent)
@@ -47,59 +46,59 @@ class Layouts(QObject):
         self._shown = shown
         self._parent = parent
         self._arrangement = settings.state("docks")
-        self._requests = settings.number("requests_shown", 1) != 0
+        self._shows_requests = settings.number("requests_shown", 1) != 0
         self.menu = menu
-        self._own: list[Any] = []
+        self._menu_items: list[Any] = []
         menu.aboutToShow.connect(self._fill)
 
     # ---- one arrangement for all tabs --------------------------------------------------------------------------
 
     def arrange(self, tab: Tab) -> None:
-        """Arrange a tab as the others are."""
-        tab.shows_requests = self._requests
+        """Apply the shared arrangement to a tab."""
+        tab.shows_requests = self._shows_requests
         tab.arrange(self._arrangement)
 
-    def keep(self, tab: Tab | None) -> None:
-        """Take over how a tab is arranged."""
+    def adopt(self, tab: Tab | None) -> None:
+        """Make the arrangement of a tab the shared one."""
         if tab is not None:
             self._arrangement = tab.arrangement()
-            if tab.requests.is_remote:  # others have nothing to show there
-                self._requests = not tab.docks["Requests"].isHidden()
+            if tab.request_watch.is_remote:  # local archives never show it
+                self._shows_requests = not tab.docks["Requests"].isHidden()
 
     def store(self) -> None:
-        """Remember the arrangement for the next start."""
+        """Store the arrangement for the next start."""
         if not self._arrangement.isEmpty():
             self._settings.set_state("docks", self._arrangement)
-            self._settings.set_number("requests_shown", int(self._requests))
+            self._settings.set_number("requests_shown", int(self._shows_requests))
 
-    # ---- what comes with the program ---------------------------------------------------------------------------
+    # ---- built-in layouts --------------------------------------------------------------------------------------
 
     def layout_inspect(self) -> None:
-        """Show all panels where they belong at first."""
+        """Apply the default layout: all panels in their first places."""
         if (tab := self._shown()) is not None:
             tab.shows_requests = True
-            tab.arrange_afresh()
+            tab.reset_arrangement()
 
     def layout_check(self) -> None:
-        """Give room to what is wrong."""
-        self._apply(CHECK)
+        """Apply the layout with more room for findings."""
+        self._apply(CHECK_LAYOUT)
 
     def layout_edit(self) -> None:
-        """Give room to changes before they are written."""
-        self._apply(EDIT)
+        """Apply the layout with more room for pending changes."""
+        self._apply(EDIT_LAYOUT)
 
     def _apply(self, layout: Layout) -> None:
         if (tab := self._shown()) is None:
             return
-        tab.arrange_afresh()
+        tab.reset_arrangement()
         for name, dock in tab.docks.items():
-            if dock is not tab.coverage:  # which is there only where it has something to show
+            if dock is not tab.coverage:  # it shows itself for datasets only
                 dock.setVisible(name in layout.shown)
         tab.hide_requests()
-        tab.area.resizeDocks([tab.docks[layout.front]], [tab.height() * layout.foot // 100], Qt.Orientation.Vertical)
+        tab.area.resizeDocks([tab.docks[layout.front]], [tab.height() * layout.bottom // 100], Qt.Orientation.Vertical)
         tab.docks[layout.front].raise_()
 
-    # ---- what the user saves -----------------------------------------------------------------------------------
+    # ---- saved layouts -----------------------------------------------------------------------------------------
 
     def names(self) -> list[str]:
         """The names of the saved layouts, sorted."""
@@ -112,7 +111,7 @@ class Layouts(QObject):
         dialog = QInputDialog(self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle("Save Layout")
-        dialog.setLabelText("Name of this arrangement of panels; a layout of that name is replaced:")
+        dialog.setLabelText("Name of the layout; an existing one of that name is replaced:")
         dialog.setComboBoxItems(self.names())
         dialog.setComboBoxEditable(True)
         dialog.setTextValue("")
@@ -120,48 +119,48 @@ class Layouts(QObject):
         dialog.open()
 
     def save(self, name: str) -> None:
-        """Save the arrangement of the tab that is shown under a name, in the place of another of that name."""
+        """Save the arrangement of the tab shown; this replaces a layout of the same name."""
         tab, name = self._shown(), name.strip()
         if tab is not None and name:
             state = b64encode(tab.arrangement().data()).decode("ascii")
             others = [each for each in self._saved().items() if each[0] != name]
-            self._store(dict([*others, (name, state)][-MOST:]))
+            self._store(dict([*others, (name, state)][-MAX_LAYOUTS:]))
 
     def choose(self, name: str, _: bool = False) -> None:
-        """Arrange the tab that is shown as was saved under a name."""
+        """Apply a saved layout to the tab shown."""
         tab = self._shown()
         if tab is None:
             return
         if not tab.restore(_state(self._saved().get(name, ""))):
-            tab.document.said.emit(f"The layout “{visible(name)}” was saved by another version of this program.")
+            tab.document.reported.emit(f"The layout “{visible(name)}” was saved by another version of this program.")
 
     def remove(self, name: str, _: bool = False) -> None:
-        """Forget the layout of a name."""
+        """Remove a saved layout."""
         self._store({each: state for each, state in self._saved().items() if each != name})
 
     def _saved(self) -> dict[str, str]:
         try:
-            stored: Any = json.loads(self._settings.text(STORED) or "{}")
+            stored: Any = json.loads(self._settings.text(SETTING) or "{}")
         except (ValueError, RecursionError):
             return {}
         found = stored.items() if isinstance(stored, dict) else ()
         return {name: state for name, state in found if isinstance(state, str)}
 
     def _store(self, saved: dict[str, str]) -> None:
-        self._settings.set_text(STORED, json.dumps(saved))
+        self._settings.set_text(SETTING, json.dumps(saved))
 
     def _fill(self) -> None:
-        for action in self._own:
+        for action in self._menu_items:
             self.menu.removeAction(action)
         names = self.names()
         removing = QMenu("&Remove", self.menu)
-        self._own = [self.menu.addSeparator()]
+        self._menu_items = [self.menu.addSeparator()]
         for name in names:
             words = escaped(short(visible(name)))
-            self._own.append(self.menu.addAction(words, partial(self.choose, name)))
+            self._menu_items.append(self.menu.addAction(words, partial(self.choose, name)))
             removing.addAction(words, partial(self.remove, name))
         if names:
-            self._own.append(self.menu.addMenu(removing))
+            self._menu_items.append(self.menu.addMenu(removing))
 
 
 def _state(stored: str) -> QByteArray:

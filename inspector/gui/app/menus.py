@@ -1,4 +1,4 @@
-"""The menus whose entries are not fixed: recent files, samples, copying, panels, bytes a row, theme."""
+"""The menus with variable content: recent files, samples, Copy As, panels, bytes per row, theme; context menus."""
 
 from __future__ import annotations
 
@@ -21,52 +21,54 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
 
-class Owner(Protocol):
-    """What these menus ask of the window."""
+class MenuWindow(Protocol):
+    """The part of the window that these menus use."""
 
     settings: Settings
 
     def open_location(self, location: str) -> None:
         """Open one location."""
 
-    def copy_as(self, how: CopyFormat) -> None:
-        """Copy the selected bytes in a form."""
+    def copy_as(self, copy_format: CopyFormat) -> None:
+        """Copy the selected bytes in a format."""
 
     def tab(self) -> Tab | None:
-        """The tab that is shown."""
+        """The tab shown, or None."""
 
 
 class Menus:
-    """Adds those menus and fills them when they are opened."""
+    """Adds these menus to the menus of fixed actions, and fills them when they open."""
 
-    def __init__(self, owner: Owner, parent: QWidget, menus: dict[str, QMenu], fixed: dict[str, QAction]) -> None:
-        self._owner = owner
+    def __init__(
+        self, window: MenuWindow, parent: QWidget, menus: dict[str, QMenu], actions: dict[str, QAction]
+    ) -> None:
+        self._window = window
         self._parent = parent
-        self._fixed = fixed
+        self._actions = actions
         file, edit, view = menus["File"], menus["Edit"], menus["View"]
-        before = fixed["paste_locations"]
+        before = actions["paste_locations"]
         self.recent = QMenu("Open &Recent", parent)
         self.samples = QMenu("Open &Sample", parent)
         self.panels = QMenu("&Panels", parent)
-        self.rows = ChoiceMenu("&Bytes per Row", preferences.BYTES_PER_ROW, owner.settings, parent)
-        self.themes = ChoiceMenu("&Theme", preferences.THEME, owner.settings, parent)
+        self.rows = ChoiceMenu("&Bytes per Row", preferences.BYTES_PER_ROW, window.settings, parent)
+        self.themes = ChoiceMenu("&Theme", preferences.THEME, window.settings, parent)
         self.copying = QMenu("Copy &As", parent)
         for menu in (self.recent, self.samples):
             file.insertMenu(before, menu)
-        edit.insertMenu(fixed["select_all"], self.copying)
+        edit.insertMenu(actions["select_all"], self.copying)
         for menu in (self.panels, self.rows, self.themes):
             view.addMenu(menu)
-        owner.settings.changed.connect(self._mark)
-        self._mark()
+        window.settings.changed.connect(self._check_arrows)
+        self._check_arrows()
         self.recent.aboutToShow.connect(self._fill_recent)
         self.panels.aboutToShow.connect(self._fill_panels)
         for path in samples():
-            self._add(self.samples, path.name, partial(owner.open_location, str(path)))
-        for how in CopyFormat:
-            self._add(self.copying, how.value, partial(owner.copy_as, how))
+            self._add(self.samples, path.name, partial(window.open_location, str(path)))
+        for copy_format in CopyFormat:
+            self._add(self.copying, copy_format.value, partial(window.copy_as, copy_format))
 
-    def _mark(self, _: str = "") -> None:
-        self._fixed["show_arrows"].setChecked(self._owner.settings.get(preferences.ARROWS))
+    def _check_arrows(self, _: str = "") -> None:
+        self._actions["show_arrows"].setChecked(self._window.settings.get(preferences.ARROWS))
 
     def _add(self, menu: QMenu, text: str, call: Callable[[], object]) -> QAction:
         action = menu.addAction(escaped(text))
@@ -75,44 +77,44 @@ class Menus:
 
     def _fill_recent(self) -> None:
         self.recent.clear()
-        for location in self._owner.settings.recent:
-            self._add(self.recent, visible(location), partial(self._owner.open_location, location))
+        for location in self._window.settings.recent:
+            self._add(self.recent, visible(location), partial(self._window.open_location, location))
         if self.recent.isEmpty():
-            self.recent.addAction("Nothing Yet").setEnabled(False)
+            self.recent.addAction("No Recent Files").setEnabled(False)
             return
         self.recent.addSeparator()
-        self._add(self.recent, "Clear", self._owner.settings.clear_recent)
+        self._add(self.recent, "Clear", self._window.settings.clear_recent)
 
     def _fill_panels(self) -> None:
         self.panels.clear()
-        tab = self._owner.tab()
+        tab = self._window.tab()
         if tab is None:
-            self.panels.addAction("No Archive Is Shown").setEnabled(False)
+            self.panels.addAction("No Archive Open").setEnabled(False)
             return
         for dock in tab.docks.values():
             self.panels.addAction(dock.toggleViewAction())
         self.panels.addSeparator()
-        self._add(self.panels, "Put Back in Place", tab.arrange_afresh)
+        self._add(self.panels, "Reset Positions", tab.reset_arrangement)
 
-    def show_members_menu(self, place: QPoint) -> None:
-        """The context menu of the members, at a place of the screen."""
+    def show_members_menu(self, position: QPoint) -> None:
+        """Open the context menu of the members at a screen position."""
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for name in ("show_content", "extract", "open_elsewhere", "copy"):
-            menu.addAction(self._fixed[name])
-        menu.popup(place)
+            menu.addAction(self._actions[name])
+        menu.popup(position)
 
-    def show_bytes_menu(self, place: QPoint) -> None:
-        """The context menu of the bytes, at a place of the screen."""
+    def show_bytes_menu(self, position: QPoint) -> None:
+        """Open the context menu of the bytes at a screen position."""
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(self._fixed["copy"])
+        menu.addAction(self._actions["copy"])
         menu.addMenu(self.copying)
-        menu.addAction(self._fixed["select_all"])
+        menu.addAction(self._actions["select_all"])
         menu.addSeparator()
-        menu.addAction(self._fixed["edit_bytes"])
+        menu.addAction(self._actions["edit_bytes"])
         menu.addSeparator()
-        menu.addAction(self._fixed["follow"])
-        menu.addAction(self._fixed["go_to"])
-        menu.addAction(self._fixed["find_bytes"])
-        menu.popup(place)
+        menu.addAction(self._actions["follow"])
+        menu.addAction(self._actions["go_to"])
+        menu.addAction(self._actions["find_bytes"])
+        menu.popup(position)

@@ -1,4 +1,4 @@
-"""The panes of a tab for the keyboard: from one to the next, straight to one, and a frame around where one is."""
+"""Keyboard focus among the panes of a tab: next, previous, a given one; and a frame around the focused pane."""
 
 from __future__ import annotations
 
@@ -15,43 +15,42 @@ ORDER = (
     *("Coverage", "Members", "Structure", "", "Byte"),
     *("Findings", "Digests", "Header", "Changes", "Repair", "Requests"),
 )
-"""The panes in turn, by the names of their docks; the bytes have none."""
-FRAME = 2
-"""Pixels of the frame."""
+"""The order of the panes, by the names of their docks; the hex view has none."""
+FRAME_PX = 2
 _MOVES = frozenset((QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide))
 
 
-class Frame(QWidget):
-    """A line around the pane that the keyboard works in. The bytes have their own mark, so they need none."""
+class FocusFrame(QWidget):
+    """A frame around the focused pane. The hex view marks its focus itself."""
 
     def __init__(self, area: QMainWindow) -> None:
         super().__init__(area)
         self._area = area
-        self.around: QWidget | None = None
+        self.pane: QWidget | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
 
     def show_around(self, pane: QWidget | None) -> None:
-        """Lie around a pane, or nowhere."""
-        if pane is not self.around:
-            if self.around is not None:
-                self.around.removeEventFilter(self)
-            self.around = pane
+        """FocusFrame a pane; None hides the frame."""
+        if pane is not self.pane:
+            if self.pane is not None:
+                self.pane.removeEventFilter(self)
+            self.pane = pane
             if pane is not None:
                 pane.installEventFilter(self)
         self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt override: follow the pane."""
-        # What hides with the window needs no frame; a window that is being destroyed must not be touched.
-        if watched is self.around and event.type() in _MOVES and self._area.isVisible():
+        # Ignore panes that hide with the window: one that is being destroyed must not be touched.
+        if watched is self.pane and event.type() in _MOVES and self._area.isVisible():
             self._place()
         return False
 
     def _place(self) -> None:
-        area, pane = self._area, self.around
-        # What floats is a window of its own, which is marked as the active one.
+        area, pane = self._area, self.pane
+        # A floating pane is a window of its own, whose title bar shows the focus.
         if pane is None or not pane.isVisible() or pane.window() is not area.window():
             self.hide()
             return
@@ -66,16 +65,16 @@ class Frame(QWidget):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self.palette().color(QPalette.ColorRole.Highlight))
             width, height = self.width(), self.height()
-            painter.drawRect(0, 0, width, FRAME)
-            painter.drawRect(0, height - FRAME, width, FRAME)
-            painter.drawRect(0, FRAME, FRAME, height - 2 * FRAME)
-            painter.drawRect(width - FRAME, FRAME, FRAME, height - 2 * FRAME)
+            painter.drawRect(0, 0, width, FRAME_PX)
+            painter.drawRect(0, height - FRAME_PX, width, FRAME_PX)
+            painter.drawRect(0, FRAME_PX, FRAME_PX, height - 2 * FRAME_PX)
+            painter.drawRect(width - FRAME_PX, FRAME_PX, FRAME_PX, height - 2 * FRAME_PX)
         finally:
             painter.end()
 
 
 class PaneFocus(QObject):
-    """What the actions call."""
+    """The actions that move the focus among panes."""
 
     def __init__(
         self, document: Document, area: QMainWindow, hex_pane: HexPane, docks: Mapping[str, QDockWidget]
@@ -85,22 +84,22 @@ class PaneFocus(QObject):
         self._area = area
         self._hex = hex_pane
         self._docks = docks
-        self.frame = Frame(area)
+        self.frame = FocusFrame(area)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        app.focusChanged.connect(self._mark)
+        app.focusChanged.connect(self._frame_focus)
 
-    def every(self) -> list[QWidget]:
-        """The panes that can be seen, in turn."""
+    def panes(self) -> list[QWidget]:
+        """The visible panes, in order."""
         found = [self._hex if not name else self._docks[name].widget() for name in ORDER]
         return [pane for pane in found if pane is not None and pane.isVisible() and not pane.visibleRegion().isEmpty()]
 
-    def _at(self, focus: QWidget | None) -> QWidget | None:
-        """The pane that holds a widget."""
-        return next((pane for pane in self.every() if focus is pane or (focus and pane.isAncestorOf(focus))), None)
+    def _pane_of(self, focus: QWidget | None) -> QWidget | None:
+        """The pane that contains a widget."""
+        return next((pane for pane in self.panes() if focus is pane or (focus and pane.isAncestorOf(focus))), None)
 
     def _step(self, step: int) -> None:
-        panes, here = self.every(), self._at(QApplication.focusWidget())
+        panes, here = self.panes(), self._pane_of(QApplication.focusWidget())
         at = panes.index(here) if here is not None else -step
         panes[(at + step) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -113,18 +112,18 @@ class PaneFocus(QObject):
         self._step(-1)
 
     def go_to_panel(self, name: str) -> None:
-        """Show a panel, in front of others, and move the keyboard to it."""
+        """Show a panel in front of others and focus it."""
         dock = self._docks[name]
         panel = dock.widget()
         if panel is None or not dock.toggleViewAction().isVisible():
-            self._document.said.emit(f"Nothing to show in the panel {dock.windowTitle()} of this archive.")
+            self._document.reported.emit(f"The {dock.windowTitle()} panel has nothing to show for this archive.")
             return
         dock.show()
         dock.raise_()
         panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _mark(self, _: QWidget | None, now: QWidget | None) -> None:
+    def _frame_focus(self, _: QWidget | None, now: QWidget | None) -> None:
         if now is None or not self._area.isAncestorOf(now):
             self.frame.show_around(None)
             return
-        self.frame.show_around(None if now is self._hex.hex else self._at(now))
+        self.frame.show_around(None if now is self._hex.hex else self._pane_of(now))

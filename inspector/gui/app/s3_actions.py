@@ -1,4 +1,4 @@
-"""Locations on S3: asking for one, browsing, and what may help when one cannot be read."""
+"""The actions for S3: open a location, browse, and retry after an error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QDialog, QWidget
 from inspector.gui.app.check_lists import CheckLists
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.layer_reader import when_read
 from inspector.gui.document.session import Sides
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.status_line import StatusLine
@@ -28,57 +27,57 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.protocol.requests import BrowseRequests
 
 
-class Opens(Protocol):
-    """What these actions ask of the window."""
+class S3Window(Protocol):
+    """The part of the window that these actions use."""
 
     settings: Settings
     tabs: Tabs
-    checks: CheckLists
-    line: StatusLine
+    check_lists: CheckLists
+    status_line: StatusLine
 
     def open_location(self, location: str) -> None:
         """Open one location."""
 
     def reload(self) -> None:
-        """Read the location of the tab that is shown again, with what is pending."""
+        """Reload the location of the tab shown and keep its pending changes."""
 
     def reopen(self) -> None:
-        """Open the location of the tab that is shown anew."""
+        """Close the tab shown and open its location again."""
 
 
 class S3Actions(QObject):
-    """``owner`` is the window, which is ``parent`` too."""
+    """The actions. ``window`` and ``parent`` are both the window."""
 
-    def __init__(self, owner: Opens, parent: QWidget) -> None:
+    def __init__(self, window: S3Window, parent: QWidget) -> None:
         super().__init__(parent)
-        self._owner = owner
+        self._window = window
         self._parent = parent
         self._clients: list[Client[BrowseRequests]] = []
         self._totals: RequestTotals | None = None
-        self.connections = Connections(owner.settings)
-        owner.tabs.currentChanged.connect(self._follow)
+        self.connections = Connections(window.settings)
+        window.tabs.currentChanged.connect(self._show_totals)
 
     def end(self) -> None:
-        """End the work of dialogs that are still open."""
+        """Close the workers of dialogs that are still open."""
         for client in self._clients:
             client.close()
 
-    def dress(self, tab: Tab) -> None:
-        """Read a tab again where it asks for that, and do what may help it."""
-        tab.banner.reopen.connect(self._owner.reload)
-        tab.remedies.wanted.connect(partial(self._help, tab))
+    def attach(self, tab: Tab) -> None:
+        """Connect the reload and error actions of a new tab."""
+        tab.banner.reopen.connect(self._window.reload)
+        tab.error_actions.chosen.connect(partial(self._run_error_action, tab))
 
-    def _follow(self) -> None:
-        """Tell at the foot of the window what the tab that is shown has cost."""
-        tab = self._owner.tabs.shown()
+    def _show_totals(self) -> None:
+        """Show the request totals of the tab shown in the status line."""
+        tab = self._window.tabs.shown()
         if self._totals is None:
-            if tab is None or not tab.requests.is_remote:
+            if tab is None or not tab.request_watch.is_remote:
                 return
-            from inspector.gui.panels.requests import RequestTotals  # most people have no use for it
+            from inspector.gui.panels.requests import RequestTotals  # only for archives on S3
 
             self._totals = RequestTotals()
-            self._owner.line.addPermanentWidget(self._totals)
-        self._totals.follow(tab.requests if tab is not None else None)
+            self._window.status_line.addPermanentWidget(self._totals)
+        self._totals.follow(tab.request_watch if tab is not None else None)
 
     # ---- opening -----------------------------------------------------------------------------------------------
 
@@ -92,28 +91,28 @@ class S3Actions(QObject):
         dialog = OpenLocationDialog(self._parent, self.connections, location)
         dialog.chosen.connect(self.open)
         dialog.browseRequested.connect(self._browse)
-        self._keep(dialog, dialog.client)
+        self._track(dialog, dialog.client)
         return dialog
 
-    def _keep(self, dialog: QDialog, client: Client[BrowseRequests]) -> None:
+    def _track(self, dialog: QDialog, client: Client[BrowseRequests]) -> None:
         self._clients.append(client)
         dialog.finished.connect(lambda: self._clients.remove(client))
 
     def open(self, location: str, connection: Connection) -> Tab | None:
-        """Open a location with a connection, anew where it is open with another one; gives its tab."""
+        """Open a location with a connection; reopen it if it is open with another one. Return its tab."""
         if is_s3(location):
             self.connections.remember(location, connection)
-        self._owner.open_location(location)
-        tab = self._owner.tabs.shown()
+        self._window.open_location(location)
+        tab = self._window.tabs.shown()
         if tab is not None and is_s3(tab.document.location) and tab.document.connection != connection:
-            self._owner.reopen()
-        return self._owner.tabs.shown()
+            self._window.reopen()
+        return self._window.tabs.shown()
 
     # ---- browsing ----------------------------------------------------------------------------------------------
 
     def browse(self) -> None:
-        """List what lies where the tab that is shown is, or ask where."""
-        tab = self._owner.tabs.shown()
+        """Browse the folder of the archive shown, or ask for a location."""
+        tab = self._window.tabs.shown()
         location = tab.document.location if tab is not None else ""
         if tab is not None and is_s3(location):
             self._browse(location.rpartition("/")[0] + "/", tab.document.connection)
@@ -127,38 +126,38 @@ class S3Actions(QObject):
             self.connections.remember(location, connection)
         tab = BrowserTab(self.connections, location, connection)
         tab.openRequested.connect(self.open)
-        tab.checkRequested.connect(self._owner.checks.check)
+        tab.checkRequested.connect(self._window.check_lists.check)
         tab.extractRequested.connect(self._extract)
-        self._owner.tabs.insert_side(tab)
+        self._window.tabs.insert_side(tab)
 
     @property
     def sides(self) -> Sides:
-        """What lists what was listed in an earlier session."""
-        return {"browser": lambda kept: self._browse(kept.location, self.connections.known(kept.location))}
+        """Functions that reopen a browser tab of a stored session."""
+        return {"browser": lambda saved: self._browse(saved.location, self.connections.known(saved.location))}
 
     def _extract(self, location: str, connection: Connection) -> None:
         tab = self.open(location, connection)
         if tab is not None:
-            when_read(tab.document, tab.extracting.extract)
+            tab.document.when_ready(tab.extract_flow.extract)
 
-    # ---- what may help -----------------------------------------------------------------------------------------
+    # ---- error actions -----------------------------------------------------------------------------------------
 
-    def _help(self, tab: Tab, remedy: ErrorAction) -> None:
+    def _run_error_action(self, tab: Tab, action: ErrorAction) -> None:
         from inspector.operations.protocol.browse_views import ErrorAction
 
         location, connection = tab.document.location, tab.document.connection
-        if remedy is ErrorAction.RELOAD:
-            self._owner.reload()
-        elif remedy is ErrorAction.BROWSE:
+        if action is ErrorAction.RELOAD:
+            self._window.reload()
+        elif action is ErrorAction.BROWSE:
             self._browse(location, connection)
-        elif remedy is ErrorAction.CONNECTION:
+        elif action is ErrorAction.CONNECTION:
             dialog = self._ask(location)
             dialog.show_connection(connection)
             dialog.open()
         else:
-            if remedy is ErrorAction.UNSIGNED:
+            if action is ErrorAction.UNSIGNED:
                 connection = replace(connection, anonymous=True, profile="")
-            elif remedy is ErrorAction.REGION:
-                connection = replace(connection, region=tab.remedies.region)
+            elif action is ErrorAction.REGION:
+                connection = replace(connection, region=tab.error_actions.region)
             self.connections.remember(location, connection)
-            self._owner.reopen()
+            self._window.reopen()

@@ -1,4 +1,4 @@
-"""Keeping what is open in the window, offering it at the next start, and going where one was."""
+"""Store the open tabs of a window, and offer to reopen them at the next start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.start_page import StartPage
 from inspector.gui.app.tabs import Tabs
-from inspector.gui.document.session import NOTHING, OpenTab, Session, Slots
+from inspector.gui.document.session import NO_SESSION, OpenTab, Session, SessionFiles
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.gui.tabs.side_tab import SideTab
@@ -18,12 +18,12 @@ from inspector.gui.tabs.side_tab import SideTab
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
-PAUSE = 1_000
-"""Milliseconds in which several changes are kept as one."""
+DEBOUNCE_MS = 1_000
+"""Changes within this time are stored together."""
 
 
 class Sessions(QObject):
-    """The session of a window. Nothing is kept before it is begun: pictures and tests are no sessions."""
+    """The session of a window. Nothing is stored before ``begin``, which screenshots and tests do not call."""
 
     def __init__(
         self,
@@ -39,64 +39,64 @@ class Sessions(QObject):
         self._page = page
         self._reopen = reopen
         self._say = say
-        self._slots: Slots | None = None
-        self._kept = NOTHING
-        self.last = NOTHING
+        self._files: SessionFiles | None = None
+        self._last_stored = NO_SESSION
+        self.last = NO_SESSION
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(PAUSE)
-        self._timer.timeout.connect(self.keep)
+        self._timer.setInterval(DEBOUNCE_MS)
+        self._timer.timeout.connect(self.store)
         page.sessionWanted.connect(self.reopen_session)
 
-    # ---- the beginning and the end -----------------------------------------------------------------------------
+    # ---- start and end -----------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Look for the last session and offer it; from now on what is open here is kept."""
-        self._slots = Slots(self._settings.folder / "sessions")
-        self.last = self._slots.take()
+        """Offer the last session, and store the open tabs from now on."""
+        self._files = SessionFiles(self._settings.folder / "sessions")
+        self.last = self._files.take()
         self._offer()
-        self._tabs.currentChanged.connect(self.change)
-        self._tabs.tabBar().tabMoved.connect(self.change)
-        self._tabs.sideChanged.connect(self.change)
+        self._tabs.currentChanged.connect(self.store_soon)
+        self._tabs.tabBar().tabMoved.connect(self.store_soon)
+        self._tabs.sideChanged.connect(self.store_soon)
 
     def start(self) -> None:
-        """Open the last session where that is set. After a crash it is only offered: it may crash again."""
+        """Reopen the last session if the settings say so. After a crash only offer it: it may crash again."""
         wanted = self._settings.get(preferences.AT_START) == preferences.LAST_SESSION
         if wanted and self.last.tabs and self.last.ended:
             self.reopen_session()
 
     def end(self) -> None:
-        """Keep what is open for the next start, if anything has been."""
-        if self._slots is not None:
+        """Store the open tabs for the next start, unless nothing was ever open."""
+        if self._files is not None:
             self._timer.stop()
-            if self._tabs.every() or self._kept is not NOTHING:
-                self._slots.keep(self._now(ended=True))
-            self._slots.leave()
-            self._slots = None
+            if self._tabs.widgets() or self._last_stored is not NO_SESSION:
+                self._files.store(self._current(ended=True))
+            self._files.release()
+            self._files = None
 
-    # ---- keeping -----------------------------------------------------------------------------------------------
+    # ---- storing -----------------------------------------------------------------------------------------------
 
-    def dress(self, tab: Tab) -> None:
-        """Keep where one is in a tab."""
-        tab.document.selected.connect(self.change)
+    def attach(self, tab: Tab) -> None:
+        """Store the session when the caret of a tab moves."""
+        tab.document.selected.connect(self.store_soon)
 
-    def change(self, *_: object) -> None:
-        """Keep what is open soon: also a crash shall not lose it."""
-        if self._slots is not None and not self._timer.isActive():
+    def store_soon(self, *_: object) -> None:
+        """Store the open tabs soon, so that a crash does not lose them."""
+        if self._files is not None and not self._timer.isActive():
             self._timer.start()
 
-    def keep(self) -> None:
-        """Keep what is open now."""
-        now = self._now(ended=False)
-        if self._slots is not None and now != self._kept:
-            self._kept = now
-            self._slots.keep(now)
+    def store(self) -> None:
+        """Store the open tabs now."""
+        now = self._current(ended=False)
+        if self._files is not None and now != self._last_stored:
+            self._last_stored = now
+            self._files.store(now)
 
-    def _now(self, *, ended: bool) -> Session:
-        every = [(tab, kept) for tab in self._tabs.every() if (kept := _kept(tab)) is not None and kept.fits]
+    def _current(self, *, ended: bool) -> Session:
+        every = [(tab, saved) for tab in self._tabs.widgets() if (saved := _saved(tab)) is not None and saved.fits]
         shown = self._tabs.currentWidget()
         current = next((at for at, (tab, _) in enumerate(every) if tab is shown), 0)
-        return Session(tuple(kept for _, kept in every), current, ended)
+        return Session(tuple(saved for _, saved in every), current, ended)
 
     # ---- reopening ---------------------------------------------------------------------------------------------
 
@@ -109,17 +109,17 @@ class Sessions(QObject):
             self._page.offer_session(self.last.words, "The last session ended unexpectedly.")
 
     def reopen_session(self) -> None:
-        """Reopen the tabs of the last session, and go where one was."""
+        """Reopen the tabs of the last session at their carets."""
         if not self.last.tabs:
-            self._say("There is no session to reopen: it is open already, or it had no tabs.")
+            self._say("No session to reopen: it is open already, or it had no tabs.")
             return
-        last, self.last = self.last, NOTHING
+        last, self.last = self.last, NO_SESSION
         self._offer()
         self._reopen(last.tabs, last.current)
 
 
-def _kept(widget: QWidget) -> OpenTab | None:
-    """What is kept of a tab, None for nothing."""
+def _saved(widget: QWidget) -> OpenTab | None:
+    """A tab as stored in a session; None for a tab that is not stored."""
     return widget.kept if isinstance(widget, SideTab) else _open_tab(cast("Tab", widget))
 
 
@@ -127,7 +127,7 @@ def _open_tab(tab: Tab) -> OpenTab:
     document, view = tab.document, tab.hex_pane.hex
     caret = document.selection.caret
     start, stop = view.selection()
-    if not start <= caret <= stop:  # the view shows another layer, or has not followed yet
+    if not start <= caret <= stop:  # the view shows another layer, or is not updated yet
         start = stop = caret
     if start == stop:
         start = stop = caret

@@ -1,4 +1,4 @@
-"""What is shown while nothing is open: recent files, samples to try, and where to drop."""
+"""The page shown while no tab is open: recent files, samples to try, and a drop area."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, sentence_label
 from inspector.resources import resource, samples
 
-WIDTH = 1500
-"""The most pixels that the page takes: in this width what is said of most samples can be read in full."""
-COLUMNS = 2
-"""Columns of samples."""
+MAX_WIDTH_PX = 1500
+"""The most pixels of the page: at this width most notes on samples fit."""
+SAMPLE_COLUMNS = 2
 _README_COLUMNS = ("sample", "what it is", "state")
 
 
 def sample_notes(readme: Path) -> dict[str, str]:
-    """What the samples' own table says of each by its name; empty where there is no table."""
+    """The note on each sample, by file name, from the table in the samples' README; empty if there is no README."""
     try:
         lines = readme.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -35,8 +34,8 @@ def sample_notes(readme: Path) -> dict[str, str]:
     return found
 
 
-def _above(location: str) -> str:
-    """What a location lies in."""
+def _parent_of(location: str) -> str:
+    """The folder or prefix of a location."""
     return location.rstrip("/").rpartition("/")[0] if "://" in location else str(Path(location).parent)
 
 
@@ -44,13 +43,13 @@ class StartPage(QScrollArea):
     """The start page.
 
     Signals:
-        chosen(str): a location is to be opened.
-        wanted(): the user wants to choose files.
-        sessionWanted(): the user wants what was open last.
+        chosen(str): the user chose a location to open.
+        openWanted(): the user wants to choose files.
+        sessionWanted(): the user wants to reopen the last session.
     """
 
     chosen = Signal(str)
-    wanted = Signal()
+    openWanted = Signal()
     sessionWanted = Signal()
 
     def __init__(self) -> None:
@@ -61,17 +60,17 @@ class StartPage(QScrollArea):
         self._recent = QGridLayout()
         self._samples = QGridLayout()
         page = QWidget()
-        page.setMaximumWidth(WIDTH)
+        page.setMaximumWidth(MAX_WIDTH_PX)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(32, 36, 32, 32)
         layout.setSpacing(18)
-        layout.addLayout(self._head())
+        layout.addLayout(self._header())
         layout.addWidget(self._drop_area())
         layout.addWidget(self._session_area())
         columns = QHBoxLayout()
         columns.setSpacing(28)
         columns.addLayout(self._column("Recent", self._recent), 1)
-        columns.addLayout(self._column("Samples to try", self._samples), COLUMNS)
+        columns.addLayout(self._column("Samples to try", self._samples), SAMPLE_COLUMNS)
         layout.addLayout(columns)
         layout.addStretch(1)
         outer = QWidget()
@@ -87,7 +86,7 @@ class StartPage(QScrollArea):
         outer.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See QObject: the lists follow the first paint, which does not wait for them."""
+        """Qt override: fill the lists after the first paint, which does not wait for them."""
         if event.type() is QEvent.Type.Paint and not self._was_painted:
             self._was_painted = True
             QTimer.singleShot(0, self, self._show_lists)
@@ -99,10 +98,10 @@ class StartPage(QScrollArea):
         if self._was_painted:
             self._list_recent()
 
-    def offer_session(self, words: str, note: str) -> None:
-        """Offer to open what was open last, in words, with a note on how it ended; nothing where there are none."""
-        self._session_words.setText(f"{words}. {note}".strip() if note else words)
-        self._session.setVisible(bool(words))
+    def offer_session(self, text: str, note: str) -> None:
+        """Offer to reopen the last session, described by ``text``, with a note on how it ended; empty for no offer."""
+        self._session_text.setText(f"{text}. {note}".strip() if note else text)
+        self._session.setVisible(bool(text))
 
     def _show_lists(self) -> None:
         self._list_recent()
@@ -110,24 +109,24 @@ class StartPage(QScrollArea):
         order = list(notes)
         paths = sorted(samples(), key=lambda path: order.index(path.name) if path.name in notes else len(order))
         self.sample_entries = [self._entry(str(path), notes.get(path.name, "")) for path in paths]
-        self._fill(self._samples, self.sample_entries, COLUMNS, "No samples came with this installation.")
+        self._fill(self._samples, self.sample_entries, SAMPLE_COLUMNS, "No samples came with this installation.")
 
     def _list_recent(self) -> None:
-        entries = [self._entry(location, _above(location)) for location in self._locations]
+        entries = [self._entry(location, _parent_of(location)) for location in self._locations]
         self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
 
-    def _head(self) -> QHBoxLayout:
+    def _header(self) -> QHBoxLayout:
         mark = Picture(program_icon(), 56)
         title = QLabel("Archive Inspector")
         font = title.font()
         font.setPointSizeF(font.pointSizeF() * 1.9)
         title.setFont(font)
-        words = sentence_label("See what every byte of a CAF, RCA, TACO or datas3t archive means.")
-        words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
+        subtitle = sentence_label("See what every byte of a CAF, RCA, TACO or datas3t archive means.")
+        subtitle.setForegroundRole(subtitle.palette().ColorRole.PlaceholderText)
         text = QVBoxLayout()
         text.setSpacing(2)
         text.addWidget(title)
-        text.addWidget(words)
+        text.addWidget(subtitle)
         head = QHBoxLayout()
         head.setSpacing(16)
         head.addWidget(mark)
@@ -139,23 +138,23 @@ class StartPage(QScrollArea):
         area.setObjectName("drop")
         area.setStyleSheet("#drop { border: 1px dashed palette(placeholder-text); border-radius: 6px; }")
         picture = Picture(icon("drop"), 24)
-        words = QLabel("Drop files or a folder here, or paste a path or an s3:// address")
-        words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
+        text = QLabel("Drop files or a folder here, or paste a path or an s3:// address")
+        text.setForegroundRole(text.palette().ColorRole.PlaceholderText)
         button = QPushButton(icon("open"), "Open…")
         button.setAutoDefault(True)
-        button.clicked.connect(self.wanted)
+        button.clicked.connect(self.openWanted)
         layout = QHBoxLayout(area)
         layout.setContentsMargins(18, 18, 18, 18)
         layout.setSpacing(12)
         layout.addWidget(picture)
-        layout.addWidget(words, 1)
+        layout.addWidget(text, 1)
         layout.addWidget(button)
         return area
 
     def _session_area(self) -> QWidget:
         self._session = QWidget()
-        self._session_words = sentence_label()
-        self._session_words.setForegroundRole(self._session_words.palette().ColorRole.PlaceholderText)
+        self._session_text = sentence_label()
+        self._session_text.setForegroundRole(self._session_text.palette().ColorRole.PlaceholderText)
         self.reopen = QPushButton(icon("reload"), "Reopen the Last Session")
         self.reopen.setAutoDefault(True)
         self.reopen.setToolTip("Reopen the tabs of the last session")
@@ -164,7 +163,7 @@ class StartPage(QScrollArea):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
         layout.addWidget(self.reopen)
-        layout.addWidget(self._session_words, 1)
+        layout.addWidget(self._session_text, 1)
         self._session.hide()
         return self._session
 
@@ -182,7 +181,7 @@ class StartPage(QScrollArea):
         column.addStretch(1)
         return column
 
-    def _fill(self, grid: QGridLayout, entries: list[QPushButton], columns: int, nothing: str) -> None:
+    def _fill(self, grid: QGridLayout, entries: list[QPushButton], columns: int, placeholder: str) -> None:
         while (item := grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
@@ -190,7 +189,7 @@ class StartPage(QScrollArea):
         for i, entry in enumerate(entries):
             grid.addWidget(entry, i % per_column, i // per_column)
         if not entries:
-            label = sentence_label(nothing)
+            label = sentence_label(placeholder)
             label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
             grid.addWidget(label, 0, 0)
         for column in range(columns):
@@ -202,16 +201,16 @@ class StartPage(QScrollArea):
         button.setAutoDefault(True)  # Enter opens it
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         name = ElidedLabel(visible(Path(location).name or location))
-        words = ElidedLabel(visible(note), Qt.TextElideMode.ElideRight)
+        text = ElidedLabel(visible(note), Qt.TextElideMode.ElideRight)
         button.setAccessibleName(f"Open {name.text()}")
         button.setToolTip(plain(visible(location) if not note else f"{visible(location)}\n{visible(note)}"))
         name.setForegroundRole(name.palette().ColorRole.Link)
-        words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
+        text.setForegroundRole(text.palette().ColorRole.PlaceholderText)
         layout = QVBoxLayout(button)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(0)
         layout.addWidget(name)
-        layout.addWidget(words)
+        layout.addWidget(text)
         button.setMinimumHeight(layout.sizeHint().height())
         button.clicked.connect(lambda: self.chosen.emit(location))
         return button

@@ -1,12 +1,13 @@
-"""One document with its panels around it: what a tab holds."""
+"""One document with its panels: the contents of a tab."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector.gui.app.actions import PANELS, without_marks
-from inspector.gui.app.floating_docks import FloatingDocks
 from inspector.gui.app.pane_focus import PaneFocus
 from inspector.gui.app.whats_this import WhatsThis
 from inspector.gui.document.checking import Checking
@@ -16,16 +17,10 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.navigation import Navigation
 from inspector.gui.document.request_watch import RequestWatch
-from inspector.gui.flows.arrows import Arrows
 from inspector.gui.flows.error_actions import ErrorActions
-from inspector.gui.flows.export import ExportFlow
-from inspector.gui.flows.extract import ExtractFlow
-from inspector.gui.flows.hex_editing import HexEditing
-from inspector.gui.flows.overlay_label import OverlayLabel
-from inspector.gui.flows.recovery import RecoveryFlow
-from inspector.gui.flows.save import SaveFlow
-from inspector.gui.flows.temp_files import TempFiles
-from inspector.gui.flows.upload_confirmation import UploadConfirmation
+from inspector.gui.flows.extract import ExtractFlow, TempFiles
+from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
+from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.panels.banner import Banner
@@ -40,28 +35,28 @@ from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.structure import StructurePanel
 
-NARROWEST = 200
-"""Pixels that the panels beside the bytes have at least."""
-WIDE = 1260
-"""Pixels from which on rows of 16 bytes fit between the panels; beneath it the panels have what 8 bytes leave."""
-ROOMY = 250
-"""Pixels of a panel at the foot in which all seven entries of a TACO header are seen."""
-LOW = 320
-"""Pixels that the panels at the foot have at most before the user gives them more."""
-VERSION = 4
-"""Of the arrangement of docks; a stored one of another version is not used."""
+MIN_SIDE_WIDTH = 200
+"""The least width of the panels at the sides."""
+WIDE_WIDTH = 1260
+"""From this width on, rows of 16 bytes fit between the panels; in narrower windows rows of 8."""
+FULL_HEADER_HEIGHT = 250
+"""The height of a bottom panel that shows all seven entries of a TACO header."""
+MAX_BOTTOM_HEIGHT = 320
+"""The greatest initial height of the bottom panels."""
+DOCKS_VERSION = 4
+"""The version of the dock arrangement; a stored one of another version is ignored."""
 
 
 def _title(name: str, number: int = 0) -> str:
-    """What a panel is called, and how many there are of what it lists where there are some."""
+    """The title of a panel, with the number of its rows if there are any."""
     title = without_marks(PANELS[name])
     return f"{title} ({number:,})" if number else title
 
 
 class Tab(QWidget):
-    """A document and everything that shows it."""
+    """A document with its panels, flows and docks."""
 
-    def __init__(self, document: Document, shelter: TempDir, connections: Connections) -> None:
+    def __init__(self, document: Document, temp_dir: TempDir, connections: Connections) -> None:
         super().__init__()
         self.document = document
         document.setParent(self)
@@ -78,22 +73,22 @@ class Tab(QWidget):
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
-        self.requests = RequestWatch(document, self)
-        self.request_panel = RequestsPanel(self.requests)
-        self.remedies = ErrorActions(self.requests)
-        self.writing = SaveFlow(document, self.editing, self.banner, connections, self)
-        self.sending = UploadConfirmation(document, self.editing, self)
-        self.recovering = RecoveryFlow(document, self.editing, self.banner, self)
-        self.watching = DiskWatch(document, self.editing)
-        self.watching.reopen.connect(self.banner.reopen)
+        self.request_watch = RequestWatch(document, self)
+        self.request_panel = RequestsPanel(self.request_watch)
+        self.error_actions = ErrorActions(self.request_watch)
+        self.save_flow = SaveFlow(document, self.editing, self.banner, connections, self)
+        self.upload_confirmation = UploadConfirmation(document, self.editing, self)
+        self.recovery = RecoveryFlow(document, self.editing, self.banner, self)
+        self.disk_watch = DiskWatch(document, self.editing)
+        self.disk_watch.reopen.connect(self.banner.reopen)
         self.checking = Checking(document)
-        self.saving = ExportFlow(document, self.banner, self)
-        self.extracting = ExtractFlow(document, self.banner, self.members, self)
-        self.temp_files = TempFiles(document, shelter, self)
+        self.export_flow = ExportFlow(document, self.banner, self)
+        self.extract_flow = ExtractFlow(document, self.banner, self.members, self)
+        self.temp_files = TempFiles(document, temp_dir, self)
         self.navigation = Navigation(document, self.hex_pane)
         self.arrows = Arrows(document, self.hex_pane.hex, self.navigation)
         self.members.drag_with(self.temp_files.files)
-        self.findings.exportRequested.connect(self.saving.ask_report)
+        self.findings.exportRequested.connect(self.export_flow.ask_report)
         self.findings.repairRequested.connect(self.plan_repairs)
         self.coverage = CoverageDock(document)
         self.area = QMainWindow()
@@ -101,7 +96,7 @@ class Tab(QWidget):
         self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
         self.area.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.area.setCentralWidget(self.hex_pane)
-        left, right, foot = (
+        left, right, bottom = (
             Qt.DockWidgetArea.LeftDockWidgetArea,
             Qt.DockWidgetArea.RightDockWidgetArea,
             Qt.DockWidgetArea.BottomDockWidgetArea,
@@ -110,12 +105,12 @@ class Tab(QWidget):
             "Members": self._dock("Members", self.members, left),
             "Structure": self._dock("Structure", self.structure, left),
             "Byte": self._dock("Byte", self.byte, right),
-            "Findings": self._dock("Findings", self.findings, foot),
-            "Digests": self._dock("Digests", self.digests, foot),
-            "Header": self._dock("Header", self.header, foot),
-            "Changes": self._dock("Changes", self.changes, foot),
-            "Repair": self._dock("Repair", self.repair, foot),
-            "Requests": self._dock("Requests", self.request_panel, foot),
+            "Findings": self._dock("Findings", self.findings, bottom),
+            "Digests": self._dock("Digests", self.digests, bottom),
+            "Header": self._dock("Header", self.header, bottom),
+            "Changes": self._dock("Changes", self.changes, bottom),
+            "Repair": self._dock("Repair", self.repair, bottom),
+            "Requests": self._dock("Requests", self.request_panel, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
@@ -124,32 +119,32 @@ class Tab(QWidget):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self.shows_requests = True
-        self._first_layout = self.area.saveState(VERSION)
+        self._first_layout = self.area.saveState(DOCKS_VERSION)
         self.floating = FloatingDocks(self.docks.values())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.banner)
-        layout.addWidget(self.remedies)
-        layout.addWidget(self.watching.message)
+        layout.addWidget(self.error_actions)
+        layout.addWidget(self.disk_watch.message)
         layout.addWidget(self.area)
         self.hex_pane.selectionChanged.connect(self.header.set_marked)
-        self.requests.kept.connect(self.hex_pane.map.setKept)
-        self.remedies.told.connect(self.note.hide)  # which says the same
-        self.editing.changed.connect(self.note.hide)  # which was about the state before
+        self.request_watch.kept.connect(self.hex_pane.map.setKept)
+        self.error_actions.shown.connect(self.note.hide)  # it shows the same message
+        self.editing.changed.connect(self.note.hide)  # its message is outdated
         self.editing.changed.connect(self._title_changes)
         self.banner.repairRequested.connect(self.plan_repairs)
-        self.changes.copyRequested.connect(self.writing.ask_copy)
-        self.changes.exportRequested.connect(self.writing.ask_export)
+        self.changes.copyRequested.connect(self.save_flow.ask_copy)
+        self.changes.exportRequested.connect(self.save_flow.ask_export)
         self.repair.changesRequested.connect(self.show_changes)
-        self.repair.copyRequested.connect(self.writing.ask_repaired)
-        self.repair.salvageRequested.connect(self.writing.ask_salvage)
+        self.repair.copyRequested.connect(self.save_flow.ask_repaired)
+        self.repair.salvageRequested.connect(self.save_flow.ask_salvage)
         document.statusChanged.connect(self._title_findings)
         self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)
 
     @property
     def settled(self) -> bool:
-        """Whether all that was asked for has arrived and is shown."""
+        """Whether all requests are answered and shown."""
         return self.document.settled and self.coverage.settled
 
     def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
@@ -177,16 +172,16 @@ class Tab(QWidget):
     # ---- arrangement -------------------------------------------------------------------------------------------
 
     def arrange(self, state: QByteArray) -> None:
-        """Put the docks where they were, or where they belong at first."""
+        """Restore an arrangement, or apply the default one if there is none."""
         if state.isEmpty() or not self.restore(state):
-            self.arrange_afresh()
+            self.reset_arrangement()
 
     def restore(self, state: QByteArray) -> bool:
-        """Put the docks where they were; whether that state is one."""
+        """Restore an arrangement of the docks; return whether it is valid."""
         if state == self.arrangement():
             return True
-        restored = self.area.restoreState(state, VERSION)
-        # Qt makes new bars of tabs, and until it deletes the old ones they are painted over what lies there now.
+        restored = self.area.restoreState(state, DOCKS_VERSION)
+        # Qt creates new tab bars; until the old ones are deleted, they are painted over the panels.
         for bar in self.area.findChildren(QTabBar):
             QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
         self.coverage.update_visibility()
@@ -194,13 +189,13 @@ class Tab(QWidget):
         return restored
 
     def hide_requests(self) -> None:
-        """A file of this computer has no requests to show; those of others are shown unless the user closes them."""
-        dock, remote = self.docks["Requests"], self.requests.is_remote
-        dock.toggleViewAction().setVisible(remote)
-        dock.setVisible(remote and self.shows_requests)
+        """Hide the Requests panel for local files; for S3, show it unless the user closed it."""
+        dock, is_remote = self.docks["Requests"], self.request_watch.is_remote
+        dock.toggleViewAction().setVisible(is_remote)
+        dock.setVisible(is_remote and self.shows_requests)
 
-    def arrange_afresh(self) -> None:
-        """Put the docks where they belong at first, in sizes that suit the window."""
+    def reset_arrangement(self) -> None:
+        """Apply the default arrangement, with sizes that suit the window."""
         self.restore(self._first_layout)
         for dock in self.docks.values():
             dock.show()
@@ -209,21 +204,21 @@ class Tab(QWidget):
         self.coverage.resize_to_bands()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
-        shares = (26, 20) if width >= WIDE else (33, 23)
-        wanted = [max(NARROWEST, width * share // 100) for share in shares]
-        self.area.resizeDocks(sides, wanted, Qt.Orientation.Horizontal)
+        shares = (26, 20) if width >= WIDE_WIDTH else (33, 23)
+        size = [max(MIN_SIDE_WIDTH, width * share // 100) for share in shares]
+        self.area.resizeDocks(sides, size, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
         self.area.resizeDocks(
-            [self.docks["Findings"]], [min(LOW, max(150, height * 24 // 100))], Qt.Orientation.Vertical
+            [self.docks["Findings"]], [min(MAX_BOTTOM_HEIGHT, max(150, height * 24 // 100))], Qt.Orientation.Vertical
         )
         self.docks["Findings"].raise_()
 
     def arrangement(self) -> QByteArray:
-        """How the docks are arranged, to be remembered: a tab that is not shown has its floating ones hidden."""
-        return self.area.saveState(VERSION)
+        """The arrangement of the docks, to be stored."""
+        return self.area.saveState(DOCKS_VERSION)
 
-    # ---- the keyboard ------------------------------------------------------------------------------------------
+    # ---- focus -------------------------------------------------------------------------------------------------
 
     def next_pane(self) -> None:
         """Move the focus to the next pane."""
@@ -234,18 +229,18 @@ class Tab(QWidget):
         self.panes.previous_pane()
 
     def filter_members(self) -> None:
-        """Move the keyboard to the filter of the members."""
+        """Focus the filter of the members."""
         self._show_dock("Members")
         self.members.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    # ---- what the actions call ---------------------------------------------------------------------------------
+    # ---- actions -----------------------------------------------------------------------------------------------
 
     def back(self) -> None:
-        """Go back."""
+        """Go back in the history."""
         self.document.step_history(-1)
 
     def forward(self) -> None:
-        """Go forward."""
+        """Go forward in the history."""
         self.document.step_history(1)
 
     def next_finding(self) -> None:
@@ -253,7 +248,7 @@ class Tab(QWidget):
         self.findings.step(1)
 
     def previous_finding(self) -> None:
-        """Show the finding before."""
+        """Show the previous finding."""
         self.findings.step(-1)
 
     def select_all(self) -> None:
@@ -266,24 +261,24 @@ class Tab(QWidget):
             self.document.open_content(self.document.selection.member)
 
     def check(self) -> None:
-        """Check everything."""
+        """Check structure and checksums."""
         self.checking.start()
 
     def plan_repairs(self, code: str = "") -> None:
-        """Plan repairs of the archive, or what the repair of a code would do."""
+        """Plan repairs of the archive, or only the repair with a code."""
         self._show_dock("Repair")
-        self._give_room("Repair")
+        self._enlarge("Repair")
         self.repair.ask(code)
         self.repair.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_header(self) -> None:
-        """Move the keyboard to the editor of the TACO header."""
+        """Focus the editor of the TACO header."""
         self._show_dock("Header")
-        self._give_room("Header")
+        self._enlarge("Header")
         self.header.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_changes(self) -> None:
-        """Move the keyboard to what is pending."""
+        """Focus the list of pending changes."""
         self._show_dock("Changes")
         self.changes.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -291,20 +286,44 @@ class Tab(QWidget):
         self.docks[name].show()
         self.docks[name].raise_()
 
-    def _give_room(self, name: str) -> None:
-        """What is worked in has to be seen in full, as far as the bytes can spare the room."""
-        wanted = min(ROOMY, self.height() * 42 // 100)
-        if self.docks[name].height() < wanted:
-            self.area.resizeDocks([self.docks[name]], [wanted], Qt.Orientation.Vertical)
+    def _enlarge(self, name: str) -> None:
+        """Enlarge a bottom panel to show it in full, up to 42 percent of the tab's height."""
+        size = min(FULL_HEADER_HEIGHT, self.height() * 42 // 100)
+        if self.docks[name].height() < size:
+            self.area.resizeDocks([self.docks[name]], [size], Qt.Orientation.Vertical)
 
     def export_report(self) -> None:
-        """Write what is known to a file."""
-        self.saving.ask_report()
+        """Export a report."""
+        self.export_flow.ask_report()
 
     def write_manifest(self) -> None:
-        """Write digests of all members beside the archive."""
-        self.saving.ask_manifest()
+        """Write a digest manifest next to the archive."""
+        self.export_flow.ask_manifest()
 
     def cancel(self) -> None:
         """Cancel the running job."""
         self.document.cancel_jobs()
+
+
+class FloatingDocks:
+    """Hides the floating docks of a tab while another tab is shown.
+
+    The window calls it when tabs change. Hide events would not do: a window being closed or destroyed hides its
+    widgets too, and by then its layout and docks must not be touched.
+    """
+
+    def __init__(self, docks: Iterable[QDockWidget]) -> None:
+        self._docks = tuple(docks)
+        self._hidden: list[QDockWidget] = []
+
+    def hide(self) -> None:
+        """Hide the visible floating docks until ``show``."""
+        self._hidden = [dock for dock in self._docks if dock.isFloating() and not dock.isHidden()]
+        for dock in self._hidden:
+            dock.hide()
+
+    def show(self) -> None:
+        """Show the docks that ``hide`` hid."""
+        for dock in self._hidden:
+            dock.show()
+        self._hidden = []

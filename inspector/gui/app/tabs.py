@@ -1,16 +1,16 @@
-"""The row of tabs, one document each: what they are called, how wide they are at least, and a list of all of them."""
+"""The row of tabs: their titles and widths, the list of all tabs, and tabs that open when first shown."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QMenu, QTabBar, QTabWidget, QToolButton, QWidget
 
 from inspector.core.names import visible
-from inspector.gui.document.session import OpenTab
+from inspector.gui.document.session import OpenTab, Sides
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.text import escaped, plain
@@ -19,16 +19,17 @@ from inspector.gui.tabs.side_tab import SideTab
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
-LEAST = 18
-"""Characters of a name that are seen at least; where tabs have no room for that the bar scrolls."""
-SCROLLER = 22
-"""Pixels of a button that scrolls the tabs."""
-LONGEST = 40
-"""The most characters of a name or of a folder."""
+
+MIN_TITLE_CHARS = 18
+"""The fewest characters of a title that stay visible; if they do not fit, the bar scrolls."""
+SCROLL_BUTTON_WIDTH = 22
+"""The width of the buttons that scroll the bar."""
+MAX_TITLE_CHARS = 40
+"""The most characters of a name, and of the folder after it."""
 
 
 class WaitingTab(SideTab):
-    """Stands for what is opened when it is shown first: a process for each of many archives is dear."""
+    """A placeholder for a tab that opens when it is first shown, as tab open archive costs a process."""
 
     def __init__(self, kept: OpenTab) -> None:
         super().__init__(kept.name)
@@ -36,15 +37,15 @@ class WaitingTab(SideTab):
 
     @property
     def kept(self) -> OpenTab:
-        """What is to be opened."""
+        """The tab to open."""
         return self._kept
 
 
 class Tabs(QTabWidget):
-    """Tabs that can be moved and closed.
+    """The row of tabs: movable, closable, with titles that tell them apart.
 
     Signals:
-        sideChanged(): what a session keeps of a tab without a document is another.
+        sideChanged(): the stored state of a tab without a document changed.
     """
 
     sideChanged = Signal()
@@ -55,8 +56,8 @@ class Tabs(QTabWidget):
         self.setTabBar(self.bar)
         self.list = AllTabs(self.bar, self)
         self.setCornerWidget(self.list)
-        self.bar.filled.connect(self.name_all)
-        self.currentChanged.connect(self.name_all)
+        self.bar.countChanged.connect(self.update_titles)
+        self.currentChanged.connect(self.update_titles)
         self.setAccessibleName("Open tabs")
         self.tabBar().setAccessibleName("Open tabs")
         self.setTabsClosable(True)
@@ -65,40 +66,40 @@ class Tabs(QTabWidget):
         self.setElideMode(Qt.TextElideMode.ElideMiddle)
 
     def shown(self) -> Tab | None:
-        """The tab that is shown."""
+        """The tab shown; None if it has no document."""
         return self.document_tab(self.currentIndex())
 
     def document_tab(self, at: int) -> Tab | None:
-        """The tab in a place, None where it shows no document."""
+        """The tab at an index; None if it has no document."""
         widget = self.widget(at)
         return None if isinstance(widget, SideTab) else cast("Tab | None", widget)
 
-    def every(self) -> list[QWidget]:
-        """All tabs from the left."""
+    def widgets(self) -> list[QWidget]:
+        """All tabs from left to right."""
         return [tab for at in range(self.count()) if (tab := self.widget(at)) is not None]
 
     def all(self) -> list[Tab]:
-        """All tabs with documents from the left."""
+        """The tabs with a document, from left to right."""
         return [tab for i in range(self.count()) if (tab := self.document_tab(i)) is not None]
 
     def sides(self) -> list[SideTab]:
-        """All tabs without documents from the left."""
+        """The tabs without a document, from left to right."""
         return [widget for i in range(self.count()) if isinstance(widget := self.widget(i), SideTab)]
 
     def insert_side(self, tab: SideTab) -> None:
-        """Put a tab without a document behind all others and show it."""
+        """Append a tab without a document and show it."""
         tab.keptChanged.connect(self.sideChanged)
         self.addTab(tab, escaped(tab.title))
         self.setCurrentWidget(tab)
 
     def insert(self, at: int, tab: Tab) -> None:
-        """Put a tab into a place and show it."""
-        tab.editing.changed.connect(self.name_all)
+        """Insert a tab and show it."""
+        tab.editing.changed.connect(self.update_titles)
         self._put(at, tab, tab.document.location)
         self.setCurrentIndex(at)
 
     def insert_waiting(self, at: int, tab: WaitingTab) -> None:
-        """Put a tab into a place where others are; it is not shown yet."""
+        """Insert a placeholder without showing it."""
         self._put(at, tab, tab.kept.location)
 
     def _put(self, at: int, tab: QWidget, location: str) -> None:
@@ -106,32 +107,32 @@ class Tabs(QTabWidget):
         self.setTabToolTip(at, plain(location))
 
     def tabInserted(self, index: int) -> None:
-        """See QTabWidget: what is dropped on a tab is for the window."""
+        """Qt override: leave drops on a tab to the window."""
         super().tabInserted(index)
         if (widget := self.widget(index)) is not None:
             leave_drops(widget)
 
     def title(self) -> str:
-        """What the tab that is shown is called, empty where there is none."""
+        """The title of the tab shown; empty if there is none."""
         widget = self.currentWidget()
         if isinstance(widget, SideTab):
             return widget.title
         tab = self.shown()
         return tab.document.name if tab is not None else ""
 
-    def name_all(self) -> None:
-        """Call every tab what tells it from the others, and mark those with changes that are not written."""
+    def update_titles(self) -> None:
+        """Update the titles so that they differ, and mark tabs with unwritten changes."""
         places = [self._location(at) for at in range(self.count())]
         names = distinct([place for place in places if place])
         for at, place in enumerate(places):
             tab, side = self.document_tab(at), self.widget(at)
             name = names.pop(0) if place else side.title if isinstance(side, SideTab) else ""
-            self.bar.call(at, name, tab is not None and tab.editing.pending is not None)
+            self.bar.set_title(at, name, tab is not None and tab.editing.pending is not None)
         shown = self.shown()
         self.window().setWindowModified(shown is not None and shown.editing.pending is not None)
 
-    def take_away(self, at: int) -> None:
-        """Remove a tab; the work of one without a document is stopped."""
+    def remove(self, at: int) -> None:
+        """Remove a tab; end the work of one without a document."""
         widget = self.widget(at)
         if isinstance(widget, SideTab):
             widget.end()
@@ -139,16 +140,16 @@ class Tabs(QTabWidget):
         if widget is not None:
             widget.deleteLater()
 
-    def place_of(self, location: str) -> int:
-        """Where the tab of a location is, -1 for nowhere."""
+    def index_of(self, location: str) -> int:
+        """The index of the tab of a location; -1 if it is not open."""
         return next((i for i in range(self.count()) if self._location(i) == location), -1)
 
     def shown_location(self) -> str:
-        """The location in the tab that is shown; empty where it shows none."""
+        """The location of the tab shown; empty if it has none."""
         return self._location(self.currentIndex())
 
     def _location(self, at: int) -> str:
-        """What is open, or is to be, in a place; empty for no document."""
+        """The location of the tab at an index, open or waiting; empty for no document."""
         widget = self.widget(at)
         if isinstance(widget, WaitingTab):
             return "" if widget.kept.side else widget.kept.location
@@ -156,12 +157,12 @@ class Tabs(QTabWidget):
         return tab.document.location if tab is not None else ""
 
     def step(self, step: int) -> None:
-        """Show the tab so many further to the right, round the end."""
+        """Show the tab ``step`` places to the right, wrapping around."""
         self.setCurrentIndex((self.currentIndex() + step) % max(1, self.count()))
 
 
 def distinct(locations: Sequence[str]) -> list[str]:
-    """What to call each location: its last part, with as much of what it lies in as tells it from one called alike."""
+    """A title for each location: its last part, and as much of its folder as tells equal names apart."""
     names = [name_of(location) for location in locations]
     alike = Counter(names)
     return [
@@ -173,7 +174,7 @@ def distinct(locations: Sequence[str]) -> list[str]:
 
 
 def _folder(location: str, locations: Sequence[str]) -> str:
-    """The folders above a location, from the first that tells it from the others of its name."""
+    """The folders of a location, from the first that tells it apart from others with the same name."""
     parts = _parts(location)
     others = {tuple(other) for each in locations if (other := _parts(each)) != parts and other[-1] == parts[-1]}
     length = next((n for n in range(2, len(parts)) if all(other[-n:] != tuple(parts[-n:]) for other in others)), 0)
@@ -185,41 +186,41 @@ def _parts(location: str) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_TITLE_CHARS else text[: MAX_TITLE_CHARS - 1] + "…"
 
 
 class TabBar(QTabBar):
-    """A bar that scrolls before its names say nothing any more.
+    """A tab bar that scrolls before its titles become unreadable.
 
     Signals:
-        filled(): a tab has come or gone.
+        countChanged(): a tab was added or removed.
     """
 
-    filled = Signal()
+    countChanged = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.setUsesScrollButtons(True)
         for button in self.findChildren(QToolButton):
-            button.setFixedWidth(SCROLLER)
+            button.setFixedWidth(SCROLL_BUTTON_WIDTH)
 
     def minimumTabSizeHint(self, index: int) -> QSize:
-        """See QTabBar: as much of the name as is needed to know it, or all of it where it is shorter."""
-        wanted = self.tabSizeHint(index)
+        """Qt override: room for MIN_TITLE_CHARS characters, or for the whole title if it is shorter."""
+        tabs = self.tabSizeHint(index)
         name = self.fontMetrics().horizontalAdvance(self.tabText(index))
-        spared = max(0, name - self.fontMetrics().averageCharWidth() * LEAST)
-        return QSize(wanted.width() - spared, wanted.height())
+        spare = max(0, name - self.fontMetrics().averageCharWidth() * MIN_TITLE_CHARS)
+        return QSize(tabs.width() - spare, tabs.height())
 
     def tabInserted(self, index: int) -> None:
         super().tabInserted(index)
-        self.filled.emit()
+        self.countChanged.emit()
 
     def tabRemoved(self, index: int) -> None:
         super().tabRemoved(index)
-        self.filled.emit()
+        self.countChanged.emit()
 
-    def call(self, at: int, name: str, changed: bool) -> None:
-        """Name a tab, with a mark where it has changes that are not written."""
+    def set_title(self, at: int, name: str, changed: bool) -> None:
+        """Set the title of a tab, with a mark for unwritten changes."""
         text = escaped(f"* {name}" if changed else name)
         if self.tabText(at) != text:
             self.setTabText(at, text)
@@ -227,13 +228,13 @@ class TabBar(QTabBar):
 
 
 class AllTabs(QToolButton):
-    """A button with a menu of all tabs, to go to one that is scrolled away; there where there are several."""
+    """A button with a menu of all tabs; visible if there are several."""
 
     def __init__(self, bar: TabBar, parent: QWidget) -> None:
         super().__init__(parent)
         self._bar = bar
         self.setAutoRaise(True)
-        self.setFixedWidth(SCROLLER)
+        self.setFixedWidth(SCROLL_BUTTON_WIDTH)
         self.setArrowType(Qt.ArrowType.DownArrow)
         self.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # one arrow is enough
         self.setToolTip("All tabs")
@@ -244,10 +245,10 @@ class AllTabs(QToolButton):
         self.tabs.aboutToShow.connect(self.fill)
         self.setMenu(self.tabs)
         self.hide()
-        bar.filled.connect(lambda: self.setVisible(bar.count() > 1))
+        bar.countChanged.connect(lambda: self.setVisible(bar.count() > 1))
 
     def fill(self) -> None:
-        """List the tabs that there are now."""
+        """List the open tabs."""
         self.tabs.clear()
         for at in range(self._bar.count()):
             action = self.tabs.addAction(self._bar.tabText(at))
@@ -257,7 +258,63 @@ class AllTabs(QToolButton):
             action.triggered.connect(lambda _=False, at=at: self._bar.setCurrentIndex(at))
 
     def open(self) -> None:
-        """Open the menu where the button is."""
+        """Open the menu below the button."""
         self.tabs.popup(self.mapToGlobal(QPoint(0, self.height())))
         if self.tabs.actions():
             self.tabs.setActiveAction(self.tabs.actions()[max(0, self._bar.currentIndex())])
+
+
+class DeferredTabs(QObject):
+    """Opens many locations: the one to show at once, tab other one when its tab is first shown.
+
+    ``open_at`` opens a location at an index and shows it. ``remember`` gets tab location once. ``sides`` open tabs
+    without a document, by their kind in a session; they append them and show them.
+    """
+
+    def __init__(
+        self,
+        tabs: Tabs,
+        open_at: Callable[[str, int], Tab],
+        remember: Callable[[str], object],
+        sides: Sides,
+    ) -> None:
+        super().__init__(tabs)
+        self._tabs = tabs
+        self._open_at = open_at
+        self._remember = remember
+        self._sides = sides
+
+    def open(self, tabs: Sequence[OpenTab], shown: int) -> None:
+        """Append tabs in this order and show the one at index ``shown``; tabs already open stay where they are."""
+        openable = [tab for tab in dict.fromkeys(tabs) if not tab.side or tab.side in self._sides]
+        new = [tab for tab in openable if tab.side or self._tabs.index_of(tab.location) < 0]
+        for tab in new:
+            if not tab.side:
+                self._remember(tab.location)
+        first, at = tabs[shown], self._tabs.count()
+        # Open the tab to show first; otherwise Qt would show, and so open, another one.
+        if first in new:
+            self._open(first, at)
+        elif first in openable:
+            self._tabs.setCurrentIndex(self._tabs.index_of(first.location))
+        for place, tab in enumerate(new, at):
+            if tab != first:
+                self._tabs.insert_waiting(place, WaitingTab(tab))
+
+    def open_shown(self) -> bool:
+        """Replace the placeholder shown, if it is one, by its tab; return whether it was."""
+        tab = self._tabs.currentWidget()
+        if not isinstance(tab, WaitingTab):
+            return False
+        self._open(tab.kept, self._tabs.indexOf(tab))
+        self._tabs.remove(self._tabs.indexOf(tab))
+        return True
+
+    def _open(self, kept: OpenTab, at: int) -> None:
+        from inspector.gui.document.session import restore_position  # not needed by the first paint
+
+        if kept.side:
+            self._sides[kept.side](kept)
+            self._tabs.tabBar().moveTab(self._tabs.count() - 1, at)
+        else:
+            restore_position(self._open_at(kept.location, at).document, kept)

@@ -1,30 +1,36 @@
-"""The tool bar: open, back and forward, where to go, what to find."""
+"""The tool bar, and the actions that use its fields: go to, find."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Signal
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
 from inspector.gui.kit.dropping import leave_drops
 
-TEXT, HEX = "Text", "Hex"
-"""Find as text or hex; shown in the user's words."""
-EXPRESSIONS = "footer, end-4, chunk[2]"
-"""Examples of where one can go, which are the same in every language."""
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.app.tab import Tab
 
-TIGHTEST = 2
-"""How tight it can be: 0 with words, 1 with icons alone, 2 with no more than opening, going and finding."""
-EDGES = 16
-"""Pixels that the rules of the theme put around it."""
+
+TEXT, HEX = "Text", "Hex"
+EXPRESSIONS = "footer, end-4, chunk[2]"
+"""Examples of expressions for the Go to field."""
+
+MAX_COMPACTNESS = 2
+"""The highest compactness: 0 shows button texts, 1 icons only, 2 only Open and the Go to and Find fields."""
+STYLE_MARGIN = 16
+"""Pixels that the style sheet adds around the tool bar."""
 
 
 class FindError(Exception):
-    """What was typed cannot be searched for: the message is a sentence."""
+    """The typed pattern is invalid; the message says why."""
 
 
 def pattern_of(text: str, mode: str) -> bytes:
-    """The bytes to search for; raises FindError where the text is no hex or says nothing."""
+    """The bytes to search for. Raises FindError for invalid hex or an empty text."""
     if mode == TEXT:
         found = text.encode("utf-8", "surrogatepass")
     else:
@@ -42,12 +48,12 @@ class ToolBar(QToolBar):
     """The tool bar.
 
     Signals:
-        wentTo(str): the user typed where to go.
-        sought(bool): the user wants the next thing (or, True, the one before).
+        goToRequested(str): the user entered an expression to go to.
+        findRequested(bool): the user wants the next match or, if True, the previous one.
     """
 
-    wentTo = Signal(str)
-    sought = Signal(bool)
+    goToRequested = Signal(str)
+    findRequested = Signal(bool)
 
     def __init__(self, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
         super().__init__("Tools", parent)
@@ -56,11 +62,11 @@ class ToolBar(QToolBar):
         self.setIconSize(QSize(18, 18))
         self.toggleViewAction().setVisible(False)
         self._buttons = {
-            self._button(actions["open_files"], "Open"): TIGHTEST,
-            self._button(actions["check"], "Check"): TIGHTEST - 1,
-            self._button(actions["extract"], "Extract"): TIGHTEST - 1,
-            self._button(actions["plan_repairs"], "Repair"): TIGHTEST - 1,
-            self._button(actions["show_header"], "Header"): TIGHTEST - 1,
+            self._button(actions["open_files"], "Open"): MAX_COMPACTNESS,
+            self._button(actions["check"], "Check"): MAX_COMPACTNESS - 1,
+            self._button(actions["extract"], "Extract"): MAX_COMPACTNESS - 1,
+            self._button(actions["plan_repairs"], "Repair"): MAX_COMPACTNESS - 1,
+            self._button(actions["show_header"], "Header"): MAX_COMPACTNESS - 1,
         }
         self._captions: list[QAction] = []
         self.addSeparator()
@@ -70,7 +76,7 @@ class ToolBar(QToolBar):
         self.go_to = self._edit(f"offset, {EXPRESSIONS}", "Go to", 210)
         tip = f"Decimal, 0x hex, or an expression: {f'{EXPRESSIONS}, +16'} (Ctrl+G)"
         self.go_to.setToolTip(tip)
-        self.go_to.returnPressed.connect(lambda: self.wentTo.emit(self.go_to.text()))
+        self.go_to.returnPressed.connect(lambda: self.goToRequested.emit(self.go_to.text()))
         self._caption("Go to")
         self.addWidget(self.go_to)
         spacer = QWidget()
@@ -81,111 +87,111 @@ class ToolBar(QToolBar):
             self.mode.addItem(mode, mode)
         self.mode.setAccessibleName("Find as text or hex")
         self.mode.currentIndexChanged.connect(self._mode_changed)
-        self.sought_text = self._edit("", "What to find", 240)
-        self.sought_text.returnPressed.connect(lambda: self.sought.emit(False))
+        self.find_text = self._edit("", "What to find", 240)
+        self.find_text.returnPressed.connect(lambda: self.findRequested.emit(False))
         self.case = QToolButton()
         self.case.setText("Aa")
         self.case.setCheckable(True)
         self.case.setAutoRaise(True)
         self.case.setToolTip("Match case")
         self._caption("Find")
-        self.addWidget(self.sought_text)
+        self.addWidget(self.find_text)
         self.addWidget(self.mode)
         self.addWidget(self.case)
         self.addAction(actions["find_previous"])
         self.addAction(actions["find_next"])
         self._mode_changed()
-        self._needs: list[int] = []
-        self._tightness = -1
+        self._widths_needed: list[int] = []
+        self._compactness = -1
         leave_drops(self)
 
-    # ---- room --------------------------------------------------------------------------------------------------
+    # ---- width -------------------------------------------------------------------------------------------------
 
-    def reach(self, field: QLineEdit) -> None:
-        """Move the keyboard to a field."""
+    def focus_field(self, field: QLineEdit) -> None:
+        """Focus a field and select its text."""
         field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         field.selectAll()
 
-    def _fit(self) -> None:
-        """Leave out words, then buttons whose actions the menus have too, so that every field is seen.
+    def _update_compactness(self) -> None:
+        """Hide captions, then buttons whose actions are in the menus too, so that every field stays visible.
 
-        What is meant for a field that the keyboard cannot go to would be typed into the bytes.
+        A hidden field could not get the focus, and what the user types would go to the hex view instead.
         """
-        if not self._needs:
-            for tightness in range(TIGHTEST + 1):
-                self._tighten(tightness)
-                self._needs.append(self._need())
-            self.setMinimumWidth(self._needs[TIGHTEST])
-        fitting = (at for at, need in enumerate(self._needs) if need <= self.width())
-        self._tighten(next(fitting, TIGHTEST))
+        if not self._widths_needed:
+            for compactness in range(MAX_COMPACTNESS + 1):
+                self._set_compactness(compactness)
+                self._widths_needed.append(self._width_needed())
+            self.setMinimumWidth(self._widths_needed[MAX_COMPACTNESS])
+        fitting = (at for at, needed in enumerate(self._widths_needed) if needed <= self.width())
+        self._set_compactness(next(fitting, MAX_COMPACTNESS))
 
-    def _tighten(self, tightness: int) -> None:
-        if tightness == self._tightness:
+    def _set_compactness(self, compactness: int) -> None:
+        if compactness == self._compactness:
             return
-        self._tightness = tightness
-        style = Qt.ToolButtonStyle.ToolButtonIconOnly if tightness else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        self._compactness = compactness
+        style = Qt.ToolButtonStyle.ToolButtonIconOnly if compactness else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         for action, last in self._buttons.items():
             button = action.defaultWidget()
             assert isinstance(button, QToolButton)
             button.setToolButtonStyle(style)
-            action.setVisible(tightness <= last)
+            action.setVisible(compactness <= last)
         for caption in self._captions:
-            caption.setVisible(tightness < TIGHTEST)
+            caption.setVisible(compactness < MAX_COMPACTNESS)
 
-    def _need(self) -> int:
-        """Pixels in which nothing is cut off."""
+    def _width_needed(self) -> int:
+        """The width in pixels at which nothing is cut off."""
         layout = self.layout()
         assert layout is not None, "a tool bar has one"
         items = [layout.itemAt(at) for at in range(layout.count())]
         widths = [item.minimumSize().width() for item in items if item is not None and not item.isEmpty()]
         margins = layout.contentsMargins()
-        return sum(widths) + layout.spacing() * len(widths) + margins.left() + margins.right() + EDGES
+        return sum(widths) + layout.spacing() * len(widths) + margins.left() + margins.right() + STYLE_MARGIN
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._update_compactness()
 
     def changeEvent(self, event: QEvent) -> None:
-        """See QWidget: other letters need other room."""
+        """Qt override: measure again when the font or style changes."""
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self._needs:
-            self._needs = []
-            self._fit()
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self._widths_needed:
+            self._widths_needed = []
+            self._update_compactness()
 
-    # ---- what is typed -----------------------------------------------------------------------------------------
+    # ---- fields ------------------------------------------------------------------------------------------------
 
     def pattern(self) -> bytes:
-        """What to search for; raises FindError."""
-        return pattern_of(self.sought_text.text(), self.mode.currentData())
+        """The bytes to search for. Raises FindError."""
+        return pattern_of(self.find_text.text(), self.mode.currentData())
 
     @property
-    def holds_text(self) -> bool:
-        """Whether what is to be found is text, not hex."""
+    def is_text(self) -> bool:
+        """Whether the pattern is text rather than hex."""
         return bool(self.mode.currentData() == TEXT)
 
     @property
     def ignore_case(self) -> bool:
-        """Whether letters match in either case."""
-        return self.holds_text and not self.case.isChecked()
+        """Whether upper and lower case match."""
+        return self.is_text and not self.case.isChecked()
 
-    def set_document(self, there: bool) -> None:
-        """Whether there is a document to go about in."""
-        for widget in (self.go_to, self.sought_text, self.mode, self.case):
-            widget.setEnabled(there)
+    def enable_fields(self, has_document: bool) -> None:
+        """Enable the fields if a document is shown."""
+        for widget in (self.go_to, self.find_text, self.mode, self.case):
+            widget.setEnabled(has_document)
 
     def _button(self, action: QAction, word: str) -> QWidgetAction:
-        """A button of its own: to hide that of an action would hide it in the menus too."""
+        """A separate button for an action; hiding the action's own would hide it in the menus too."""
         action.setIconText(word)
         button = QToolButton()
         button.setDefaultAction(action)
         button.setAutoRaise(True)
         button.setIconSize(self.iconSize())
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        made = self.addWidget(button)
-        assert isinstance(made, QWidgetAction)
-        made.setEnabled(action.isEnabled())
-        action.enabledChanged.connect(made.setEnabled)
-        return made
+        widget_action = self.addWidget(button)
+        assert isinstance(widget_action, QWidgetAction)
+        widget_action.setEnabled(action.isEnabled())
+        action.enabledChanged.connect(widget_action.setEnabled)
+        return widget_action
 
     def _caption(self, text: str) -> None:
         label = QLabel(text)
@@ -202,5 +208,50 @@ class ToolBar(QToolBar):
         return edit
 
     def _mode_changed(self) -> None:
-        self.sought_text.setPlaceholderText("text" if self.holds_text else "50 4B 03 04")
-        self.case.setEnabled(self.holds_text and self.sought_text.isEnabled())
+        self.find_text.setPlaceholderText("text" if self.is_text else "50 4B 03 04")
+        self.case.setEnabled(self.is_text and self.find_text.isEnabled())
+
+
+class FindBar(QObject):
+    """The Go To and Find actions: apply the fields of the tool bar to the tab that ``shown`` returns."""
+
+    def __init__(self, tool_bar: ToolBar, shown: Callable[[], Tab | None]) -> None:
+        super().__init__(tool_bar)
+        self._tool_bar = tool_bar
+        self._shown = shown
+        tool_bar.goToRequested.connect(self._go_to)
+        tool_bar.findRequested.connect(self._find)
+
+    def go_to(self) -> None:
+        """Focus the Go to field."""
+        self._tool_bar.focus_field(self._tool_bar.go_to)
+
+    def _go_to(self, expression: str) -> None:
+        tab = self._shown()
+        if tab is not None and expression.strip():
+            tab.document.go_to_expression(expression)
+            tab.hex_pane.setFocus()
+
+    def find_bytes(self) -> None:
+        """Focus the Find field."""
+        self._tool_bar.focus_field(self._tool_bar.find_text)
+
+    def find_next(self) -> None:
+        """Find the next match."""
+        self._find(False)
+
+    def find_previous(self) -> None:
+        """Find the previous match."""
+        self._find(True)
+
+    def _find(self, backwards: bool) -> None:
+        tab = self._shown()
+        if tab is None:
+            return
+        try:
+            pattern = self._tool_bar.pattern()
+        except FindError as error:
+            tab.document.reported.emit(str(error))
+            self.find_bytes()
+            return
+        tab.document.find(pattern, backwards, self._tool_bar.ignore_case)

@@ -1,4 +1,4 @@
-"""What's This: what panels, columns, fields and buttons mean, for the keyboard (Shift+F1) and for the pointer."""
+"""What's This: explanations of panels, columns, fields and buttons, by key (Shift+F1) and by pointer."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ from inspector.gui.kit.text import paragraphs
 from inspector.gui.panels.byte import BytePanel
 from inspector.operations.protocol.views import FieldRow
 
-NOTHING = "There is no further explanation of this item."
-_ASKED = frozenset((QEvent.Type.ToolTip, QEvent.Type.WhatsThis, QEvent.Type.QueryWhatsThis))
+NO_HELP = "There is no further explanation of this item."
+_HELP_EVENTS = frozenset((QEvent.Type.ToolTip, QEvent.Type.WhatsThis, QEvent.Type.QueryWhatsThis))
 
 
 def header_of(view: QAbstractItemView) -> QHeaderView | None:
-    """The heads of a view's columns."""
+    """The column header of a view, if it has one."""
     if isinstance(view, QTableView):
         return view.horizontalHeader()
     return view.header() if isinstance(view, QTreeView) else None
 
 
 def about_column(view: QAbstractItemView, column: int) -> str:
-    """What a column holds, empty where nothing is known of it."""
+    """The explanation of a column; empty for none."""
     model = view.model()
     title = model.headerData(column, Qt.Orientation.Horizontal) if model is not None and column >= 0 else None
     return _columns().get((view.accessibleName(), str(title)), "")
 
 
 def _columns() -> dict[tuple[str, str], str]:
-    """What columns hold, by the names of their views and their own."""
+    """The explanations of columns, by accessible name of the view and title."""
     return {(name, title): text for name, columns in COLUMNS.items() for title, text in columns.items()}
 
 
 def about_field(row: FieldRow, specification: str = "") -> str:
-    """What a field is: its kind, what its value means, and where it is specified."""
+    """The explanation of a field: its kind, the meaning of its value, the section of the specification."""
     section = row.specification or specification
     where = f"Specification: {section}" if section else ""
     parts = [f"{row.name}: {row.kind}", KINDS[row.kind], row.note, where]
@@ -59,9 +59,9 @@ def about_field(row: FieldRow, specification: str = "") -> str:
 
 
 class WhatsThis(QObject):
-    """Gives the widgets of a ``tab`` their explanations, and answers for those of which it depends on the place.
+    """Explains the widgets of a ``tab``, and single columns and bytes within them.
 
-    ``docks`` are the panels by name, ``tree`` is that of the fields.
+    ``docks`` are the panels by name, ``tree`` is the view of the fields.
     """
 
     def __init__(
@@ -85,13 +85,13 @@ class WhatsThis(QObject):
         hex_pane.hex.viewport().installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt override: a head of a column or the bytes are asked about."""
-        if event.type() not in _ASKED or not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
+        """Qt override: answer requests for help on column headers and bytes."""
+        if event.type() not in _HELP_EVENTS or not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
             return False
         owner = watched.parentWidget()
         is_tip = event.type() is QEvent.Type.ToolTip
         of_bytes = isinstance(owner, HexView) and not is_tip
-        text = self.about_bytes() if of_bytes else _about_head(owner, event.pos())
+        text = self.about_bytes() if of_bytes else _about_header(owner, event.pos())
         if not text:
             return False
         if is_tip:
@@ -102,33 +102,33 @@ class WhatsThis(QObject):
         return True
 
     def about_bytes(self) -> str:
-        """What the field at the caret is, or else what the bytes are."""
+        """The explanation of the field at the caret, or else of the hex view."""
         return self._field() or PANELS["Bytes"]
 
     def _field(self) -> str:
         explanation, path = self._document.explanation, self._document.selection.field
         rows = explanation.fields if explanation is not None else ()
-        at = next((at for at, row in enumerate(rows) if row.path == path), len(rows) - 1)
-        if at < 0:
+        index = next((index for index, row in enumerate(rows) if row.path == path), len(rows) - 1)
+        if index < 0:
             return ""
-        section = next((row.specification for row in reversed(rows[: at + 1]) if row.specification), "")
-        return about_field(rows[at], section)
+        section = next((row.specification for row in reversed(rows[: index + 1]) if row.specification), "")
+        return about_field(rows[index], section)
 
-    # ---- what the actions call ---------------------------------------------------------------------------------
+    # ---- actions -----------------------------------------------------------------------------------------------
 
     def explain(self) -> None:
-        """Explain the focused item, beside it."""
+        """Explain the focused item, next to it."""
         focus = QApplication.focusWidget()
         if focus is not None:
-            place = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
-            QWhatsThis.showText(focus.mapToGlobal(place), self.about(focus) or NOTHING, focus)
+            position = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+            QWhatsThis.showText(focus.mapToGlobal(position), self.about(focus) or NO_HELP, focus)
 
     def point_and_ask(self) -> None:
         """Explain the next item you click."""
         QWhatsThis.enterWhatsThisMode()
 
     def about(self, widget: QWidget) -> str:
-        """What is to be said of a widget that the keyboard is at."""
+        """The explanation of a focused widget."""
         if isinstance(widget, HexView):
             return self.about_bytes()
         is_field = isinstance(widget, BytePanel) or widget is self._tree
@@ -136,11 +136,11 @@ class WhatsThis(QObject):
         column = ""
         if isinstance(widget, QAbstractItemView) and not is_field:
             column = about_column(widget, widget.currentIndex().column())
-        return field or paragraphs(part for part in (column, said_above(widget)) if part)
+        return field or paragraphs(part for part in (column, inherited_help(widget)) if part)
 
 
-def said_above(widget: QWidget | None) -> str:
-    """What a widget, or else the nearest around it, says of itself."""
+def inherited_help(widget: QWidget | None) -> str:
+    """The help text or tool tip of a widget, or else of its nearest ancestor that has one."""
     while widget is not None:
         text = widget.whatsThis() or (widget.toolTip() if not isinstance(widget, QAbstractScrollArea) else "")
         if text:
@@ -149,8 +149,8 @@ def said_above(widget: QWidget | None) -> str:
     return ""
 
 
-def _about_head(header: QWidget | None, place: QPoint) -> str:
+def _about_header(header: QWidget | None, position: QPoint) -> str:
     if not isinstance(header, QHeaderView):
         return ""
     view = header.parentWidget()
-    return about_column(view, header.logicalIndexAt(place)) if isinstance(view, QAbstractItemView) else ""
+    return about_column(view, header.logicalIndexAt(position)) if isinstance(view, QAbstractItemView) else ""

@@ -1,33 +1,30 @@
-"""The main window: tabs of documents, menus, tool bar and status line."""
+"""The main window: tabs of documents, menus, tool bar and status status_line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from inspector.gui.app import close_confirmation
-from inspector.gui.app.actions import COMMANDS, OF_WINDOW, Command, Target, build_actions
+from inspector.core.numbers import plural
+from inspector.gui.app.actions import COMMANDS, WINDOW_TARGETS, Command, Target, build_actions
 from inspector.gui.app.appearance import Appearance
 from inspector.gui.app.bookmarks import Bookmarks
 from inspector.gui.app.check_lists import CheckLists
 from inspector.gui.app.command_help import CommandHelp
 from inspector.gui.app.crash_reports import CrashReports
 from inspector.gui.app.create import CreateActions
-from inspector.gui.app.deferred_tabs import DeferredTabs
-from inspector.gui.app.find_bar import FindBar
-from inspector.gui.app.job_notifications import JobNotifications
 from inspector.gui.app.layouts import Layouts
 from inspector.gui.app.menus import Menus
+from inspector.gui.app.notifications import JobNotifications
 from inspector.gui.app.s3_actions import S3Actions
 from inspector.gui.app.sessions import Sessions
-from inspector.gui.app.settings_actions import SettingsActions
 from inspector.gui.app.start_page import StartPage
-from inspector.gui.app.tabs import Tabs
-from inspector.gui.app.toolbar import ToolBar
+from inspector.gui.app.tabs import DeferredTabs, Tabs
+from inspector.gui.app.toolbar import FindBar, ToolBar
 from inspector.gui.document.session import OpenTab
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.ipc.temp_dir import TempDir
@@ -38,18 +35,20 @@ from inspector.gui.kit.locations import absolute, from_mime
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import MessageBar, copy_cells
 from inspector.gui.panels.status_line import StatusLine
+from inspector.gui.tabs.side_tab import SideTab
 
-if TYPE_CHECKING:  # see Window._new_tab
+if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
+
 
 TITLE = "Archive Inspector"
 DEFAULT_SIZE = QSize(1280, 800)
-FRAME = QSize(20, 50)
-"""Pixels that the frame of a window may take, in all."""
+FRAME_SIZE = QSize(20, 50)
+"""Pixels that the frame of the window may need."""
 
 
 class Window(QMainWindow):
-    """The main window. Its public methods without arguments are what actions call."""
+    """The main window. Actions call its public methods without arguments."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__()
@@ -61,19 +60,18 @@ class Window(QMainWindow):
         self.tabs = Tabs()
         self.appearance = Appearance(self.settings, self.tabs)
         self.menus = Menus(self, self, menus, self.actions_)
-        self.tools = ToolBar(self.actions_, self)
-        self.find_bar = FindBar(self.tools, self.tab)
-        self.addToolBar(self.tools)
-        self.line = StatusLine(self)
-        self.setStatusBar(self.line)
+        self.tool_bar = ToolBar(self.actions_, self)
+        self.find_bar = FindBar(self.tool_bar, self.tab)
+        self.addToolBar(self.tool_bar)
+        self.status_line = StatusLine(self)
+        self.setStatusBar(self.status_line)
         self.message = MessageBar()
         self.start_page = StartPage()
-        self.checks = CheckLists(self, self.tabs, self.open_location, self.settings)
-        self.making = CreateActions(self, self)
+        self.check_lists = CheckLists(self, self.tabs, self.open_location, self.settings)
+        self.create_actions = CreateActions(self, self)
         self.bookmarks = Bookmarks(self, self.settings, menus["Go"], self.tab)
-        self.settings_actions = SettingsActions(self, self.settings)
-        self.command_help = CommandHelp(self, self.actions_, TITLE, self.settings_actions)
-        self.remote = S3Actions(self, self)
+        self.command_help = CommandHelp(self, self.actions_, TITLE, self.settings)
+        self.s3_actions = S3Actions(self, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
@@ -84,47 +82,46 @@ class Window(QMainWindow):
         layout.addWidget(self.message)
         layout.addWidget(self._stack)
         self.setCentralWidget(centre)
-        self.shelter = TempDir()
+        self.temp_dir = TempDir()
         self._shown: Tab | None = None
-        self._agreed = False  # that what is unfinished is lost
+        self._close_agreed = False  # to lose unsaved work
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
         self.job_notifications = JobNotifications(self, self.tabs, self.settings)
-        sides = self.checks.sides | self.making.sides | self.remote.sides
-        self.waiting = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent, sides)
-        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.waiting.open, self.say)
+        sides = self.check_lists.sides | self.create_actions.sides | self.s3_actions.sides
+        self.deferred_tabs = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent, sides)
+        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.deferred_tabs.open, self.say)
         self.crash_reports = CrashReports(self)
         self._connect()
-        self.resize(DEFAULT_SIZE.boundedTo(self.screen().availableSize() - FRAME))
+        self.resize(DEFAULT_SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
         self.restoreGeometry(self.settings.state("geometry"))
-        self._change_tab()
+        self._tab_changed()
 
     def _connect(self) -> None:
         self.start_page.chosen.connect(self.open_location)
-        self.start_page.wanted.connect(self.open_files)
-        self.crash_reports.saveRequested.connect(self._keep_unfinished)
-        self.tabs.currentChanged.connect(self._change_tab)
+        self.start_page.openWanted.connect(self.open_files)
+        self.crash_reports.saveRequested.connect(self._save_unfinished)
+        self.tabs.currentChanged.connect(self._tab_changed)
         self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
 
     def run(self, command: Command) -> None:
-        """Do what a command says."""
+        """Run a command: call its method on its target."""
         tab = self.tab()
         if tab is not None and command.panel:
             tab.panes.go_to_panel(command.panel)
             return
-        owner = self if command.on in OF_WINDOW else tab
-        # The others are called as what they belong to calls them.
+        owner = self if command.on in WINDOW_TARGETS else tab
         target = owner if command.on in (Target.WINDOW, Target.TAB) else owner and getattr(owner, command.on)
         if target is not None:
             getattr(target, command.name)()
 
     def open_locations(self, locations: Iterable[str]) -> None:
-        """Open locations, one tab each: the one door that all ways of opening lead through."""
-        wanted = [OpenTab(absolute(location)) for location in locations]
-        if wanted:
-            self.waiting.open(wanted, len(wanted) - 1)
+        """Open locations, one tab each. Every way of opening ends here."""
+        tabs = [OpenTab(absolute(location)) for location in locations]
+        if tabs:
+            self.deferred_tabs.open(tabs, len(tabs) - 1)
 
     def open_location(self, location: str) -> None:
-        """Open one location, or show its tab where it is open already."""
+        """Open one location, or show its tab if it is open already."""
         self.open_locations([location])
 
     def _open_at(self, location: str, at: int) -> Tab:
@@ -133,28 +130,28 @@ class Window(QMainWindow):
         return tab
 
     def _new_tab(self, location: str) -> Tab:
-        # Imported when it is needed first: the first paint does not wait for all the panels.
+        # Imported here so that the first paint does not wait for all the panels.
         from inspector.gui.app.tab import Tab
         from inspector.gui.document.document import Document
 
-        connections = self.remote.connections
-        return Tab(Document(location, connections.of(location)), self.shelter, connections)
+        connections = self.s3_actions.connections
+        return Tab(Document(location, connections.of(location)), self.temp_dir, connections)
 
     def _add_tab(self, tab: Tab, at: int) -> None:
-        self.appearance.dress(tab)
+        self.appearance.attach(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
-        tab.writing.chosen.connect(self.open_location)
-        self.remote.dress(tab)
-        self.sessions.dress(tab)
-        self.job_notifications.dress(tab)
-        tab.document.selected.connect(self._enable)
+        tab.save_flow.chosen.connect(self.open_location)
+        self.s3_actions.attach(tab)
+        self.sessions.attach(tab)
+        self.job_notifications.attach(tab)
+        tab.document.selected.connect(self._enable_actions)
         tab.document.client.died.connect(self.crash_reports.worker_died)
-        tab.editing.changed.connect(self._enable)
-        tab.editing.modeChanged.connect(self._enable)
+        tab.editing.changed.connect(self._enable_actions)
+        tab.editing.modeChanged.connect(self._enable_actions)
         self.tabs.insert(at, tab)
-        self._change_tab()
+        self._tab_changed()
 
     def open_files(self) -> None:
         """Ask for files and open them."""
@@ -182,54 +179,54 @@ class Window(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         found = from_mime(event.mimeData())
         if found and take_copy(event):
-            self.making.take_dropped(found)
+            self.create_actions.take_dropped(found)
         else:
             event.ignore()
             self.say("The dropped item is neither a file nor a folder that can be opened.")
 
     def tab(self) -> Tab | None:
-        """The tab that is shown."""
+        """The tab shown; None if it has no document."""
         return self.tabs.shown()
 
-    def _change_tab(self) -> None:
-        if self.waiting.wake():
-            return  # what it stood for is shown instead
+    def _tab_changed(self) -> None:
+        if self.deferred_tabs.open_shown():
+            return  # its tab is shown instead
         tab = self.tab()
         self._stack.setCurrentWidget(self.tabs if self.tabs.count() else self.start_page)
         if not self.tabs.count():
             self.start_page.show_recent(self.settings.recent)
         if tab is not self._shown:
-            self._leave()
+            self._leave_tab()
             self._shown = tab
-            self.line.set_document(tab.document if tab is not None else None)
-            self.tools.go_to.clear()
+            self.status_line.set_document(tab.document if tab is not None else None)
+            self.tool_bar.go_to.clear()
             if tab is not None:
                 tab.floating.show()
                 self.layouts.arrange(tab)
                 tab.hex_pane.setFocus()
-        name = self.tabs.title().replace("[*]", "[*][*]")  # Qt's mark for what is changed
+        name = self.tabs.title().replace("[*]", "[*][*]")  # Qt's placeholder for the mark of unsaved changes
         self.setWindowTitle(f"{name}[*] – {TITLE}" if name else TITLE)
-        self._enable()
+        self._enable_actions()
 
-    def _leave(self) -> None:
-        """Take leave of the tab that was shown: the next one is arranged like it, and covers its floating panels."""
+    def _leave_tab(self) -> None:
+        """Leave the tab shown: adopt its arrangement for the next one, and hide its floating panels."""
         if self._shown is not None:
-            self.layouts.keep(self._shown)
+            self.layouts.adopt(self._shown)
             self._shown.floating.hide()
             self._shown = None
 
-    def _enable(self, *_: object) -> None:
+    def _enable_actions(self, *_: object) -> None:
         tab = self.tab()
         for command in COMMANDS:
             if command.document:
                 self.actions_[command.name].setEnabled(tab is not None)
         for name in ("close_tab", "next_tab", "previous_tab", "list_tabs"):
             self.actions_[name].setEnabled(self.tabs.count() > 0)
-        self.tools.set_document(tab is not None)
+        self.tool_bar.enable_fields(tab is not None)
         self.menus.copying.setEnabled(tab is not None)
         overwriting = tab is not None and tab.editing.overwriting
         self.actions_["edit_bytes"].setChecked(overwriting)
-        self.line.show_mode(overwriting)
+        self.status_line.show_mode(overwriting)
         if tab is not None:
             for name, can in tab.editing.possible().items():
                 self.actions_[name].setEnabled(can)
@@ -239,26 +236,26 @@ class Window(QMainWindow):
                 self.actions_[name].setEnabled(tab.document.selection.member is not None)
 
     def _ask_to_close_tab(self, at: int) -> None:
-        tab = self.tabs.every()[at]
-        if not close_confirmation.waits(self, [tab], lambda: self._close_tab(self.tabs.indexOf(tab))):
+        tab = self.tabs.widgets()[at]
+        if not _has_to_ask(self, [tab], lambda: self._close_tab(self.tabs.indexOf(tab))):
             self._close_tab(at)
 
     def _close_tab(self, at: int) -> None:
         tab = self.tabs.document_tab(at)
         if tab is not None:
             if tab is self._shown:
-                self._leave()
-                self.line.set_document(None)
+                self._leave_tab()
+                self.status_line.set_document(None)
             tab.document.close()
-        self.tabs.take_away(at)
-        self._change_tab()
+        self.tabs.remove(at)
+        self._tab_changed()
 
     def close_tab(self) -> None:
-        """Close the tab that is shown, once the user agrees that its work stops."""
+        """Close the tab shown; ask first if it has unsaved work."""
         self._ask_to_close_tab(self.tabs.currentIndex())
 
     def reload(self) -> None:
-        """Read the location of the tab that is shown again; pending changes stay where they fit what is there now."""
+        """Reload the location of the tab shown, and keep its pending changes if they still apply."""
         tab = self.tab()
         if tab is not None and tab.editing.pending is not None and tab.document.client.is_open:
             tab.editing.read_again()
@@ -266,11 +263,11 @@ class Window(QMainWindow):
             self.reopen()
 
     def reopen(self) -> None:
-        """Open the location of the tab that is shown anew, and go where one was."""
+        """Close the tab shown and open its location again at the same caret."""
         tab = self.tab()
         if tab is None:
             return
-        if not close_confirmation.waits(self, [tab], lambda: self._reload(tab), "Reload"):
+        if not _has_to_ask(self, [tab], lambda: self._reload(tab), "Reload"):
             self._reload(tab)
 
     def _reload(self, tab: Tab) -> None:
@@ -280,69 +277,122 @@ class Window(QMainWindow):
         self._close_tab(at)
         self._add_tab(fresh, at)
 
-    def _keep_unfinished(self) -> None:
-        """Keep what is open for the next start, and ask where changes are to be kept that are not written."""
-        self.sessions.keep()
+    def _save_unfinished(self) -> None:
+        """Store the session, and ask where to save pending changes as patches."""
+        self.sessions.store()
         for tab in self.tabs.all():
-            tab.writing.ask_export()
+            tab.save_flow.ask_export()
 
     def next_tab(self) -> None:
         """Show the next tab."""
         self.tabs.step(1)
 
     def previous_tab(self) -> None:
-        """Show the tab before."""
+        """Show the previous tab."""
         self.tabs.step(-1)
 
     def list_tabs(self) -> None:
-        """Open the list of all tabs."""
+        """Open the menu of all tabs."""
         self.tabs.list.open()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._agreed and close_confirmation.waits(self, self.tabs.every(), self._close_now):
+        if not self._close_agreed and _has_to_ask(self, self.tabs.widgets(), self._close_now):
             event.ignore()
             return
-        self._leave()
+        self._leave_tab()
         self.layouts.store()
         self.settings.set_state("geometry", self.saveGeometry())
         self.end()
         super().closeEvent(event)
 
     def _close_now(self) -> None:
-        self._agreed = True
+        self._close_agreed = True
         self.close()
 
     def end(self) -> None:
-        """End the work of all tabs."""
+        """Store the session and end all workers."""
         self.sessions.end()
         for tab in self.tabs.all():
             tab.document.close()
         for side in self.tabs.sides():
             side.end()
-        self.making.end()
-        self.remote.end()
-        self.shelter.clear()
+        self.create_actions.end()
+        self.s3_actions.end()
+        self.temp_dir.clear()
 
     def copy(self) -> None:
-        """Copy what is selected where the keyboard is: cells of a list, or else bytes."""
+        """Copy the selection of the focused list, or else the selected bytes."""
         tab = self.tab()
         if not copy_cells(QApplication.focusWidget()) and tab is not None:
             tab.hex_pane.copy()
 
-    def copy_as(self, how: CopyFormat) -> None:
-        """Copy the selected bytes in a form."""
+    def copy_as(self, copy_format: CopyFormat) -> None:
+        """Copy the selected bytes in a format."""
         if (tab := self.tab()) is not None:
-            tab.hex_pane.copy(how)
+            tab.hex_pane.copy(copy_format)
 
     def _show_selection(self, start: int, stop: int) -> None:
         if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:
-            self.line.show_selection(start, stop)
+            self.status_line.show_selection(start, stop)
 
     def say(self, sentence: str) -> None:
-        """Show a sentence about the program, not about one document."""
+        """Show a message about no particular document."""
         self.message.say(sentence)
 
     @property
     def settled(self) -> bool:
-        """Whether all that was asked for has arrived, in every tab."""
+        """Whether all requests of all tabs are answered."""
         return all(tab.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())
+
+
+def _unsaved_work(tabs: Iterable[QWidget]) -> list[str]:
+    """A phrase for each tab with unwritten changes or a running job."""
+    return [phrase for tab in tabs if (phrase := _work(cast("Tab | SideTab", tab)))]
+
+
+def _work(tab: Tab | SideTab) -> str:
+    if isinstance(tab, SideTab):
+        return "" if tab.settled else f"“{tab.title}”"
+    if tab.editing.pending is not None:
+        return f"an unwritten change of {tab.document.name}"
+    is_busy = any(not job.only_shows for job in tab.document.client.jobs)
+    return f"a running job on {tab.document.name}" if is_busy else ""
+
+
+def _has_to_ask(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object], label: str = "Close") -> bool:
+    """Ask before closing tabs with unsaved work, and return whether there is any; ``close`` runs when the user agrees.
+
+    ``label`` is the text of the button that closes them. Does not block.
+    """
+    busy = _unsaved_work(tabs)
+    if busy:
+        _ask_to_close(parent, busy, close, label)
+    return bool(busy)
+
+
+def _ask_to_close(parent: QWidget, busy: Sequence[str], close: Callable[[], object], label: str) -> None:
+    from PySide6.QtWidgets import QMessageBox  # the first paint does not wait for it
+
+    text = f"There is still {busy[0]}."
+    if len(busy) > 1:
+        text = plural(
+            "There is still {work} and {number} other thing.",
+            "There is still {work} and {number} other things.",
+            len(busy) - 1,
+            work=busy[0],
+        )
+    box = QMessageBox(
+        QMessageBox.Icon.Question,
+        "Unsaved Work",
+        text,
+        QMessageBox.StandardButton.NoButton,
+        parent,
+    )
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setInformativeText("Unsaved changes and running jobs are lost.")
+    keep = box.addButton("Keep Working", QMessageBox.ButtonRole.RejectRole)
+    box.addButton(label, QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
+    box.setDefaultButton(keep)
+    box.setEscapeButton(keep)
+    box.open()

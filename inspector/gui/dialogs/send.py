@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.gui.document.editing import Dispatch
+from inspector.gui.document.editing import PendingUpload
 from inspector.gui.kit.widgets import sentence_label
 
 SIZE = (640, 340)
@@ -20,22 +20,22 @@ NOTE = (
 class SendDialog(QDialog):
     """Shows the planned upload as ``lines``."""
 
-    def __init__(self, parent: QWidget, location: str, dispatch: Dispatch, lines: tuple[str, ...]) -> None:
+    def __init__(self, parent: QWidget, location: str, upload: PendingUpload, lines: tuple[str, ...]) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Send to S3")
-        self.sentence = sentence_label(_summary(location, dispatch))
-        self.lines = QPlainTextEdit("\n".join((*lines, *_sibling_lines(dispatch))))
+        self.sentence = sentence_label(_summary(location, upload))
+        self.lines = QPlainTextEdit("\n".join((*lines, *_sibling_lines(upload))))
         self.lines.setReadOnly(True)
         self.lines.setTabChangesFocus(True)
         self.lines.setAccessibleName("What will be sent")
         self.remark = sentence_label(NOTE)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        label = "&Send All of It" if dispatch.whole else "&Send"
+        label = "&Send All of It" if upload.whole else "&Send"
         self.send = self.buttons.addButton(label, QDialogButtonBox.ButtonRole.AcceptRole)
         cancel = self.buttons.button(QDialogButtonBox.StandardButton.Cancel)
         # Enter must not start an upload that costs much more than was requested.
-        (cancel if dispatch.whole else self.send).setDefault(True)
+        (cancel if upload.whole else self.send).setDefault(True)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -44,12 +44,12 @@ class SendDialog(QDialog):
         layout.addWidget(self.remark)
         layout.addWidget(self.buttons)
         self.resize(*SIZE)
-        (cancel if dispatch.whole else self.send).setFocus()
+        (cancel if upload.whole else self.send).setFocus()
 
 
-def _summary(location: str, dispatch: Dispatch) -> str:
+def _summary(location: str, upload: PendingUpload) -> str:
     """What will change, after the reason for asking again if there is one."""
-    edit, target = dispatch.edit, visible(location)
+    edit, target = upload.edit, visible(location)
     if edit is None:
         return f"Files that will be written next to {target}:"
     text = "{label}: {bytes} in {places}. A new object will replace {object}."
@@ -62,8 +62,8 @@ def _summary(location: str, dispatch: Dispatch) -> str:
         cut=in_bytes(edit.dropped.size),
         object=target,
     )
-    return f"{dispatch.why}\n\n{summary}" if dispatch.why else summary
+    return f"{upload.why}\n\n{summary}" if upload.why else summary
 
 
-def _sibling_lines(dispatch: Dispatch) -> tuple[str, ...]:
-    return tuple(f"{name}: written next to it" for name in dispatch.beside)
+def _sibling_lines(upload: PendingUpload) -> tuple[str, ...]:
+    return tuple(f"{name}: written next to it" for name in upload.siblings)

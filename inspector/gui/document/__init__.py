@@ -1,1 +1,1 @@
-"""The state of one open location in the window; no widgets."""
+"""The state of one open location, without widgets."""

@@ -1,4 +1,4 @@
-"""How each bucket was reached last, remembered without anything secret."""
+"""The connection last used for each bucket, remembered without secrets."""
 
 from __future__ import annotations
 
@@ -13,65 +13,64 @@ from inspector.gui.kit.settings import Settings
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-STORED = "connections"
-"""The setting that is a list of objects in JSON, the latest first."""
-MOST = 50
-"""The most buckets that are remembered."""
+SETTING = "connections"
+"""The setting that stores them: a JSON list of objects, latest first."""
+MAX_BUCKETS = 50
 _TYPES = {field.name: type(field.default) for field in fields(Connection)}
 
 
 class Connections:
-    """The connections by bucket; profile, region and endpoint are names, keys never come here."""
+    """The last connection of each bucket: profile, region and endpoint names, never keys."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def of(self, location: str) -> Connection:
-        """How the bucket of a location was reached last; as is set for one that is new, DEFAULT where there is none."""
+        """The last connection of a location's bucket; the preferred one for a new bucket, DEFAULT for a local path."""
         bucket = _bucket(location)
         return next((found for name, found in self._entries() if name == bucket), self.usual()) if bucket else DEFAULT
 
     def usual(self) -> Connection:
-        """What is set for buckets that are new."""
+        """The connection that the preferences set for new buckets."""
         get = self._settings.get
         return Connection(get(preferences.PROFILE), get(preferences.REGION), get(preferences.ENDPOINT))
 
     def known(self, location: str) -> Connection:
-        """How a bucket was reached last, or else what is set, or else any bucket: most people have one server."""
+        """The last connection of a bucket, else the preferred one, else the latest of any bucket."""
         found = self.of(location)
         return found if found != DEFAULT or self.has(location) else self.latest()
 
     def has(self, location: str) -> bool:
-        """Whether the bucket of a location was reached before."""
+        """Whether a connection of the location's bucket is remembered."""
         bucket = _bucket(location)
         return any(name == bucket for name, _ in self._entries())
 
     def latest(self) -> Connection:
-        """How any bucket was reached last."""
+        """The connection used last, of any bucket."""
         return next((found for _, found in self._entries()), self.usual())
 
     def endpoints(self) -> list[str]:
-        """The endpoints that were used, the latest first."""
+        """The endpoints used so far, latest first."""
         return list(dict.fromkeys(found.endpoint for _, found in self._entries() if found.endpoint))
 
     def at(self, endpoint: str) -> Connection:
-        """How an endpoint was reached last; by its name alone where it is new."""
+        """The last connection of an endpoint; one with the endpoint alone if it is new."""
         every = (found for _, found in self._entries() if found.endpoint == endpoint)
         return next(every, Connection(endpoint=endpoint))
 
     def remember(self, location: str, connection: Connection) -> None:
-        """Reach the bucket of a location in this way from now on."""
+        """Use this connection for the location's bucket from now on."""
         bucket = _bucket(location)
         if not bucket:
             return
         clean = replace(connection, endpoint=strip_credentials(connection.endpoint))
         others = [(name, found) for name, found in self._entries() if name != bucket]
-        stored = [{"bucket": name, **asdict(found)} for name, found in [(bucket, clean), *others][:MOST]]
-        self._settings.set_text(STORED, json.dumps(stored))
+        stored = [{"bucket": name, **asdict(found)} for name, found in [(bucket, clean), *others][:MAX_BUCKETS]]
+        self._settings.set_text(SETTING, json.dumps(stored))
 
     def _entries(self) -> list[tuple[str, Connection]]:
         try:
-            stored: Any = json.loads(self._settings.text(STORED) or "[]")
+            stored: Any = json.loads(self._settings.text(SETTING) or "[]")
         except ValueError:
             return []
         entries = stored if isinstance(stored, list) else []
@@ -79,7 +78,7 @@ class Connections:
 
 
 def _connection(stored: dict[str, Any]) -> Connection:
-    """What was stored, as far as it has the types it should have."""
+    """A connection from a stored object; values of the wrong type are ignored."""
     return Connection(**{name: stored[name] for name, kind in _TYPES.items() if isinstance(stored.get(name), kind)})
 
 

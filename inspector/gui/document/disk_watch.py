@@ -1,4 +1,4 @@
-"""A file that changes on disk while it is open: it is said, and read again only when the user wants it."""
+"""Report when an open file changes on disk; it is reloaded only when the user asks."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from inspector.gui.kit.widgets import MessageBar
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import DiskChange, Stage
 
-PAUSE = 300
-"""Milliseconds in which several changes are one."""
-UNWRITTEN = "The pending changes were made for the old file; Reload keeps them if they fit the new one."
+DEBOUNCE_MS = 300
+"""Changes within this time are handled as one."""
+PENDING_NOTE = "The pending changes were made for the old file; Reload keeps them if they apply to the new one."
 
 
 class DiskWatch(QObject):
-    """Watches the file of a document. ``message`` is what it says, to be put above the document.
+    """Watches the file of a document. ``message`` is the bar to show above the document.
 
     Signals:
-        reopen(): the user wants the file read again.
+        reopen(): the user chose Reload.
     """
 
     reopen = Signal()
@@ -32,33 +32,33 @@ class DiskWatch(QObject):
         self._document = document
         self._editing = editing
         self.change: DiskChange | None = None
-        self._kept: DiskChange | None = None
+        self._dismissed: DiskChange | None = None
         self._watcher: QFileSystemWatcher | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(PAUSE)
-        self._timer.timeout.connect(self._look)
+        self._timer.setInterval(DEBOUNCE_MS)
+        self._timer.timeout.connect(self._check)
         self.message = MessageBar()
         self.keep = QPushButton("Keep")
         self.keep.setToolTip("Keep what is shown")
         self.keep.clicked.connect(self._keep)
         self.message.dismiss.clicked.connect(self._keep)
-        self.message.acted.connect(self._act)
+        self.message.acted.connect(self._run_action)
         layout = self.message.layout()
         assert layout is not None
         layout.removeWidget(self.message.dismiss)
         layout.addWidget(self.keep)
         layout.addWidget(self.message.dismiss)
-        document.statusChanged.connect(self._begin)
-        document.rowsChanged.connect(self._look_again)
-        document.lost.connect(self._end)
+        document.statusChanged.connect(self._start)
+        document.rowsChanged.connect(self._recheck)
+        document.lost.connect(self._stop)
         editing.written.connect(self._written)
-        editing.changed.connect(self._say)
+        editing.changed.connect(self._show_message)
 
     # ---- watching ----------------------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
-        """Watch once the file is read: what changes before is seen by the first look."""
+    def _start(self) -> None:
+        """Start watching once the file is read; the first check sees changes made before."""
         status = self._document.status
         is_file = "://" not in self._document.location and not status.collection
         if self._watcher is None and is_file and status.stage in (Stage.READY, Stage.CANCELLED):
@@ -66,34 +66,34 @@ class DiskWatch(QObject):
             self._watcher.fileChanged.connect(self._changed)
             self._watcher.directoryChanged.connect(self._changed)
             self._watch()
-            self._look()
+            self._check()
 
     def _watch(self) -> None:
-        """Watch the file, again where it was replaced, and the folder, where it may come back."""
+        """Watch the file, anew if it was replaced, and its folder, where it may reappear."""
         assert self._watcher is not None
         path = Path(self._document.location)
-        # A file that was replaced, or has gone, is still held open here, so that the system goes on watching that one.
+        # The document keeps a replaced or deleted file open, so the system would go on watching that one.
         self._watcher.removePath(str(path))
         self._watcher.addPaths([str(path), str(path.parent)])
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         self._timer.stop()
         if self._watcher is not None:
             self._watcher.deleteLater()
             self._watcher = None
-            self._document.statusChanged.disconnect(self._begin)
+            self._document.statusChanged.disconnect(self._start)
 
     def _changed(self, _: str) -> None:
-        # Not started anew: a file that is always being written to would never be looked at.
+        # Do not restart the timer: a file that is written to all the time would never be checked.
         if not self._timer.isActive():
             self._timer.start()
 
-    def _look_again(self) -> None:
-        """What is shown may be what is there now."""
+    def _recheck(self) -> None:
+        """Check again: the rows shown may be of the new file already."""
         if self._watcher is not None and self.change is not None:
-            self._look()
+            self._check()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self._watcher is None:
             return
         if self._is_writing():
@@ -103,40 +103,40 @@ class DiskWatch(QObject):
         self._document.client.ask(ArchiveRequests.disk_change).then(self._take)
 
     def _is_writing(self) -> bool:
-        """Whether this window changes the file itself."""
+        """Whether a job of this window is changing the file."""
         return any(job.changes_archive for job in self._document.client.jobs)
 
     def _written(self, _: object) -> None:
-        self._kept = None
-        self._look()
+        self._dismissed = None
+        self._check()
 
-    # ---- saying ------------------------------------------------------------------------------------------------
+    # ---- the message ------------------------------------------------------------------------------------------------
 
     def _take(self, change: DiskChange | None) -> None:
         if self._is_writing():
-            self._timer.start()  # what was seen may be half of what this window writes
+            self._timer.start()  # the change may be a half-finished write of our own
             return
-        self.change = change if change != self._kept else None
-        self._say()
+        self.change = change if change != self._dismissed else None
+        self._show_message()
 
-    def _say(self) -> None:
+    def _show_message(self) -> None:
         change = self.change
         if change is None:
             self.message.hide()
             return
-        pending = f" {UNWRITTEN}" if self._editing.pending is not None else ""
+        pending = f" {PENDING_NOTE}" if self._editing.pending is not None else ""
         action = "Show New Data" if self._shows_growth(change) else "Reload" if change.now is not None else ""
         self.message.say(f"Changed on disk: {change.sentence}" + pending, action)
 
     def _shows_growth(self, change: DiskChange) -> bool:
-        """An RCA archive only ever grows at its end, so what is new can be shown beside what was there."""
+        """Whether only data was appended: RCA archives grow at their end, so the new data can be selected."""
         return change.grown and self._document.status.format == "rca" and self._editing.pending is None
 
     def _keep(self) -> None:
-        self._kept, self.change = self.change, None
+        self._dismissed, self.change = self.change, None
         self.message.hide()
 
-    def _act(self) -> None:
+    def _run_action(self) -> None:
         change = self.change
         if change is None:
             return
@@ -150,14 +150,14 @@ class DiskWatch(QObject):
         assert change.now is not None
         before, after = change.size, change.now
 
-        def there() -> None:
+        def select_new_data() -> None:
             document.go_to(0, before, min(after, document.size), "growth")
 
         def read(_: object) -> None:
-            document.layersChanged.connect(there, Qt.ConnectionType.SingleShotConnection)
-            self._editing.start_anew()
-            document.decoded_anew()
-            self._look()
+            document.layersChanged.connect(select_new_data, Qt.ConnectionType.SingleShotConnection)
+            self._editing.reset()
+            document.refresh_all()
+            self._check()
 
         self._keep()
         document.start(ArchiveRequests.reload).then(read)

@@ -1,19 +1,17 @@
-"""One open location: the hub between its panels, which know the document and never each other."""
+"""One open location: the hub between its panels, which know the document but not each other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Concatenate
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
-from inspector.core.span import Span
-from inspector.gui.document.explainer import Explainer
-from inspector.gui.document.selection import Selection
-from inspector.gui.ipc.client import Answer, Arguments, Job, Request, archive_client
+from inspector.core.span import Span, Spans
+from inspector.gui.ipc.client import Answer, Arguments, Client, Job, Request, archive_client
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.visited_places import History, Place
 from inspector.operations.protocol.coverage_views import datapoint_key
@@ -35,47 +33,48 @@ from inspector.operations.protocol.views import (
 )
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-REFRESH = 250
-"""Milliseconds between two looks at the status while the archive is being decoded."""
-
-NOTHING = Status(Stage.OPENING, "", "", "", 0, 0, -1, (), False)
+STATUS_POLL_MS = 250
+"""The interval of status requests while the archive is being decoded."""
+READ_BYTES = 1 << 20
+"""The most bytes of a layer that one read request asks for."""
+NO_STATUS = Status(Stage.OPENING, "", "", "", 0, 0, -1, (), False)
 
 
 class Document(QObject):
-    """The state of one open location. Panels call its methods and listen to its signals.
+    """The state of one open location. Panels call its methods and connect to its signals.
 
     Signals:
-        statusChanged(): stage, counts or sentence are new.
-        rowsChanged(): members, fields and findings may be new: what was fetched is stale.
-        arranged(): members were filtered or sorted: their rows are new.
-        planted(): the tree of paths is new.
-        layersChanged(): layers appeared or went, or another one is shown.
-        selected(object): the Selection is new.
-        explained(object): the Explanation of the byte at the caret has arrived.
-        hovered(object): the Explanation of the byte under the pointer, None when there is none.
-        contentReady(object): a member's content can be shown: a ContentInfo.
-        said(str): a sentence for the user.
-        jobsChanged(): jobs have begun or ended.
-        lost(str): the worker has gone; the document stays as it is, but answers nothing any more.
+        statusChanged(): the stage, the counts or the status message changed.
+        rowsChanged(): members, fields and findings may have changed; cached rows are stale.
+        arranged(): the members were filtered or sorted; their rows changed.
+        treeReady(): the tree of paths was rebuilt.
+        layersChanged(): layers were added or removed, or another one is shown.
+        selected(object): the Selection changed.
+        explained(object): the Explanation of the byte at the caret arrived.
+        hovered(object): the Explanation of the byte under the pointer, or None.
+        contentReady(object): a member's content was decoded: a ContentInfo.
+        reported(str): a message for the user.
+        jobsChanged(): a job started or finished.
+        lost(str): the worker died; the document keeps its state but answers no further requests.
     """
 
     statusChanged = Signal()
     rowsChanged = Signal()
     arranged = Signal()
-    planted = Signal()
+    treeReady = Signal()
     layersChanged = Signal()
     selected = Signal(object)
     explained = Signal(object)
     hovered = Signal(object)
     contentReady = Signal(object)
-    said = Signal(str)
+    reported = Signal(str)
     jobsChanged = Signal()
     lost = Signal(str)
 
     def __init__(self, location: str, connection: Connection = DEFAULT, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.location, self.connection = location, connection
-        self.status = NOTHING
+        self.status = NO_STATUS
         self.layers: tuple[LayerInfo, ...] = ()
         self.layer = 0
         self.selection = Selection(0, 0)
@@ -85,23 +84,23 @@ class Document(QObject):
         self.sort = (SortKey.ARCHIVE, False)
         self.history = History()
         self.first_caret = 0
-        self._carets: dict[int, int] = {}
-        self._ticket = 0
-        self._by_caret = True
+        self._last_carets: dict[int, int] = {}
+        self._selection_count = 0
+        self._only_caret = True
         self._jobs: dict[Request, Job[Any]] = {}
         self.client = archive_client(location, connection, self)
-        self.client.lost.connect(self._lose)
+        self.client.lost.connect(self._worker_lost)
         self.client.jobsChanged.connect(self.jobsChanged)
         self._explainer = Explainer(self.client, self)
         self._explainer.answered.connect(self._take_explanation)
         self._hover = Explainer(self.client, self)
         self._hover.answered.connect(self.hovered)
-        self._refresh = QTimer(self)
-        self._refresh.setInterval(REFRESH)
-        self._refresh.timeout.connect(self.look)
-        self.look()
+        self._poll_timer = QTimer(self)
+        self._poll_timer.setInterval(STATUS_POLL_MS)
+        self._poll_timer.timeout.connect(self.refresh_status)
+        self.refresh_status()
         self.start(ArchiveRequests.decode)
-        self._refresh.start()
+        self._poll_timer.start()
 
     @property
     def name(self) -> str:
@@ -110,8 +109,8 @@ class Document(QObject):
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is outstanding."""
-        return not self.client.outstanding and not self._refresh.isActive()
+        """Whether no request is outstanding."""
+        return not self.client.outstanding and not self._poll_timer.isActive()
 
     @property
     def size(self) -> int:
@@ -120,22 +119,22 @@ class Document(QObject):
         return info.size if info else 0
 
     def layer_info(self, layer: int) -> LayerInfo | None:
-        """The layer of that number, None when it is not there."""
+        """The layer with this number, or None."""
         return next((info for info in self.layers if info.layer == layer), None)
 
     def close(self) -> None:
         """End the worker."""
-        self._refresh.stop()
+        self._poll_timer.stop()
         self.client.close()
 
-    def _lose(self, sentence: str) -> None:
-        self._refresh.stop()
+    def _worker_lost(self, sentence: str) -> None:
+        self._poll_timer.stop()
         self._take_status(self.status.given_up)
         self.lost.emit(sentence)
 
-    def look(self) -> None:
-        """Ask how it stands."""
-        self.client.ask(ArchiveRequests.status).then(self._take_status, self.said.emit)
+    def refresh_status(self) -> None:
+        """Request the status."""
+        self.client.ask(ArchiveRequests.status).then(self._take_status, self.reported.emit)
 
     def _take_status(self, status: Status) -> None:
         old, self.status = self.status, status
@@ -146,17 +145,17 @@ class Document(QObject):
             self.statusChanged.emit()
 
     def take_layers(self, layers: tuple[LayerInfo, ...]) -> None:
-        """Know which layers there are now."""
+        """Replace the list of layers, and keep the layer shown and the caret valid."""
         first = not self.layers
         self.layers = tuple(layers)
         if self.layer_info(self.layer) is None:
             self.layer = 0
         self.layersChanged.emit()
-        chosen = self.layer_info(self.selection.layer)
+        selected_layer = self.layer_info(self.selection.layer)
         if first and self.layers:
             self.select_byte(0, min(self.first_caret, max(0, self.layers[0].size - 1)), "")
-        elif chosen is not None and self.selection.caret >= max(1, chosen.size):
-            self.select_byte(chosen.layer, max(0, chosen.size - 1), self.selection.origin)
+        elif selected_layer is not None and self.selection.caret >= max(1, selected_layer.size):
+            self.select_byte(selected_layer.layer, max(0, selected_layer.size - 1), self.selection.origin)
 
     def start(
         self,
@@ -165,54 +164,54 @@ class Document(QObject):
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Job[Answer]:
-        """Start a job that takes the place of an earlier one of the same kind. Where it fails, that is said."""
+        """Start a job; it supersedes an earlier one for the same request. A failure is reported to the user."""
         earlier = self._jobs.get(request)
         if earlier is not None:
             earlier.supersede()
         job = self.client.start(request, *args, **kwargs).otherwise(self._failed)
         self._jobs[request] = job
-        job.finished.connect(lambda: self._forget(job))
+        job.finished.connect(lambda: self._job_over(job))
         return job
 
-    def _forget(self, job: Job[Any]) -> None:
+    def _job_over(self, job: Job[Any]) -> None:
         if self._jobs.get(job.request) is job:
             del self._jobs[job.request]
-        if job.request is ArchiveRequests.decode and self._refresh.isActive():
-            self._refresh.stop()
-            self.decoded_anew()
+        if job.request is ArchiveRequests.decode and self._poll_timer.isActive():
+            self._poll_timer.stop()
+            self.refresh_all()
 
-    def decoded_anew(self) -> None:
-        """The archive is decoded: rows and what the caret stands on may be others."""
-        self.look()
-        self.selection = replace(self.selection, wrong=False)  # what was found wrong may have been repaired
-        self.resolve_again()
+    def refresh_all(self) -> None:
+        """Refresh everything after the archive was decoded: rows, and the field at the caret, may have changed."""
+        self.refresh_status()
+        self.selection = replace(self.selection, wrong=False)  # the bytes may have been repaired
+        self.refresh_explanation()
         if self.status.stage is not Stage.FAILED:
             self.arrange(self.filter, *self.sort)
 
-    def resolve_again(self) -> None:
-        """What only the caret has chosen may be another field now that the archive is decoded."""
-        if self._by_caret:
+    def refresh_explanation(self) -> None:
+        """Look up the field at the caret again: after decoding it may be a different one."""
+        if self._only_caret:
             self._select(Selection(self.selection.layer, self.selection.caret, origin=self.selection.origin))
         else:
             self._explainer.ask(self.selection.layer, self.selection.caret)
 
     def _failed(self, sentence: str) -> None:
-        self.said.emit(sentence)
-        self.look()
+        self.reported.emit(sentence)
+        self.refresh_status()
 
     def cancel_jobs(self) -> None:
-        """Stop all long work."""
+        """Cancel all running jobs."""
         for job in self.client.jobs:
             job.cancel()
 
     def arrange(self, text: str, key: SortKey, descending: bool) -> None:
-        """Show the members whose names hold ``text``, in this order."""
+        """List the members whose names contain ``text``, sorted by ``key``."""
         self.filter, self.sort = text, (key, descending)
         self.start(ArchiveRequests.arrange, text, key, descending).then(self._arranged)
 
     def _arranged(self, _: object) -> None:
         self.arranged.emit()
-        self.start(ArchiveRequests.build_tree).then(lambda _: self.planted.emit())
+        self.start(ArchiveRequests.build_tree).then(lambda _: self.treeReady.emit())
 
     def open_content(self, member: int) -> None:
         """Decode a member's content and show it as a layer."""
@@ -224,28 +223,28 @@ class Document(QObject):
         self.layers = (*others, content.layer)
         layer = content.layer.layer
         self.history.visit(Place(self.layer, self.selection.caret), Place(layer, 0))
-        self._enter(layer)
+        self._switch_layer(layer)
         self.layersChanged.emit()
         self._select(Selection(layer, 0, member=content.layer.member))
         self.contentReady.emit(content)
 
     def show_layer(self, layer: int) -> None:
-        """Show another layer, where one was last in it."""
+        """Show another layer, at the caret that it had last."""
         if layer == self.layer or self.layer_info(layer) is None:
             return
-        caret = self._carets.get(layer, 0)
+        caret = self._last_carets.get(layer, 0)
         self.history.visit(Place(self.layer, self.selection.caret), Place(layer, caret))
-        self._enter(layer)
+        self._switch_layer(layer)
         self._select(Selection(layer, caret, member=self.selection.member))
 
-    def _enter(self, layer: int) -> None:
+    def _switch_layer(self, layer: int) -> None:
         if layer != self.layer:
-            self._carets[self.layer] = self.selection.caret
+            self._last_carets[self.layer] = self.selection.caret
             self.layer = layer
             self.layersChanged.emit()
 
     def select_byte(self, layer: int, offset: int, origin: str) -> None:
-        """Select the byte, and with it its field and member."""
+        """Select a byte, and with it its field and member."""
         self._select(Selection(layer, offset, origin=origin))
 
     def select_field(self, layer: int, row: FieldRow, origin: str) -> None:
@@ -256,7 +255,7 @@ class Document(QObject):
         self._visit(Selection(layer, row.spans[0].start, row.spans, row.path, row.member, origin))
 
     def select_finding(self, row: FindingRow, origin: str) -> None:
-        """Select the bytes a finding is about, or else its member."""
+        """Select the bytes of a finding or, if it has none, its member."""
         if row.spans:
             wrong = row.severity is not Severity.INFO
             start = row.spans[0].start
@@ -265,17 +264,19 @@ class Document(QObject):
             self.select_member(row.member, origin)
 
     def select_checksum(self, row: ChecksumRow | Reference, origin: str) -> None:
-        """Select the bytes that a checksum covers; where it stands and what it leaves out are marked too."""
-        lit = row.covers or row.place
-        if lit:
-            self._visit(Selection(row.layer, lit[0].start, lit, None, row.member, origin, 0, row.place, row.omits))
+        """Select the bytes that a checksum covers; its own bytes and those it omits are marked too."""
+        covered = row.covers or row.place
+        if covered:
+            self._visit(
+                Selection(row.layer, covered[0].start, covered, None, row.member, origin, 0, row.place, row.omits)
+            )
         elif row.member is not None:
             self.select_member(row.member, origin)
 
     def select_member(self, member: int, origin: str) -> None:
-        """Select a member, and with it its bytes and fields; where content is being shown, its content."""
-        self._ticket += 1
-        ticket = self._ticket
+        """Select a member, its bytes and fields; if the content of another member is shown, show this one's."""
+        self._selection_count += 1
+        ticket = self._selection_count
         shown = self.layer_info(self.layer)
         if shown is not None and shown.kind is LayerKind.CONTENT and shown.member != member:
             self.selection = replace(self.selection, member=member, origin=origin)
@@ -283,11 +284,11 @@ class Document(QObject):
             return
 
         def placed(place: MemberPlace) -> None:
-            if ticket == self._ticket:
+            if ticket == self._selection_count:
                 start = place.spans[0].start if place.spans else self.selection.caret
                 self._visit(Selection(place.layer, start, place.spans, None, member, origin))
 
-        self.client.ask(ArchiveRequests.place, member).then(placed, self.said.emit)
+        self.client.ask(ArchiveRequests.place, member).then(placed, self.reported.emit)
 
     def go_to(self, layer: int, start: int, stop: int, origin: str = "go") -> None:
         """Show the bytes ``[start, stop)`` and select them."""
@@ -295,42 +296,42 @@ class Document(QObject):
         self._visit(Selection(layer, start, spans, origin=origin, length=stop - start))
 
     def go_to_expression(self, expression: str) -> None:
-        """Go where an expression leads, or say why it leads nowhere."""
+        """Go to the target of an expression, or report why it has none."""
 
         def found(target: Target) -> None:
             if self.layer_info(target.layer) is not None:
                 self.go_to(target.layer, target.start, target.stop)
                 return
 
-            def known(layers: tuple[LayerInfo, ...]) -> None:
+            def take_layers(layers: tuple[LayerInfo, ...]) -> None:
                 self.take_layers(layers)
                 self.go_to(target.layer, target.start, target.stop)
 
-            self.client.ask(ArchiveRequests.layers).then(known, self.said.emit)
+            self.client.ask(ArchiveRequests.layers).then(take_layers, self.reported.emit)
 
         if datapoint_key(expression) is not None:
             self.start(ArchiveRequests.find_datapoint, expression).then(found)
         else:
             here = (self.layer, self.selection.caret)
-            self.client.ask(ArchiveRequests.goto, expression, *here).then(found, self.said.emit)
+            self.client.ask(ArchiveRequests.goto, expression, *here).then(found, self.reported.emit)
 
     def step_history(self, step: int) -> None:
-        """Go back (-1) or forward (1) through visited places."""
+        """Go back (-1) or forward (1) in the history."""
         place = self.history.go(step)
         if place is not None and self.layer_info(place.layer) is not None:
-            self._enter(place.layer)
+            self._switch_layer(place.layer)
             self._select(Selection(place.layer, place.offset, origin="history"))
 
     def _visit(self, selection: Selection) -> None:
         if self.layer_info(selection.layer) is None:
             return
         self.history.visit(Place(self.layer, self.selection.caret), Place(selection.layer, selection.caret))
-        self._enter(selection.layer)
+        self._switch_layer(selection.layer)
         self._select(selection)
 
     def _select(self, selection: Selection) -> None:
-        self._ticket += 1
-        self._by_caret = selection.field is None and not selection.spans
+        self._selection_count += 1
+        self._only_caret = selection.field is None and not selection.spans
         self.selection = selection
         self.explanation = None
         self.selected.emit(selection)
@@ -341,34 +342,60 @@ class Document(QObject):
         old = self.selection
         leaf = explanation.fields[-1] if explanation.fields else None
         paths = {row.path for row in explanation.fields}
-        fact = old.field is not None and not old.spans  # of the archive, but not of any of its bytes
-        field = old.field if fact or old.field in paths or leaf is None else leaf.path
+        has_no_bytes = old.field is not None and not old.spans  # a fact about the archive
+        field = old.field if has_no_bytes or old.field in paths or leaf is None else leaf.path
         member = old.member if old.member is not None and old.spans else explanation.member
-        spans = old.spans or (leaf.spans if leaf is not None and not fact else ())
+        spans = old.spans or (leaf.spans if leaf is not None and not has_no_bytes else ())
         self.selection = replace(old, field=field, member=member, spans=spans)
         self.explained.emit(explanation)
         if self.selection != old:
             self.selected.emit(self.selection)
 
     def hover(self, offset: int | None) -> None:
-        """Say what the byte under the pointer is; None when there is none."""
+        """Explain the byte under the pointer; None when the pointer is over no byte."""
         if offset is None:
             self._hover.forget()
             self.hovered.emit(None)
         else:
             self._hover.ask(self.layer, offset)
 
+    # ---- reading -----------------------------------------------------------------------------------------------
+
+    def when_ready(self, then: Callable[[], object]) -> None:
+        """Call ``then`` as soon as the archive has been read and its members are listed."""
+        if self.status.stage is Stage.READY and self.settled:
+            then()
+        else:
+            self.arranged.connect(then, Qt.ConnectionType.SingleShotConnection)
+
+    def read_start(self, layer: int, length: int, done: Callable[[bytes], None]) -> None:
+        """Read the first ``length`` bytes of a layer, fewer if it is shorter, piece by piece, and pass them on."""
+        data = bytearray()
+
+        def take(piece: bytes) -> None:
+            data.extend(piece)
+            if piece and len(data) < length:
+                ask()
+            else:
+                done(bytes(data))
+
+        def ask() -> None:
+            size = min(READ_BYTES, length - len(data))
+            self.client.ask(ArchiveRequests.read, layer, len(data), size).then(take, lambda _: take(b""))
+
+        ask()
+
     # ---- finding -----------------------------------------------------------------------------------------------
 
     def find(self, pattern: bytes, backwards: bool = False, ignore_case: bool = False) -> None:
-        """Search the layer shown from the caret on and select what is found, or say that nothing is."""
+        """Search the layer shown, from the caret on, and select the match, or report that there is none."""
         caret, layer = self.selection.caret, self.layer
-        fresh = self.selection.origin != "find"
-        start = caret if fresh or backwards else caret + 1
+        is_first = self.selection.origin != "find"
+        start = caret if is_first or backwards else caret + 1
 
         def found(offset: int | None) -> None:
             if offset is None:
-                self.said.emit(_not_found(self.layer_info(layer), backwards))
+                self.reported.emit(_not_found(self.layer_info(layer), backwards))
             else:
                 self.go_to(layer, offset, offset + len(pattern), "find")
 
@@ -380,3 +407,66 @@ def _not_found(info: LayerInfo | None, backwards: bool) -> str:
     if backwards:
         return f"Not found between here and the start of the {layer}."
     return f"Not found between here and the end of the {layer}."
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The selection that all panels share: the byte at the caret, the bytes outlined, their field and member.
+
+    ``length`` bytes from the caret on are selected in the hex view too. ``origin`` names the panel that made the
+    selection, which therefore does not scroll. For a checksum, ``spans`` are the bytes it covers, ``stored`` the bytes
+    of its value and ``omitted`` the bytes it leaves out. ``wrong``: a finding reports these bytes as wrong.
+    """
+
+    layer: int
+    caret: int
+    spans: Spans = ()
+    field: tuple[int, ...] | None = None
+    member: int | None = None
+    origin: str = ""
+    length: int = 0
+    stored: Spans = ()
+    omitted: Spans = ()
+    wrong: bool = False
+
+
+class Explainer(QObject):
+    """Requests explanations of bytes, one at a time, and drops all but the latest of those that wait.
+
+    So a held arrow key or a moving pointer never queues requests.
+
+    Signals:
+        answered(object): the Explanation of the byte requested last.
+    """
+
+    answered = Signal(object)
+
+    def __init__(self, client: Client[ArchiveRequests], parent: QObject) -> None:
+        super().__init__(parent)
+        self._client = client
+        self._requested: tuple[int, int] | None = None
+        self._sent: tuple[int, int] | None = None
+
+    def ask(self, layer: int, offset: int) -> None:
+        """Request the explanation of a byte of a layer."""
+        self._requested = (layer, offset)
+        if self._sent is None:
+            self._send()
+
+    def forget(self) -> None:
+        """Drop the pending request."""
+        self._requested = None
+
+    def _send(self) -> None:
+        self._sent = self._requested
+        if self._sent is not None:
+            self._client.ask(ArchiveRequests.explain, *self._sent).then(self._take, lambda _: self._take(None))
+
+    def _take(self, explanation: Explanation | None) -> None:
+        asked, self._sent = self._sent, None
+        if self._requested != asked:
+            self._send()
+            return
+        self._requested = None
+        if explanation is not None:
+            self.answered.emit(explanation)

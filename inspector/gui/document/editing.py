@@ -1,57 +1,58 @@
-"""What is pending of one document: history, preview, writing. Panels that edit know this, never each other."""
+"""Pending edits of one document: undo history, preview, writing."""
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.edit import Edit, Kept, Patch
+from inspector.core.edit import Edit, Kept, Patch, combined
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
+from inspector.core.span import Span
 from inspector.gui.document.document import Document
-from inspector.gui.document.edit_history import EditHistory
 from inspector.gui.ipc.client import Job
 from inspector.operations.protocol.edit_views import OnlyWhole, Repaired, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 
-PAUSE = 200
-"""Milliseconds without a change after which the archive is decoded with the changes."""
+PREVIEW_DELAY_MS = 200
+"""The archive is decoded with the pending changes after this time without a change."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatch:
-    """Something that will be sent once the user agrees: an edit, and files ``beside`` the archive by their names.
+class PendingUpload:
+    """An upload that waits for the user: an edit, and ``siblings``, the names of files stored next to the archive.
 
-    ``start`` begins it and is told whether all of the object is sent; ``whole`` says that this is what is asked for,
-    and ``why``.
+    ``start`` starts it; its argument says whether to upload the whole object. ``whole``: only that is possible, for
+    the reason ``why``.
     """
 
     edit: Edit | None
-    beside: tuple[str, ...]
+    siblings: tuple[str, ...]
     start: Callable[[bool], None]
     whole: bool = False
     why: str = ""
 
 
 class Editing(QObject):
-    """What is pending in a document. Nothing is written until ``write``.
+    """The pending changes of a document. Nothing is written until ``write``.
 
     Signals:
-        agreementWanted(object): the user is to be asked about a Dispatch.
-        changed(): other bytes are pending than before, or none.
-        previewed(): the archive was decoded with what is pending.
-        modeChanged(bool): bytes can be overwritten in the hex view, or not any more.
-        written(object): changes were written: the WriteResult.
+        confirmationNeeded(object): the user has to confirm a PendingUpload.
+        changed(): the pending changes changed.
+        previewed(): the archive was decoded with the pending changes.
+        modeChanged(bool): overwriting bytes in the hex view was switched on or off.
+        written(object): changes were written, with this WriteResult.
     """
 
     changed = Signal()
     previewed = Signal()
     modeChanged = Signal(bool)
     written = Signal(object)
-    agreementWanted = Signal(object)
+    confirmationNeeded = Signal(object)
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -61,23 +62,23 @@ class Editing(QObject):
         self.kept: Kept | None = None
         self.overwriting = False
         self.broken: tuple[str, ...] | None = None
-        """The checksums that what is pending makes wrong, None while that is not known."""
+        """The checksums that the pending changes break; None while that is unknown."""
         self._shown: Edit | None = None
-        self._unsure = False
-        self._previewer: Job[tuple[str, ...] | None] | None = None
+        self._preview_outdated = False
+        self._preview_job: Job[tuple[str, ...] | None] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(PAUSE)
+        self._timer.setInterval(PREVIEW_DELAY_MS)
         self._timer.timeout.connect(self._preview)
 
     @property
     def pending(self) -> Edit | None:
-        """All changes that are not written."""
+        """All unwritten changes, as one edit of the file on disk."""
         return self.history.pending
 
     @property
     def can_take_back(self) -> bool:
-        """Whether the last writing can be taken back: by an edit, or from the store of old bytes."""
+        """Whether the last write can be taken back: by an edit, or from the stored old bytes."""
         return self.revert is not None or self.kept is not None
 
     @property
@@ -89,11 +90,11 @@ class Editing(QObject):
 
     @property
     def previewing(self) -> bool:
-        """Whether the archive is still to be decoded with what is pending."""
-        return self._unsure or self.pending is not self._shown
+        """Whether the archive is yet to be decoded with the pending changes."""
+        return self._preview_outdated or self.pending is not self._shown
 
     def possible(self) -> dict[str, bool]:
-        """Of what can be done with changes, by the name of the action, whether it can be done now."""
+        """Whether each editing action is possible now, by its name."""
         pending = self.pending is not None
         return {
             "undo": self.history.can_undo,
@@ -103,50 +104,50 @@ class Editing(QObject):
         }
 
     def edit_bytes(self) -> None:
-        """Let bytes be overwritten in the hex view, or not any more."""
+        """Switch overwriting in the hex view on or off."""
         self.overwriting = not self.overwriting
         self.modeChanged.emit(self.overwriting)
 
     # ---- changing ----------------------------------------------------------------------------------------------
 
     def overwrite(self, offset: int, old: bytes, new: bytes, again: bool = False) -> None:
-        """Put ``new`` over the bytes ``old`` that are shown at ``offset``; ``again``: it is still being typed."""
+        """Overwrite the bytes ``old`` at ``offset`` with ``new``; ``again``: typing continues the last step."""
         if old != new:
             label = f"Overwrite {in_bytes(len(new))} at {hexadecimal(offset)}"
             same_step = again and self.history.undo_label == label
             self.add(Edit(label, (Patch(offset, old, new),), self.size, self.size), same_step)
 
     def add(self, edit: Edit, again: bool = False) -> None:
-        """Add a change of what is shown; ``again``: as part of the last step."""
+        """Add an edit of the file with the pending changes; ``again``: as part of the last step."""
         if edit.old_size != self.size:
-            self._document.said.emit("The archive is still being decoded with the last change. Try again.")
+            self._document.reported.emit("The archive is still being decoded with the last change. Try again.")
             return
         try:
             self.history.add(edit, again)
         except ValueError:
-            self._document.said.emit("Write or discard the pending changes first: this one would change the size.")
+            self._document.reported.emit("Write or discard the pending changes first: this change resizes the file.")
             return
         self._change()
 
     def put(self, edit: Edit) -> None:
-        """Let a change of the file on disk take the place of all that is pending; it can be undone."""
+        """Replace all pending changes by an edit of the file on disk; this can be undone."""
         self.history.put(edit)
         self._change()
 
     def undo(self) -> None:
-        """Take back one step."""
+        """Undo the last step."""
         if self.history.can_undo:
             self.history.undo()
             self._change()
 
     def redo(self) -> None:
-        """Redo the last undone change."""
+        """Redo the step undone last."""
         if self.history.can_redo:
             self.history.redo()
             self._change()
 
     def discard(self) -> None:
-        """Show the file as it is on disk; undoing brings back what was pending."""
+        """Drop all pending changes; this can be undone."""
         if self.pending is not None:
             self.history.put(None)
             self._change()
@@ -159,21 +160,21 @@ class Editing(QObject):
     def _preview(self) -> None:
         edit = self.pending
         if self.previewing:
-            self._previewer = self._document.start(ArchiveRequests.preview, edit).then(
+            self._preview_job = self._document.start(ArchiveRequests.preview, edit).then(
                 lambda broken: self._previewed(edit, broken)
             )
 
     def _previewed(self, edit: Edit | None, broken: tuple[str, ...] | None) -> None:
         self._shown = edit
-        self._unsure = False
+        self._preview_outdated = False
         self.broken = broken if self.pending is edit else None
-        self._document.decoded_anew()
+        self._document.refresh_all()
         self.previewed.emit()
 
-    # ---- what long work does -----------------------------------------------------------------------------------
+    # ---- jobs --------------------------------------------------------------------------------------------------
 
     def repair_checksums(self) -> None:
-        """Make the checksums that depend on what is pending part of it."""
+        """Add the checksums that cover changed bytes to the pending changes."""
         edit = self.pending
         if edit is None:
             return
@@ -183,15 +184,15 @@ class Editing(QObject):
                 return
             if repaired.checksums:
                 self.put(repaired.edit)
-                done, names = count(len(repaired.checksums), "checksum"), named(repaired.checksums)
-                self._document.said.emit(f"{done} fixed, not written yet: {names}.")
+                done, names = count(len(repaired.checksums), "checksum"), checksum_names(repaired.checksums)
+                self._document.reported.emit(f"{done} fixed, not written yet: {names}.")
             else:
-                self._document.said.emit("No recorded checksum covers the changed bytes, or all of them match.")
+                self._document.reported.emit("No recorded checksum covers the changed bytes, or all of them match.")
 
         self._document.start(ArchiveRequests.repair_checksums, edit).then(take)
 
     def write(self) -> None:
-        """Write what is pending: into a file at once, to S3 when the user has agreed to what will be sent."""
+        """Write the pending changes: to a file at once, to S3 after the user confirms the upload."""
         edit, steps = self.pending, self.history.steps
         if edit is not None:
             label = edit.label if steps == 1 else plural("Make {number} change", "Make {number} changes", steps)
@@ -199,7 +200,7 @@ class Editing(QObject):
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, every, whole), edit=every)
 
     def take_back(self) -> None:
-        """Write the bytes that the last writing has replaced or cut off."""
+        """Restore the bytes that the last write replaced or cut off."""
         edit = self.revert
         if edit is not None:
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, edit, whole), edit=edit)
@@ -207,79 +208,174 @@ class Editing(QObject):
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.take_back, whole), edit=None)
 
     def carry_out(
-        self, work: Callable[[bool], Job[WriteResult | OnlyWhole]], edit: Edit | None, beside: tuple[str, ...] = ()
+        self, work: Callable[[bool], Job[WriteResult | OnlyWhole]], edit: Edit | None, siblings: tuple[str, ...] = ()
     ) -> None:
-        """Have ``work`` started, which changes the archive by ``edit`` and writes files ``beside`` it, once agreed to.
+        """Start ``work``, which applies ``edit`` and writes files ``siblings`` the archive; on S3 after confirming.
 
-        It is told whether all of the object is to be sent.
+        The argument of ``work`` says whether to upload the whole object.
         """
 
         def start(whole: bool) -> None:
-            # What was written in spite of being cancelled has to be known.
+            # A write that finishes although it was cancelled must still be settled.
             work(whole).then(take).binding = True
 
         def take(result: WriteResult | OnlyWhole) -> None:
             if isinstance(result, OnlyWhole):
-                self.agreementWanted.emit(replace(dispatch, whole=True, why=result.sentence))
+                self.confirmationNeeded.emit(replace(upload, whole=True, why=result.sentence))
             else:
                 self.settle(result)
 
-        dispatch = Dispatch(edit, beside, start)
+        upload = PendingUpload(edit, siblings, start)
         if is_s3(self._document.location):
-            self.agreementWanted.emit(dispatch)
+            self.confirmationNeeded.emit(upload)
         else:
             start(False)
 
     def read_again(self) -> None:
-        """Read the archive as it is now, and keep what is pending where that is a change of it too."""
+        """Reload the archive, and keep the pending changes if they apply to it."""
         edit = self.pending
         if edit is not None:
-            self._document.start(ArchiveRequests.reload, edit).then(lambda _: self._take_over(edit))
+            self._document.start(ArchiveRequests.reload, edit).then(lambda _: self._reloaded(edit))
 
-    def _take_over(self, edit: Edit) -> None:
+    def _reloaded(self, edit: Edit) -> None:
         pending = self.pending
         self.history.clear()
         self.revert = self.kept = None
         self._shown = edit
         if pending is not None:
             self.history.put(pending)
-        self._document.decoded_anew()
+        self._document.refresh_all()
         self._change()
-        self._document.said.emit("Reloaded. The pending changes still fit and are not written yet.")
+        self._document.reported.emit("Reloaded. The pending changes still apply and are not written yet.")
 
     def settle(self, result: WriteResult) -> None:
-        """The archive was changed, by writing or by a repair: nothing is pending any more."""
+        """Take the result of a write or repair: nothing is pending any more."""
         self._timer.stop()
-        self._overtake()
+        self._cancel_preview()
         self.history.clear()
         self._shown = self.broken = None
         self.revert, self.kept = result.revert, result.kept
         self.changed.emit()
-        self._document.said.emit(" ".join((result.sentence, *result.warnings)))
+        self._document.reported.emit(" ".join((result.sentence, *result.warnings)))
         self.written.emit(result)
-        self._document.decoded_anew()
+        self._document.refresh_all()
 
-    def start_anew(self) -> None:
-        """Another program has changed the file on disk: nothing is pending, and nothing can be taken back."""
+    def reset(self) -> None:
+        """Forget all changes: another program changed the file, so nothing can be written or taken back."""
         self.history.clear()
         self._shown = self.broken = self.revert = self.kept = None
         self.changed.emit()
 
-    def _overtake(self) -> None:
-        """A preview that was asked for before the file changed may come after that: show the file once more then."""
-        if self._previewer is not None and self._previewer.running:
-            self._previewer.cancel()
-            self._unsure = True
+    def _cancel_preview(self) -> None:
+        """Cancel a running preview; as its result may still arrive after the write, show the file again then."""
+        if self._preview_job is not None and self._preview_job.running:
+            self._preview_job.cancel()
+            self._preview_outdated = True
             self._timer.start()
 
     def save_copy(self, path: str, replace: bool, connection: Connection) -> None:
-        """Write the archive with the pending changes to another file, or to an object that is reached so."""
+        """Write the archive with the pending changes to another file, or to an object through ``connection``."""
         if self.pending is not None:
             copied = self._document.start(ArchiveRequests.save_copy, self.pending, path, replace, connection)
-            copied.then(self._document.said.emit)
+            copied.then(self._document.reported.emit)
 
 
-def named(checksums: tuple[str, ...]) -> str:
-    """Some checksums by their names."""
+def checksum_names(checksums: tuple[str, ...]) -> str:
+    """The names of the first checksums, and how many more there are."""
     names, more = ", ".join(checksums[:3]), len(checksums) - 3
     return "{names} and {number} more".format(names=names, number=f"{more:,}") if more > 0 else names
+
+
+class EditHistory:
+    """An undo history. Each state is one edit with all changes pending at that time; None where there were none."""
+
+    def __init__(self) -> None:
+        self._states: list[Edit | None] = [None]
+        self._position = 0
+        self._original: list[tuple[int, bytes]] = []
+
+    @property
+    def pending(self) -> Edit | None:
+        """All unwritten changes, as one edit of the file on disk."""
+        return self._states[self._position]
+
+    @property
+    def steps(self) -> int:
+        """The number of steps that can be undone."""
+        return self._position
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a step can be undone."""
+        return self._position > 0
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether an undone step can be redone."""
+        return self._position + 1 < len(self._states)
+
+    @property
+    def undo_label(self) -> str:
+        """The label of the pending edit; empty for none."""
+        pending = self.pending
+        return pending.label if pending is not None else ""
+
+    def add(self, edit: Edit, again: bool = False) -> None:
+        """Add an edit of the file as it is with the pending changes; ``again``: as part of the last step.
+
+        Raises ValueError if the edit changes the size while another edit is pending.
+        """
+        pending = self.pending
+        whole = edit if pending is None else combined(pending, edit, edit.label)
+        if again and pending is not None:
+            self._position -= 1
+        self.put(whole)
+
+    def put(self, edit: Edit | None) -> None:
+        """Replace everything pending by this edit, as a new step."""
+        del self._states[self._position + 1 :]
+        self._states.append(edit)
+        self._position += 1
+        for patch in edit.patches if edit is not None else ():
+            self._remember(patch)
+
+    def _remember(self, patch: Patch) -> None:
+        """Remember the bytes on disk under a patch, as runs in file order that do not overlap."""
+        at, stop = patch.offset, patch.offset + len(patch.old)
+        index = max(0, bisect_right(self._original, at, key=_start) - 1)
+        gaps: list[Span] = []
+        while index < len(self._original) and self._original[index][0] < stop:
+            start, data = self._original[index]
+            gaps.append(Span(at, start))
+            at = max(at, start + len(data))
+            index += 1
+        for gap in (*gaps, Span(at, stop)):
+            if gap.start < gap.stop:
+                run = patch.old[gap.start - patch.offset : gap.stop - patch.offset]
+                insort(self._original, (gap.start, run), key=_start)
+
+    def undo(self) -> None:
+        """Undo one step, if there is one."""
+        self._position = max(0, self._position - 1)
+
+    def redo(self) -> None:
+        """Redo the step undone last, if there is one."""
+        self._position = min(len(self._states) - 1, self._position + 1)
+
+    def clear(self) -> None:
+        """Forget everything: the file on disk changed."""
+        self._states, self._position, self._original = [None], 0, []
+
+    def overlay(self) -> list[tuple[int, bytes]]:
+        """Runs of bytes with their offsets, to lay over the bytes of a view, in this order.
+
+        They include every byte that any step changed, so it does not matter which step the view's bytes are from.
+        """
+        pending = self.pending
+        return self._original + [
+            (patch.offset, patch.new) for patch in (pending.patches if pending is not None else ())
+        ]
+
+
+def _start(run: tuple[int, bytes]) -> int:
+    return run[0]

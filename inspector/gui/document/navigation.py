@@ -1,4 +1,4 @@
-"""From the byte at the caret to where it leads, to the next bytes that nothing explains, to the next field alike."""
+"""Navigation from the caret: along references, to unexplained bytes, to fields of the same kind."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from inspector.gui.kit.text import escaped, short
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, Reference, Target
 
-NOWHERE = "This field refers to nothing else in the archive."
-NONE_BEFORE = "No unexplained bytes before this one."
-NONE_AFTER = "No unexplained bytes after this one."
-ALIKE_BEFORE = "No other {kind} “{name}” before this one."
-ALIKE_AFTER = "No other {kind} “{name}” after this one."
+NO_REFERENCE = "This field refers to message else in the archive."
+ALL_EXPLAINED_BEFORE = "No unexplained bytes before this one."
+ALL_EXPLAINED_AFTER = "No unexplained bytes after this one."
+NONE_OF_KIND_BEFORE = "No other {kind} “{name}” before this one."
+NONE_OF_KIND_AFTER = "No other {kind} “{name}” after this one."
 
 
 class Navigation(QObject):
-    """What the actions call; ``over`` is the view beside whose corner several references are offered."""
+    """The navigation actions. A menu over ``view`` lists the references when a field has several."""
 
-    def __init__(self, document: Document, over: QWidget) -> None:
-        super().__init__(over)
+    def __init__(self, document: Document, view: QWidget) -> None:
+        super().__init__(view)
         self._document = document
-        self._over = over
-        self.menu = QMenu(over)
+        self._view = view
+        self.menu = QMenu(view)
         self.menu.setAccessibleName("Where this points")
 
     # ---- references --------------------------------------------------------------------------------------------
 
     def follow(self) -> None:
-        """Go to the bytes that the selected field refers to, or ask where it leads to several places."""
+        """Go to the bytes that the selected field refers to; show a menu if there are several."""
         document = self._document
-        asked = document.selection
+        selected = document.selection
 
         def found(references: tuple[Reference, ...]) -> None:
-            here = document.selection
-            if (here.layer, here.caret) != (asked.layer, asked.caret):
+            now = document.selection
+            if (now.layer, now.caret) != (selected.layer, selected.caret):
                 return
             if not references:
-                document.said.emit(NOWHERE)
+                document.reported.emit(NO_REFERENCE)
             elif len(references) == 1:
                 self.go(references[0])
             else:
-                self._offer(references)
+                self._show_menu(references)
 
-        document.client.ask(ArchiveRequests.references, asked.layer, asked.caret, asked.field).then(
-            found, document.said.emit
+        document.client.ask(ArchiveRequests.references, selected.layer, selected.caret, selected.field).then(
+            found, document.reported.emit
         )
 
     def go(self, reference: Reference) -> None:
-        """Select the bytes that something leads to."""
+        """Select the target of a reference."""
         self._document.select_checksum(reference, "reference")
 
-    def _offer(self, references: tuple[Reference, ...]) -> None:
+    def _show_menu(self, references: tuple[Reference, ...]) -> None:
         self.menu.clear()
         for reference in references:
             action = self.menu.addAction(escaped(short(reference.words)))
             action.triggered.connect(partial(self._chosen, reference))
         self.menu.setActiveAction(self.menu.actions()[0])
-        self.menu.popup(self._over.mapToGlobal(QPoint(self._over.width() // 4, self._over.height() // 4)))
+        self.menu.popup(self._view.mapToGlobal(QPoint(self._view.width() // 4, self._view.height() // 4)))
         self.menu.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _chosen(self, reference: Reference, _: bool = False) -> None:
@@ -74,42 +74,42 @@ class Navigation(QObject):
         self._step_unexplained(False)
 
     def previous_unexplained(self) -> None:
-        """Show those before."""
+        """Show the previous bytes that no field explains."""
         self._step_unexplained(True)
 
     def _step_unexplained(self, backwards: bool) -> None:
         here = self._document.selection
-        nothing = NONE_BEFORE if backwards else NONE_AFTER
+        message = ALL_EXPLAINED_BEFORE if backwards else ALL_EXPLAINED_AFTER
         job = self._document.start(ArchiveRequests.next_unexplained, here.layer, here.caret, backwards)
-        job.then(partial(self._arrive, nothing))
+        job.then(partial(self._go_to_target, message))
 
     def next_alike(self) -> None:
         """Show the next field of the selected kind."""
-        self._step_alike(False)
+        self._step_kind(False)
 
     def previous_alike(self) -> None:
-        """Show the one before."""
-        self._step_alike(True)
+        """Show the previous field of the selected kind."""
+        self._step_kind(True)
 
-    def _step_alike(self, backwards: bool) -> None:
+    def _step_kind(self, backwards: bool) -> None:
         here, field = self._document.selection, self._field()
         if field is None:
-            self._document.said.emit("No field is selected.")
+            self._document.reported.emit("No field is selected.")
             return
-        none = ALIKE_BEFORE if backwards else ALIKE_AFTER
-        nothing = none.format(kind=field.kind, name=short(field.name))
+        template = NONE_OF_KIND_BEFORE if backwards else NONE_OF_KIND_AFTER
+        message = template.format(kind=field.kind, name=short(field.name))
         place = (here.layer, here.caret)
         job = self._document.start(ArchiveRequests.next_similar, *place, field.kind, field.name, backwards)
-        job.then(partial(self._arrive, nothing))
+        job.then(partial(self._go_to_target, message))
 
     def _field(self) -> FieldRow | None:
-        """The selected field, as far as it is known by now."""
+        """The selected field, or else the innermost one at the caret; None while that is not known."""
         explanation, selection = self._document.explanation, self._document.selection
         rows = explanation.fields if explanation is not None else ()
         return next((row for row in rows if row.path == selection.field), rows[-1] if rows else None)
 
-    def _arrive(self, nothing: str, target: Target | None) -> None:
+    def _go_to_target(self, message: str, target: Target | None) -> None:
         if target is None:
-            self._document.said.emit(nothing)
+            self._document.reported.emit(message)
         else:
             self._document.go_to(target.layer, target.start, target.stop, "step")

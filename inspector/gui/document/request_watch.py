@@ -1,4 +1,4 @@
-"""Watches what a document on S3 costs: asked whenever something else was asked, never on its own."""
+"""Watch the S3 requests of a document. The state is refreshed after other requests, never on its own."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from inspector.operations.protocol.browse_views import RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3
 
-LOOK = 500
-"""Milliseconds between two looks while long work goes on."""
+POLL_MS = 500
+"""The refresh interval while jobs run."""
 
 
 class RequestWatch(QObject):
-    """The state of the requests of one document; None while it is not known, and for what is on this machine.
+    """The state of the S3 requests of one document; None while it is unknown, and for local files.
 
     Signals:
-        changed(): the state is another one.
+        changed(): the state changed.
         kept(object): the spans of the layer shown that can be read without a request.
     """
 
@@ -29,28 +29,28 @@ class RequestWatch(QObject):
         super().__init__(parent)
         self.document = document
         self.state: RemoteState | None = None
-        self._asked = -1
+        self._asked_before = -1
         self.is_remote = is_s3(document.location)
         if not self.is_remote:
             return
         self._timer = QTimer(self)
-        self._timer.setInterval(LOOK)
-        self._timer.timeout.connect(self.look)
+        self._timer.setInterval(POLL_MS)
+        self._timer.timeout.connect(self.refresh)
         document.client.settled.connect(self._settled)
         document.client.jobsChanged.connect(self._follow_jobs)
-        document.layersChanged.connect(self._look_at_layer)
+        document.layersChanged.connect(self._refresh_cached)
         self._follow_jobs()
 
-    def look(self) -> None:
-        """Ask how it stands."""
+    def refresh(self) -> None:
+        """Request the state."""
         client = self.document.client
         client.ask(ArchiveRequests.remote).then(self._take)
-        self._asked = client.asked
+        self._asked_before = client.asked
 
     def _settled(self) -> None:
-        """All is answered; where anything but this was asked since, it may have made requests."""
-        if self.document.client.asked != self._asked:
-            self.look()
+        """All requests are answered; refresh if any of them was not our own, for it may have read from S3."""
+        if self.document.client.asked != self._asked_before:
+            self.refresh()
 
     def _follow_jobs(self) -> None:
         if self.document.client.jobs:
@@ -63,9 +63,9 @@ class RequestWatch(QObject):
             return
         self.state = state
         self.changed.emit()
-        self._look_at_layer()
+        self._refresh_cached()
 
-    def _look_at_layer(self) -> None:
+    def _refresh_cached(self) -> None:
         document = self.document
         layer = document.layer
 
@@ -74,6 +74,6 @@ class RequestWatch(QObject):
                 self.kept.emit(spans)
 
         if document.layer_info(layer) is not None:
-            mine = document.client.asked == self._asked
+            only_ours = document.client.asked == self._asked_before
             document.client.ask(ArchiveRequests.cached, layer).then(take)
-            self._asked = document.client.asked if mine else self._asked
+            self._asked_before = document.client.asked if only_ours else self._asked_before

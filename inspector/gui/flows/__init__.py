@@ -1,1 +1,1 @@
-"""Conversations of several steps: extract, write, save, upload, recover."""
+"""Interactions of several steps with one document: extract, write, save, upload, recover."""

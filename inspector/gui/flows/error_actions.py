@@ -1,4 +1,4 @@
-"""Why reading from S3 failed, with buttons for what may help."""
+"""The reason why reading from S3 failed, with buttons for actions that may help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.gui.kit.widgets import sentence_label
 from inspector.operations.protocol.browse_views import ErrorAction, S3Problem
 from inspector.operations.protocol.views import Stage
 
-WORDS = {
+LABELS = {
     ErrorAction.UNSIGNED: (
         "Retry Without &Signing",
         "Retry without credentials; works for public data",
@@ -21,64 +21,64 @@ WORDS = {
         "Choose &Profile…",
         "Choose a profile, region or endpoint and reopen",
     ),
-    ErrorAction.REGION: ("Use Its &Region", "Retry in the region that the server names"),
+    ErrorAction.REGION: ("Use Its &Region", "Retry in the region that the server named"),
     ErrorAction.RELOAD: ("&Reload", "Read the new object (F5)"),
     ErrorAction.RETRY: ("Re&try", "Retry (F5)"),
     ErrorAction.BROWSE: ("&Browse", "List the contents"),
 }
-INDENT = 38
+INDENT_PX = 38
 
 
 class ErrorActions(QFrame):
-    """A line beneath the state of a document; hidden while nothing is wrong.
+    """A bar below the banner of a document; hidden while there is no error.
 
     Signals:
-        wanted(object): a ErrorAction was chosen.
-        told(): it is said here what is wrong.
+        chosen(object): the user chose this ErrorAction.
+        shown(): the bar shows an error.
     """
 
-    wanted = Signal(object)
-    told = Signal()
+    chosen = Signal(object)
+    shown = Signal()
 
     def __init__(self, watch: RequestWatch) -> None:
         super().__init__()
         self._watch = watch
-        self._trouble: S3Problem | None = None
+        self._problem: S3Problem | None = None
         self.sentence = sentence_label()
         self.sentence.setAccessibleName("Why reading from S3 failed")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.buttons: dict[ErrorAction, QPushButton] = {}
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(INDENT, 2, 8, 6)
+        layout.setContentsMargins(INDENT_PX, 2, 8, 6)
         layout.setSpacing(8)
         layout.addWidget(self.sentence, 1)
-        for remedy, (text, tip) in WORDS.items():
+        for action, (text, tip) in LABELS.items():
             button = QPushButton(text)
             button.setToolTip(tip)
-            button.clicked.connect(lambda _=False, remedy=remedy: self.wanted.emit(remedy))
+            button.clicked.connect(lambda _=False, action=action: self.chosen.emit(action))
             layout.addWidget(button)
-            self.buttons[remedy] = button
+            self.buttons[action] = button
         self.hide()
         watch.changed.connect(self._refresh)
         watch.document.statusChanged.connect(self._refresh)
 
     @property
     def region(self) -> str:
-        """The region that the server names."""
-        return self._trouble.region if self._trouble is not None else ""
+        """The region that the server named; empty for none."""
+        return self._problem.region if self._problem is not None else ""
 
     def _refresh(self) -> None:
         state = self._watch.state
-        trouble = self._trouble = state.trouble if state is not None else None
-        self.setVisible(trouble is not None)
-        if trouble is None:
+        problem = self._problem = state.trouble if state is not None else None
+        self.setVisible(problem is not None)
+        if problem is None:
             return
-        # What could not be opened is said above already.
+        # The banner above shows the error already if the archive could not be opened.
         failed = self._watch.document.status.stage is Stage.FAILED
-        self.sentence.setText("This may help:" if failed else trouble.sentence)
-        for remedy, button in self.buttons.items():
-            button.setVisible(remedy in trouble.actions)
-        if trouble.region:
-            region = escaped(visible(trouble.region))
+        self.sentence.setText("This may help:" if failed else problem.sentence)
+        for action, button in self.buttons.items():
+            button.setVisible(action in problem.actions)
+        if problem.region:
+            region = escaped(visible(problem.region))
             self.buttons[ErrorAction.REGION].setText(f"Use &Region {region}")
-        self.told.emit()
+        self.shown.emit()

@@ -1,28 +1,31 @@
-"""Extracting members of one document: asking, starting the work, saying what it came to."""
+"""Extract members: to a folder, by dragging, or into another program."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from pathlib import Path, PurePath
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QEventLoop, QMetaType, QMimeData, QObject, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.gui.dialogs.extract import ExtractDialog, ExtractedDialog, ExtractionChoices
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
+from inspector.gui.ipc.temp_dir import TempDir
+from inspector.gui.kit.table_models import FILES
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.members import MembersPanel
-from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult
+from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Stage
+from inspector.operations.protocol.views import Chosen, Stage
 
 
 class ExtractFlow(QObject):
-    """Extracts on the user's word. ``members`` are where they are selected; ``parent`` has the dialogs."""
+    """Extracts members to a folder. ``members`` is the panel they are selected in; ``parent`` owns the dialogs."""
 
     def __init__(self, document: Document, banner: Banner, members: MembersPanel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -33,24 +36,24 @@ class ExtractFlow(QObject):
         self._folder = ""
 
     def extract(self) -> None:
-        """Ask where the selected members, or all of them, are to be extracted."""
+        """Ask where to extract the selected members, or all."""
         status = self._document.status
         if status.stage is not Stage.READY or not status.members:
-            self._document.said.emit(_why_not(status.stage))
+            self._document.reported.emit(_reason(status.stage))
             return
         asked = self._document.client.ask(ArchiveRequests.chosen, self._members.chosen())
-        asked.then(self._ask, self._document.said.emit)
+        asked.then(self._ask, self._document.reported.emit)
 
     def _ask(self, selected: array[int]) -> None:
-        folder = self._folder or self._beside()
+        folder = self._folder or self._default_folder()
         members = tuple(dict.fromkeys(selected))
         total = self._document.status.members
-        # A single one may be selected only because the caret stands in it.
-        are_meant = len(members) > 1 or self._members.has_keyboard
-        ExtractDialog(self._parent, total, members, are_meant, folder, self._plan, self.start).open()
+        # A single member may be selected only because the caret is in it.
+        is_deliberate = len(members) > 1 or self._members.has_keyboard
+        ExtractDialog(self._parent, total, members, is_deliberate, folder, self._plan, self.start).open()
 
-    def _beside(self) -> str:
-        """A folder beside the archive that has its name."""
+    def _default_folder(self) -> str:
+        """The default target: a folder next to the archive with its name."""
         location = self._document.location
         if "://" in location:
             return str(Path.home() / (PurePath(location).stem or "extracted"))
@@ -62,32 +65,38 @@ class ExtractFlow(QObject):
         return self._document.client.start(ArchiveRequests.plan_extraction, *arguments)
 
     def start(self, choices: ExtractionChoices) -> None:
-        """Extract."""
+        """Extract with the options of the dialog."""
         self._folder = choices.folder
-        how = (choices.on_conflict, choices.doubtful, choices.keep_damaged, choices.remove_unfinished)
-        job = self._document.start(ArchiveRequests.extract, choices.members, choices.folder, *how).then(self._tell)
-        job.finished.connect(lambda: self._say_cancelled(job, choices.folder))
+        options = (choices.on_conflict, choices.doubtful, choices.keep_damaged, choices.remove_unfinished)
+        job = self._document.start(ArchiveRequests.extract, choices.members, choices.folder, *options).then(
+            self._show_result
+        )
+        job.finished.connect(lambda: self._report_cancelled(job, choices.folder))
 
-    def _say_cancelled(self, job: Job[ExtractionResult], folder: str) -> None:
+    def _report_cancelled(self, job: Job[ExtractionResult], folder: str) -> None:
         if job.cancelled:
-            text = f"Extracting was cancelled. Only files that were complete are in {visible(folder)}, and no others."
-            self._document.said.emit(text)
+            text = f"Extraction was cancelled. Only complete files were written to {visible(folder)}."
+            self._document.reported.emit(text)
 
-    def _tell(self, result: ExtractionResult) -> None:
+    def _show_result(self, result: ExtractionResult) -> None:
         if result.whole and not result.warnings:
             self._banner.ask(result.sentence, "Open Folder", lambda: open_folder(result.folder))
             return
-        self._banner.ask(told(result), "Details…", lambda: ExtractedDialog(self._parent, result, told(result)).open())
+        self._banner.ask(
+            result_message(result),
+            "Details…",
+            lambda: ExtractedDialog(self._parent, result, result_message(result)).open(),
+        )
 
 
-def told(result: ExtractionResult) -> str:
-    """What an extraction came to, in sentences."""
+def result_message(result: ExtractionResult) -> str:
+    """The result of an extraction in sentences."""
     groups = (
         ("{members} refused", result.refused.count),
         ("{members} damaged", result.damaged.count),
-        ("{members} that nothing proves", result.unproved.count),
-        ("{members} left out, that need confirmation", result.doubtful.count),
-        ("{members} whose name was taken", result.conflicts.count),
+        ("{members} without proof", result.unproved.count),
+        ("{members} left out (need confirmation)", result.doubtful.count),
+        ("{members} with a name already taken", result.conflicts.count),
     )
     parts = [words.format(members=count(number, "member")) for words, number in groups if number]
     return (
@@ -100,6 +109,133 @@ def open_folder(folder: str) -> None:
     QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
 
 
-def _why_not(stage: Stage) -> str:
-    early = stage in (Stage.OPENING, Stage.DECODING)
-    return "The archive is still being read. Extract when it is done." if early else "Nothing to extract."
+def _reason(stage: Stage) -> str:
+    is_loading = stage in (Stage.OPENING, Stage.DECODING)
+    return (
+        "The archive is still being read. Try again when it is done." if is_loading else "There is nothing to extract."
+    )
+
+
+EAGER_MAX_BYTES = 16 << 20
+"""The max_bytes bytes extracted when a drag starts; larger members only when the drop target asks for them."""
+_POLL_MS = 20
+"""The interval of checks whether the files are ready."""
+
+
+class MemberFiles(QMimeData):
+    """Members as files for drag and drop. Small ones are extracted at once, others when the drop target asks."""
+
+    def __init__(self, document: Document, chosen: Chosen, folder: str) -> None:
+        super().__init__()
+        self._document = document
+        self._chosen = chosen
+        self._folder = folder
+        self._paths: tuple[str, ...] = ()
+        self._failed = False
+        self._job: Job[ExportedFiles] | None = None
+        self._start(EAGER_MAX_BYTES)
+
+    def formats(self) -> list[str]:
+        return [FILES]
+
+    def hasFormat(self, mime: str) -> bool:
+        return mime == FILES
+
+    def retrieveData(self, mime: str, kind: QMetaType | QMetaType.Type) -> object:  # noqa: ARG002 - Qt converts it
+        """Qt override. Waits for the files in a nested event loop, so the window stays responsive."""
+        if mime != FILES:
+            return None
+        self._wait()
+        if not self._paths and not self._failed:
+            self._start(None)
+            self._wait()
+        return [QUrl.fromLocalFile(path) for path in self._paths]
+
+    def _start(self, max_bytes: int | None) -> None:
+        client = self._document.client
+        self._job = client.start(ArchiveRequests.export_members, self._chosen, self._folder, max_bytes).then(
+            self._take, self._fail
+        )
+        self._job.finished.connect(self._job_over)
+
+    def _job_over(self) -> None:
+        job, self._job = self._job, None
+        self._failed = self._failed or (job is not None and job.cancelled)
+
+    def _take(self, exported: ExportedFiles) -> None:
+        self._paths = exported.paths
+        if exported.paths and exported.sentence:
+            self._document.reported.emit(exported.sentence)
+
+    def _fail(self, sentence: str) -> None:
+        self._failed = True
+        self._document.reported.emit(sentence)
+
+    def _wait(self) -> None:
+        """Run a nested event loop until the job is over or the worker is gone."""
+        client = self._document.client
+        loop, timer = QEventLoop(), QTimer()
+
+        def look() -> None:
+            if self._job is None or not client.outstanding:
+                loop.quit()
+
+        timer.timeout.connect(look)
+        timer.start(_POLL_MS)
+        if self._job is not None:
+            loop.exec()
+
+
+class TempFiles(QObject):
+    """Exports members of one document to files in a temporary directory. ``parent`` owns the box."""
+
+    def __init__(self, document: Document, temp_dir: TempDir, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._temp_dir = temp_dir
+        self._parent = parent
+        self.open_file: Callable[[QUrl], object] = QDesktopServices.openUrl
+
+    def files(self, chosen: Chosen) -> QMimeData | None:
+        """The chosen members as drag data; None if there are none or no directory could be created."""
+        if not chosen:
+            return None
+        folder = self._new_folder()
+        return MemberFiles(self._document, chosen, folder) if folder else None
+
+    def _new_folder(self) -> str:
+        try:
+            return self._temp_dir.room()
+        except OSError as error:
+            self._document.reported.emit(f"Temporary files for members cannot be created: {error.strerror}.")
+            return ""
+
+    def open_elsewhere(self) -> None:
+        """Open the selected member with another program, after confirming."""
+        member = self._document.selection.member
+        if member is not None:
+            self._document.client.ask(ArchiveRequests.member, member).then(lambda row: self._ask(member, row.name))
+
+    def _ask(self, member: int, name: str) -> None:
+        box = QMessageBox(self._parent)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle("Open With Another Program")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(f"Open a copy of {name} with the system's program for it?")
+        box.setInformativeText("The content may be malicious to that program. Changes to the copy are not saved.")
+        agree = box.addButton("Open a Copy", QMessageBox.ButtonRole.AcceptRole)
+        here = box.addButton("Show It Here", QMessageBox.ButtonRole.ActionRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(here)
+        agree.clicked.connect(lambda: self._export(member))
+        here.clicked.connect(lambda: self._document.open_content(member))
+        box.open()
+
+    def _export(self, member: int) -> None:
+        if folder := self._new_folder():
+            self._document.start(ArchiveRequests.export_member, member, folder).then(self._open)
+
+    def _open(self, exported: ExportedFiles) -> None:
+        if not self.open_file(QUrl.fromLocalFile(exported.paths[0])):
+            self._document.reported.emit("The system has no program for this file type.")

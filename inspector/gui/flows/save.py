@@ -1,4 +1,4 @@
-"""Asking where changed, repaired and saved archives and patches are to be written, and starting the work."""
+"""Write files from a document: copies, patches, reports, manifests, uploads; and recover interrupted writes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
 
 from inspector.core.edit import Edit
+from inspector.core.names import visible
+from inspector.gui.dialogs.send import SendDialog
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
-from inspector.gui.document.editing import Editing
+from inspector.gui.document.editing import Editing, PendingUpload
 from inspector.gui.kit.file_dialogs import begin_beside
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.s3_connection import S3Target
-from inspector.operations.protocol.edit_views import WriteResult
+from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
+from inspector.operations.protocol.edit_views import Interrupted, WayOut, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import ManifestResult, Stage
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 
@@ -26,10 +30,10 @@ ALL_FILES = "All files (*)"
 
 
 class SaveFlow(QObject):
-    """Writes what was made of a document to other files. ``parent`` is what the dialogs belong to.
+    """Writes copies of a document, repaired copies and patches to other files. ``parent`` owns the dialogs.
 
     Signals:
-        chosen(str): an archive that was written is to be opened.
+        chosen(str): the user chose to open the archive that was written.
     """
 
     chosen = Signal(str)
@@ -45,39 +49,39 @@ class SaveFlow(QObject):
         self._parent = parent
 
     def ask_copy(self) -> None:
-        """Ask where the changed archive is to be saved."""
-        self._ask_place("Save a Changed Copy", self._beside("changed"), self._editing.save_copy)
+        """Ask where to save a changed copy."""
+        self._ask_target("Save a Changed Copy", self._file_name("changed"), self._editing.save_copy)
 
     def ask_repaired(self, accepted: tuple[str, ...]) -> None:
-        """Ask where a repaired copy is to be written."""
+        """Ask where to save a repaired copy."""
 
-        def start(path: str, over: bool, connection: Connection) -> None:
-            job = self._document.start(ArchiveRequests.make_repairs, accepted, path, False, over, connection)
+        def start(path: str, overwrite: bool, connection: Connection) -> None:
+            job = self._document.start(ArchiveRequests.make_repairs, accepted, path, False, overwrite, connection)
             job.then(partial(self._written, path))
 
-        self._ask_place("Repair a Copy", self._beside("repaired"), start)
+        self._ask_target("Repair a Copy", self._file_name("repaired"), start)
 
     def ask_salvage(self, accepted: tuple[str, ...]) -> None:
-        """Ask where what is whole is to be saved."""
+        """Ask where to save a copy with the intact members."""
 
-        def start(path: str, over: bool, connection: Connection) -> None:
-            job = self._document.start(ArchiveRequests.salvage, accepted, path, over, connection)
+        def start(path: str, overwrite: bool, connection: Connection) -> None:
+            job = self._document.start(ArchiveRequests.salvage, accepted, path, overwrite, connection)
             job.then(partial(self._written, path))
 
-        self._ask_place("Salvage", self._beside("salvaged"), start)
+        self._ask_target("Salvage", self._file_name("salvaged"), start)
 
     def ask_export(self) -> None:
-        """Ask where the pending changes are to be written as a patch."""
+        """Ask where to write the pending changes as a patch."""
         edit = self._editing.pending
         if edit is not None:
             name = f"{self._document.name}.patch.json"
             self._ask("Export Patch", name, partial(self._export, edit), PATCHES)
 
     def _export(self, edit: Edit, path: str) -> None:
-        self._document.start(ArchiveRequests.export_patch, edit, path).then(self._document.said.emit)
+        self._document.start(ArchiveRequests.export_patch, edit, path).then(self._document.reported.emit)
 
     def ask_import(self) -> None:
-        """Ask for a patch, and make its changes pending."""
+        """Ask for a patch, and load its changes as pending."""
         dialog = QFileDialog(self._parent, "Import Patch")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setNameFilters([PATCHES, ALL_FILES])
@@ -86,27 +90,27 @@ class SaveFlow(QObject):
         dialog.open()
 
     def import_patch(self, path: str) -> None:
-        """Make the changes of a patch file pending, in the place of what is."""
+        """Replace the pending changes by those of a patch file."""
 
         def take(edit: Edit) -> None:
             self._editing.put(edit)
 
         self._document.start(ArchiveRequests.import_patch, path).then(take)
 
-    def _beside(self, word: str) -> str:
-        """A name for a file beside the archive that says what it is."""
+    def _file_name(self, suffix: str) -> str:
+        """The name of the archive with a suffix before its extension, such as ``-repaired``."""
         path = Path(self._document.name)
-        return f"{path.stem}-{word}{path.suffix}"
+        return f"{path.stem}-{suffix}{path.suffix}"
 
-    def _ask_place(self, title: str, name: str, then: Callable[[str, bool, Connection], object]) -> None:
-        """Ask for a file or an object, and whether what is there is replaced."""
+    def _ask_target(self, title: str, name: str, then: Callable[[str, bool, Connection], object]) -> None:
+        """Ask for a file or an object, and whether to replace an existing one."""
         from inspector.gui.dialogs.save_to import SaveToDialog
 
         document = self._document
-        is_far = is_s3(document.location)
-        folder = Path.home() if is_far else Path(document.location).parent
-        reach = S3Target(document.client, self._connections, document.connection if is_far else None)
-        dialog = SaveToDialog(self._parent, title, str(folder / name), reach)
+        is_remote = is_s3(document.location)
+        folder = Path.home() if is_remote else Path(document.location).parent
+        s3_target = S3Target(document.client, self._connections, document.connection if is_remote else None)
+        dialog = SaveToDialog(self._parent, title, str(folder / name), s3_target)
         dialog.chosen.connect(then)
         dialog.open()
 
@@ -121,6 +125,153 @@ class SaveFlow(QObject):
         dialog.open()
 
     def _written(self, path: str, result: WriteResult) -> None:
-        """Say what became of an archive that was written to a path, with a button that opens it."""
-        said = " ".join((result.sentence, *result.warnings))
-        self._banner.ask(said, "Open It", lambda: self.chosen.emit(path))
+        """Report the archive that was written, with a button that opens it."""
+        message = " ".join((result.sentence, *result.warnings))
+        self._banner.ask(message, "Open It", lambda: self.chosen.emit(path))
+
+
+FILTERS = {
+    ReportKind.HTML: "HTML page (*.html)",
+    ReportKind.TEXT: "Text (*.txt)",
+    ReportKind.JSON: "JSON (*.json)",
+}
+_SUFFIXES = {".html": ReportKind.HTML, ".htm": ReportKind.HTML, ".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
+
+
+class ExportFlow(QObject):
+    """Writes reports and digest manifests of a document. ``parent`` owns the dialogs."""
+
+    def __init__(self, document: Document, banner: Banner, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._banner = banner
+        self._parent = parent
+
+    # ---- reports -----------------------------------------------------------------------------------------------
+
+    def ask_report(self) -> None:
+        """Ask where to write a report, and in which format."""
+        dialog = QFileDialog(self._parent, "Export Report")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(list(FILTERS.values()))
+        dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(_kind_of_filter(name)[1]))
+        dialog.setDefaultSuffix("html")
+        begin_beside(dialog, self._document.location)
+        dialog.selectFile(f"{self._document.name}.report.html")
+        dialog.fileSelected.connect(lambda path: self.write_report(path, _kind_of(path, dialog.selectedNameFilter())))
+        dialog.open()
+
+    def write_report(self, path: str, kind: ReportKind) -> None:
+        """Write a report in the background."""
+
+        def done(_: object) -> None:
+            self._document.reported.emit(f"The report was written to {visible(path)}.")
+
+        self._document.start(ArchiveRequests.export, path, kind).then(done)
+
+    # ---- manifests ---------------------------------------------------------------------------------------------
+
+    def ask_manifest(self) -> None:
+        """Ask for the algorithm, then write a digest manifest."""
+        dialog = QInputDialog(self._parent)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle("Write Digest Manifest")
+        dialog.setLabelText("Write the digests of all members to a file beside the archive. Algorithm:")
+        dialog.setComboBoxItems([algorithm.name for algorithm in ALGORITHMS])
+        dialog.setOkButtonText("Write")
+        dialog.textValueSelected.connect(self.write_manifest)
+        dialog.open()
+
+    def write_manifest(self, algorithm: str, replace: bool = False) -> None:
+        """Write a manifest in the background; replace an existing one only after confirming."""
+        self._document.start(ArchiveRequests.write_manifest, algorithm, replace).then(partial(self._written, algorithm))
+
+    def _written(self, algorithm: str, result: ManifestResult) -> None:
+        if result.written:
+            self._document.reported.emit(result.sentence)
+        else:
+            self._banner.ask(result.sentence, "Replace It", lambda: self.write_manifest(algorithm, True))
+
+
+def _kind_of(path: str, name_filter: str) -> ReportKind:
+    """The format of a report, by the suffix of its path or else by the selected filter."""
+    return _SUFFIXES.get(Path(path).suffix.lower(), _kind_of_filter(name_filter)[0])
+
+
+def _kind_of_filter(name_filter: str) -> tuple[ReportKind, str]:
+    kind = next((kind for kind, name in FILTERS.items() if name == name_filter), ReportKind.HTML)
+    return kind, next(suffix[1:] for suffix, known in _SUFFIXES.items() if known is kind)
+
+
+class UploadConfirmation(QObject):
+    """Asks before changes are uploaded to S3. ``parent`` owns the dialogs."""
+
+    def __init__(self, document: Document, editing: Editing, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._parent = parent
+        editing.confirmationNeeded.connect(self._ask)
+
+    def _ask(self, upload: PendingUpload) -> None:
+        if upload.edit is None:
+            self._show(upload, ())
+            return
+        self._document.client.ask(ArchiveRequests.upload_preview, upload.edit, upload.whole).then(
+            partial(self._show, upload), self._document.reported.emit
+        )
+
+    def _show(self, upload: PendingUpload, lines: tuple[str, ...]) -> None:
+        dialog = SendDialog(self._parent, self._document.location, upload, lines)
+        dialog.accepted.connect(lambda: upload.start(upload.whole))
+        dialog.open()
+
+
+LEAVE_NOTE = "Leave It: do nothing. You can inspect the archive but not change it until you decide."
+
+
+class RecoveryFlow(QObject):
+    """Asks once what to do about an interrupted write. ``parent`` owns the box."""
+
+    def __init__(self, document: Document, editing: Editing, banner: Banner, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._editing = editing
+        self._banner = banner
+        self._parent = parent
+        self._asked = False
+        document.statusChanged.connect(self._look)
+
+    def _look(self) -> None:
+        if not self._asked and self._document.status.stage is Stage.READY:
+            self._asked = True
+            self._document.client.ask(ArchiveRequests.interrupted).then(self._take, self._document.reported.emit)
+
+    def _take(self, found: Interrupted | None) -> None:
+        if found is not None:
+            self._banner.ask(found.story, "Decide…", lambda: self.ask(found))
+
+    def ask(self, found: Interrupted) -> None:
+        """Show the choices and what each would do."""
+        box = QMessageBox(self._parent)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setWindowTitle("Interrupted Write")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setText(found.story)
+        effects = {WayOut.FINISH: found.finish, WayOut.ROLL_BACK: found.roll_back, WayOut.FORGET: found.forget}
+        labels = {WayOut.FINISH: "Finish It", WayOut.ROLL_BACK: "Roll It Back", WayOut.FORGET: "Forget It"}
+        offered = {choice: effect for choice, effect in effects.items() if effect}
+        lines = [f"{labels[choice]}: {effect}" for choice, effect in offered.items()]
+        box.setInformativeText("\n\n".join((*lines, LEAVE_NOTE)))
+        for choice in offered:
+            button = box.addButton(labels[choice], QMessageBox.ButtonRole.ActionRole)
+            button.clicked.connect(lambda _=False, choice=choice: self.recover(choice))
+        leave = box.addButton("Leave It", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(leave)
+        box.setEscapeButton(leave)
+        box.open()
+
+    def recover(self, choice: WayOut) -> None:
+        """Finish, roll back or forget the interrupted write."""
+        self._document.start(ArchiveRequests.recover, choice).then(self._editing.settle)

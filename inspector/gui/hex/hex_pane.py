@@ -13,9 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStacked
 from inspector.core.field import Run
 from inspector.core.kinds import Role
 from inspector.core.span import Span, Spans
-from inspector.gui.document.document import Document
-from inspector.gui.document.layer_reader import read_start
-from inspector.gui.document.selection import Selection
+from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.accessible import spoken
 from inspector.gui.hex.content_views import IMAGE_LIMIT, TEXT_LIMIT, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
@@ -112,7 +110,7 @@ class HexPane(QWidget):
         self.hex.caretMoved.connect(self._caret_moved)
         self.hex.selectionChanged.connect(self.selectionChanged)
         self.hex.hovered.connect(document.hover)
-        self.hex.said.connect(document.said)
+        self.hex.said.connect(document.reported)
         self.hex.scrolled.connect(self.map.setShown)
         self.hex.menuRequested.connect(self._show_menu)
         self.map.wanted.connect(self._draw_map)
@@ -190,7 +188,7 @@ class HexPane(QWidget):
     def _fetch(self, layer: int, start: int, stop: int, deliver: Callable[[bytes, list[Run]], None]) -> None:
         found: list[bytes] = []
         client = self._document.client
-        client.ask(ArchiveRequests.read, layer, start, stop - start).then(found.append, self._document.said.emit)
+        client.ask(ArchiveRequests.read, layer, start, stop - start).then(found.append, self._document.reported.emit)
         client.ask(ArchiveRequests.runs, layer, start, stop).then(
             lambda runs: deliver(b"".join(found), runs), lambda _: deliver(b"".join(found), [])
         )
@@ -278,7 +276,7 @@ class HexPane(QWidget):
         """Show content in the way that suits it best."""
         mode = Mode.IMAGE if content.image else Mode.TEXT if content.encoding else Mode.HEX
         if content.sentence:
-            self._document.said.emit(content.sentence)
+            self._document.reported.emit(content.sentence)
         self._refresh()
         self._show_mode(mode)
 
@@ -290,9 +288,7 @@ class HexPane(QWidget):
         if mode is Mode.HEX or content is None:
             return
         limit = min(content.layer.size, self.text_limit if mode is Mode.TEXT else IMAGE_LIMIT)
-        read_start(
-            self._document.client, content.layer.layer, limit, lambda data: self._take_content(mode, content, data)
-        )
+        self._document.read_start(content.layer.layer, limit, lambda data: self._take_content(mode, content, data))
 
     def _take_content(self, mode: Mode, content: ContentInfo, data: bytes) -> None:
         if content is not self._document.content:

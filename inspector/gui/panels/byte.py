@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollA
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
-from inspector.gui.document.document import Document
-from inspector.gui.document.selection import Selection
+from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.icons import Picture, severity_icon
 from inspector.gui.kit.text import breakable, path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label

@@ -11,7 +11,7 @@ from inspector.core.edit import Edit
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, plural
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
-from inspector.gui.document.editing import Editing, named
+from inspector.gui.document.editing import Editing, checksum_names
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.theme import fixed_font
@@ -127,7 +127,7 @@ class ChangesPanel(QWidget):
         )
         sentence = f"{count(self.model.rowCount(), 'place')} changed, not written yet."
         if broken:
-            breaks = f"Breaks {count(len(broken), 'checksum')}: {named(broken)}."
+            breaks = f"Breaks {count(len(broken), 'checksum')}: {checksum_names(broken)}."
             sentence = f"{sentence} {breaks}"
         self.sentence.setText(sentence)
 

@@ -107,7 +107,7 @@ class ChecksumsPanel(QWidget):
             self._document.go_to(row.layer, *row.place[0], ORIGIN)
         else:
             text = "The stored value is in another file."
-            self._document.said.emit(f"{text} {row.note}".strip())
+            self._document.reported.emit(f"{text} {row.note}".strip())
 
 
 def _why_empty(status: Status) -> str:

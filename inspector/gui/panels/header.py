@@ -24,9 +24,8 @@ from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
-from inspector.gui.document.document import Document
+from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
-from inspector.gui.document.selection import Selection
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.palette import COLOURS

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLin
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
 from inspector.core.verdict import State, Verdict
-from inspector.gui.document.document import Document
-from inspector.gui.document.selection import Selection
+from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_names, chosen_in
@@ -146,7 +145,7 @@ class MembersPanel(QWidget):
         document.rowsChanged.connect(self._reload_tree)
         document.arranged.connect(self.table_model.refetch)
         document.arranged.connect(self._follow_again)
-        document.planted.connect(self._tree_ready)
+        document.treeReady.connect(self._tree_ready)
         document.statusChanged.connect(self._update_view)
         document.statusChanged.connect(self._show_verdicts)
         document.selected.connect(self._follow)
@@ -212,8 +211,8 @@ class MembersPanel(QWidget):
             return "No member's name contains this text."
         if status.state in INCOMPLETE_STATES:
             return (
-                "No member was found: the archive is damaged before the first one. Repair… (Ctrl+M) shows possible "
-                "repairs."
+                "No member was found: the archive is damaged before the first one. Plan Repairs… (Ctrl+M) shows "
+                "possible repairs."
             )
         return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
 

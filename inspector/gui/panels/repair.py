@@ -101,7 +101,7 @@ class RepairPanel(QWidget):
     def ask(self, code: str = "") -> None:
         """Make a plan and select the repair with this code, or the first that fixes findings with this code."""
         if self._document.status.stage is not Stage.READY:
-            self._document.said.emit("The archive has not been read yet.")
+            self._document.reported.emit("The archive has not been read yet.")
             return
         self._stack.show_sentence("Checking the archive and planning repairs…")
         self._is_planning = True
@@ -218,7 +218,7 @@ class RepairPanel(QWidget):
         if self.plan is None or not self.plan.repairs:
             return
         if self._editing.pending is not None:
-            self._document.said.emit("Write or discard the pending changes first.")
+            self._document.reported.emit("Write or discard the pending changes first.")
             return
         plan = self.plan
         accepted = self.accepted()

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from inspector.core.kinds import Role
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import total
-from inspector.gui.document.document import Document
-from inspector.gui.document.selection import Selection
+from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_positions

@@ -15,7 +15,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.redaction import strip_credentials
 from inspector.core.verdict import State
-from inspector.gui.document.check_many import ManyChecks
+from inspector.gui.document.checking import ManyChecks
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.kit.icons import icon, state_icon
 from inspector.gui.kit.table_models import Index, TitledTable

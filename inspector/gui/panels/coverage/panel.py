@@ -6,8 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
-from inspector.gui.document.document import Document
-from inspector.gui.document.selection import Selection
+from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, sentence_label
 from inspector.gui.panels.coverage.painting import Legend
 from inspector.gui.panels.coverage.view import BandView
@@ -157,7 +156,7 @@ class CoveragePanel(QWidget):
                 self._document.go_to(place.layer, 0, 0, _ORIGIN)
 
         self._document.client.ask(ArchiveRequests.range_place, band.dataset.start + at).then(
-            go, self._document.said.emit
+            go, self._document.reported.emit
         )
 
     def _clear_others(self, band: BandView) -> None:

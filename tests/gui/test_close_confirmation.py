@@ -1,4 +1,4 @@
-"""Closing a tab or the window while work is under way, which asks first."""
+"""Closing a tab or the window with unsaved changes or running jobs asks first."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_window_with_an_unwritten_change_asks_once(copied: Copied, window: Win
 
 
 def test_a_window_that_checks_many_asks(window: Window, large: Path) -> None:
-    window.checks.check([str(large)] * 4)
+    window.check_lists.check([str(large)] * 4)
     (side,) = window.tabs.sides()
     assert not side.settled
     assert not window.close()

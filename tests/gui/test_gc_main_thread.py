@@ -1,4 +1,4 @@
-"""Objects that hold each other are collected, and never in another thread than the window's."""
+"""Reference cycles are collected, and only on the GUI thread."""
 
 from __future__ import annotations
 

@@ -10,14 +10,14 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.actions import COMMANDS
-from inspector.gui.app.command_palette import CommandPalette, KeysTable, lines, score
+from inspector.gui.app.command_palette import CommandPalette, KeysTable, command_entries, score
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, dialog_of, press, settle
 
 
 def shown(dialog: CommandPalette | KeysTable) -> list[str]:
-    model = dialog.table.fitting
+    model = dialog.table.matches
     return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
 
 
@@ -39,21 +39,21 @@ def palette(window: Window, qtbot: QtBot) -> CommandPalette:
 def test_typing_narrows_down_and_enter_runs_the_best(palette: CommandPalette, window: Window, qtbot: QtBot) -> None:
     triggered = []
     window.actions_["zoom_in"].triggered.connect(lambda: triggered.append("zoom_in"))
-    QTest.keyClicks(palette.sought, "zoomin")
+    QTest.keyClicks(palette.query, "zoomin")
     assert shown(palette)[0] == "Zoom In"
-    QTest.keyClick(palette.sought, Qt.Key.Key_Return)
+    QTest.keyClick(palette.query, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(triggered))
     assert triggered == ["zoom_in"]
 
 
 @pytest.mark.usefixtures("archive")
 def test_the_arrows_choose_from_the_field(palette: CommandPalette) -> None:
-    QTest.keyClicks(palette.sought, "zoom")
+    QTest.keyClicks(palette.query, "zoom")
     names = shown(palette)
     assert set(names[:2]) == {"Zoom In", "Zoom Out"}
-    QTest.keyClick(palette.sought, Qt.Key.Key_Down)
+    QTest.keyClick(palette.query, Qt.Key.Key_Down)
     assert palette.table.currentIndex().row() == 1
-    QTest.keyClick(palette.sought, Qt.Key.Key_Up)
+    QTest.keyClick(palette.query, Qt.Key.Key_Up)
     assert palette.table.currentIndex().row() == 0
 
 
@@ -69,11 +69,11 @@ def test_with_an_archive_open_its_actions_are_offered(show: Show, window: Window
     press(window, "show_commands")
     dialog = dialog_of(window, CommandPalette)
     assert isinstance(dialog, CommandPalette)
-    dialog.sought.setText("follow")
+    dialog.query.setText("follow")
     assert shown(dialog)[0] == "Follow Reference"
-    dialog.sought.setText("no such thing at all")
+    dialog.query.setText("no such thing at all")
     assert shown(dialog) == []
-    QTest.keyClick(dialog.sought, Qt.Key.Key_Return)
+    QTest.keyClick(dialog.query, Qt.Key.Key_Return)
     assert dialog.isVisible()
     dialog.reject()
     settle(qtbot, window)
@@ -90,29 +90,29 @@ def test_with_an_archive_open_its_actions_are_offered(show: Show, window: Window
     ],
 )
 def test_beginnings_of_words_come_first_also_of_choices(palette: CommandPalette, sought: str, first: str) -> None:
-    palette.sought.setText(sought)
+    palette.query.setText(sought)
     assert shown(palette)[0] == first
 
 
 def test_a_choice_of_a_setting_is_made_by_its_name(palette: CommandPalette, window: Window) -> None:
-    palette.sought.setText("64")
-    QTest.keyClick(palette.sought, Qt.Key.Key_Return)
+    palette.query.setText("64")
+    QTest.keyClick(palette.query, Qt.Key.Key_Return)
     assert window.settings.get(preferences.BYTES_PER_ROW) == "64"
 
 
 def test_it_is_said_when_nothing_fits(palette: CommandPalette) -> None:
-    palette.sought.setText("xyzzy")
-    assert "xyzzy" in palette.found.shown_sentence()
-    palette.sought.setText("quit")
-    assert not palette.found.shown_sentence()
+    palette.query.setText("xyzzy")
+    assert "xyzzy" in palette.results.shown_sentence()
+    palette.query.setText("quit")
+    assert not palette.results.shown_sentence()
 
 
 def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window) -> None:
     press(window, "show_keys")
     table = dialog_of(window, KeysTable)
     assert isinstance(table, KeysTable)
-    QAbstractItemModelTester(table.table.fitting)
-    model = table.table.fitting
+    QAbstractItemModelTester(table.table.matches)
+    model = table.table.matches
     keys = {str(model.index(row, 0).data()): str(model.index(row, 1).data()) for row in range(model.rowCount())}
     assert len(keys) == len(COMMANDS)
     assert keys["Follow Reference"] == "F12"
@@ -121,7 +121,7 @@ def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window)
 
 
 def test_no_two_actions_have_the_same_key(window: Window) -> None:
-    keys = [key for line in lines(window.actions_) for key in line.keys.split(", ") if key]
+    keys = [key for line in command_entries(window.actions_) for key in line.keys.split(", ") if key]
     assert sorted({key for key in keys if keys.count(key) > 1}) == []
 
 

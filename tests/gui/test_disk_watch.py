@@ -20,8 +20,8 @@ from tests.gui.conftest import WAIT, Copied, Sample, overwrite, press, previewed
 
 
 def changed(qtbot: QtBot, tab: Tab) -> str:
-    qtbot.waitUntil(tab.watching.message.isVisible, timeout=WAIT)
-    return tab.watching.message.text.text()
+    qtbot.waitUntil(tab.disk_watch.message.isVisible, timeout=WAIT)
+    return tab.disk_watch.message.text.text()
 
 
 def reload_later(qtbot: QtBot, window: Window, tab: Tab, path: Path) -> None:
@@ -42,13 +42,13 @@ def test_what_another_program_writes_is_said_and_read_again_when_wanted(
     assert changed(qtbot, tab).startswith("Changed on disk: journey.caf has become longer since it was opened")
     settle(qtbot, window)
     assert tab.document.size == size
-    tab.watching.message.button.click()
+    tab.disk_watch.message.button.click()
     settle(qtbot, window)
     fresh = window.tab()
     assert fresh is not None
     assert fresh is not tab
     assert fresh.document.size == size + 4
-    assert not fresh.watching.message.isVisible()
+    assert not fresh.disk_watch.message.isVisible()
 
 
 def test_what_the_user_keeps_is_not_said_again_until_it_changes_again(
@@ -57,9 +57,9 @@ def test_what_the_user_keeps_is_not_said_again_until_it_changes_again(
     tab, path = copied("journey.caf")
     path.write_bytes(path.read_bytes() + b"1")
     changed(qtbot, tab)
-    tab.watching.keep.click()
+    tab.disk_watch.keep.click()
     reload_later(qtbot, window, tab, path)
-    assert not tab.watching.message.isVisible()
+    assert not tab.disk_watch.message.isVisible()
     path.write_bytes(path.read_bytes() + b"2")
     changed(qtbot, tab)
 
@@ -70,11 +70,11 @@ def test_a_replaced_file_and_one_that_goes_and_comes_back_are_noticed(
     tab, path = copied("journey.caf")
     path.unlink()
     assert "is not there any more" in changed(qtbot, tab)
-    assert tab.watching.message.button.isHidden()
+    assert tab.disk_watch.message.button.isHidden()
     shutil.copyfile(sample("gap.caf"), path)
-    qtbot.waitUntil(lambda: not tab.watching.message.button.isHidden(), timeout=WAIT)
-    assert "since it was opened" in tab.watching.message.text.text()
-    tab.watching.keep.click()
+    qtbot.waitUntil(lambda: not tab.disk_watch.message.button.isHidden(), timeout=WAIT)
+    assert "since it was opened" in tab.disk_watch.message.text.text()
+    tab.disk_watch.keep.click()
     with path.open("ab") as file:  # the file that came back is watched too
         file.write(b"x")
     changed(qtbot, tab)
@@ -89,7 +89,7 @@ def test_what_this_window_writes_is_not_said(copied: Copied, window: Window, qtb
     settle(qtbot, window)
     assert path.read_bytes() != before
     reload_later(qtbot, window, tab, path)
-    assert not tab.watching.message.isVisible()
+    assert not tab.disk_watch.message.isVisible()
 
 
 def test_pending_changes_stay_until_the_user_gives_them_up(copied: Copied, window: Window, qtbot: QtBot) -> None:
@@ -102,15 +102,15 @@ def test_pending_changes_stay_until_the_user_gives_them_up(copied: Copied, windo
     assert "The pending changes" in changed(qtbot, tab)
     edit = tab.editing.pending
     press(window, "reload")
-    qtbot.waitUntil(lambda: not tab.watching.message.isVisible(), timeout=WAIT)
+    qtbot.waitUntil(lambda: not tab.disk_watch.message.isVisible(), timeout=WAIT)
     settle(qtbot, window)
     assert window.tab() is tab
     assert tab.editing.pending == edit
     data[0] ^= 1  # which is what the change replaces
     path.write_bytes(data)
     changed(qtbot, tab)
-    with qtbot.waitSignal(tab.document.said, timeout=WAIT) as said:
-        tab.watching.message.button.click()
+    with qtbot.waitSignal(tab.document.reported, timeout=WAIT) as said:
+        tab.disk_watch.message.button.click()
     assert said.args is not None
     assert "discard it, and reload then" in said.args[0]
     assert tab.editing.pending == edit
@@ -123,15 +123,15 @@ def test_an_archive_that_grows_shows_what_is_new(copied: Copied, window: Window,
     more.write_bytes(bytes(range(200)))
     append_rca(Progress(), str(path), [str(more)], RcaOptions())
     changed(qtbot, tab)
-    assert tab.watching.message.button.text() == "Show New Data"
-    QTest.keyClick(tab.watching.message.button, Qt.Key.Key_Space)
+    assert tab.disk_watch.message.button.text() == "Show New Data"
+    QTest.keyClick(tab.disk_watch.message.button, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: tab.document.selection.caret == size, timeout=WAIT)
     settle(qtbot, window)
     assert window.tab() is tab
     assert tab.document.status.members == members + 1
     assert tab.document.size == path.stat().st_size
     reload_later(qtbot, window, tab, path)
-    assert not tab.watching.message.isVisible()
+    assert not tab.disk_watch.message.isVisible()
 
 
 def test_nothing_has_happened_to_what_is_as_it_was(sample: Sample) -> None:

@@ -1,4 +1,4 @@
-"""Adding to an RCA archive and searching a catalogue in the window, with real workers and real files."""
+"""Appending to an RCA archive and searching a catalogue in the window, with real workers and files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.gui.dialogs.append import AppendDialog
 from inspector.gui.dialogs.catalogue import CatalogueDialog
 from inspector.operations.protocol.create_views import ArchiveKind
 from tests.gui.conftest import WAIT, Show, answer, dialog_of, press, settle
-from tests.gui.making import drop, dropped, new_archive, slow, tree
+from tests.gui.create_helpers import drop, dropped, new_archive, slow, tree
 
 __all__ = ["tree"]
 

@@ -1,4 +1,4 @@
-"""A click on a message of the desktop brings what it speaks of to the front: on a real bus, from a played desktop."""
+"""A click on a desktop notification shows the tab it is about: on a real bus, with a simulated desktop portal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PySide6.QtDBus import QDBusConnection
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.desktop_notifications import DesktopNotifications
+from inspector.gui.app.notifications import DesktopNotifications
 from inspector.gui.app.window import Window
 from tests.gui.conftest import WAIT, Show
 

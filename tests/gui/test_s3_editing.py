@@ -15,7 +15,7 @@ from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, answer, overwrite, press, previewed, settle
-from tests.gui.s3_changing import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
+from tests.gui.s3_edit_helpers import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
 from tests.s3.conftest import BUCKET
@@ -28,7 +28,7 @@ __all__ = ["data", "tab"]
 def test_a_header_is_sent_once_that_is_agreed_to(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
     point_to(window, qtbot, tab, 200)
     assert entry(tab) == 200
-    assert tab.requests.state is not None, "what it costs is told while something is pending too"
+    assert tab.request_watch.state is not None, "what it costs is told while something is pending too"
 
     dialog = asked(window, qtbot)
 
@@ -43,13 +43,13 @@ def test_a_header_is_sent_once_that_is_agreed_to(window: Window, qtbot: QtBot, s
     assert tab.editing.pending is None
     assert entry(tab) == 200
     assert tab.document.status.stage is Stage.READY
-    assert tab.requests.state is not None
-    assert tab.requests.state.totals.sent > 5 * MEBI, "the ledger goes on over the writing"
+    assert tab.request_watch.state is not None
+    assert tab.request_watch.state.totals.sent > 5 * MEBI, "the ledger goes on over the writing"
     assert content(store, KEY)[13:15] != b""
 
     tab.document.go_to(0, 3 * MEBI, 3 * MEBI + 4)
     settle(qtbot, window)
-    assert not tab.remedies.isVisible(), "the tab shows the new object"
+    assert not tab.error_actions.isVisible(), "the tab shows the new object"
 
 
 def test_refusing_sends_nothing_and_keeps_the_change(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
@@ -92,15 +92,15 @@ def test_one_that_was_replaced_keeps_the_change_until_it_is_read_again(
 
     agree(window, qtbot, tab, asked(window, qtbot))
 
-    qtbot.waitUntil(tab.remedies.isVisible, timeout=WAIT)
-    assert "was not changed" in tab.remedies.sentence.text()
+    qtbot.waitUntil(tab.error_actions.isVisible, timeout=WAIT)
+    assert "was not changed" in tab.error_actions.sentence.text()
     assert tab.editing.pending is not None
     assert content(store, KEY) == theirs
-    tab.remedies.buttons[ErrorAction.RELOAD].click()
+    tab.error_actions.buttons[ErrorAction.RELOAD].click()
     previewed(qtbot, window, tab)
     assert window.tab() is tab
     assert tab.editing.pending is not None
-    assert not tab.remedies.isVisible()
+    assert not tab.error_actions.isVisible()
     agree(window, qtbot, tab, asked(window, qtbot))
     assert tab.editing.pending is None
     after = content(store, KEY)
@@ -114,19 +114,19 @@ def test_a_change_that_fits_no_more_is_not_lost(
     point_to(window, qtbot, tab, 200)
     store.put(KEY, b"something else")
     agree(window, qtbot, tab, asked(window, qtbot))
-    qtbot.waitUntil(tab.remedies.isVisible, timeout=WAIT)
+    qtbot.waitUntil(tab.error_actions.isVisible, timeout=WAIT)
 
-    with qtbot.waitSignal(tab.document.said, timeout=WAIT) as said:
-        tab.remedies.buttons[ErrorAction.RELOAD].click()
+    with qtbot.waitSignal(tab.document.reported, timeout=WAIT) as said:
+        tab.error_actions.buttons[ErrorAction.RELOAD].click()
 
     assert said.args is not None
     assert "is for a file of" in said.args[0]
     settle(qtbot, window)
     pending = tab.editing.pending
     assert pending is not None
-    with qtbot.waitSignal(tab.document.said, timeout=WAIT):
+    with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
         tab.document.start(ArchiveRequests.export_patch, pending, str(tmp_path / "kept.json")).then(
-            tab.document.said.emit
+            tab.document.reported.emit
         )
     assert (tmp_path / "kept.json").exists()
 
@@ -188,7 +188,7 @@ def test_sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, ta
     with store.proxy.failing(silence(reached, gate, sends)):
         dialog.send.click()
         qtbot.waitUntil(reached.is_set, timeout=WAIT)
-        with qtbot.waitSignal(tab.document.said, timeout=WAIT):
+        with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
             press(window, "cancel")
             gate.set()
         settle(qtbot, window)

@@ -1,4 +1,4 @@
-"""How the window uses the room that it has: little is cut, nothing moves that need not."""
+"""The sizes of panels and columns: little is cut off, nothing moves without need."""
 
 from __future__ import annotations
 
@@ -147,9 +147,9 @@ def test_what_is_said_moves_nothing(show: Show, window: Window, qtbot: QtBot) ->
 
 def test_where_to_go_is_not_said_of_another_tab(show: Show, window: Window) -> None:
     show("journey.caf")
-    window.tools.go_to.setText("footer")
+    window.tool_bar.go_to.setText("footer")
     show("nested.caf")
-    assert window.tools.go_to.text() == ""
+    assert window.tool_bar.go_to.text() == ""
 
 
 def test_the_details_of_a_finding_scroll_where_they_are_long(checked: Show, window: Window, qtbot: QtBot) -> None:
@@ -173,7 +173,7 @@ def test_a_panel_floats_and_comes_back(show: Show, window: Window, qtbot: QtBot)
     tab.document.select_byte(0, 5, "test")
     settle(qtbot, window)
     assert tab.byte.title.text()
-    tab.arrange_afresh()
+    tab.reset_arrangement()
     assert not dock.isFloating()
     assert tab.isAncestorOf(dock)
 

@@ -1,4 +1,4 @@
-"""Long words are broken where they can be read, and are whole again when they are copied."""
+"""Long words get line breaks at readable places; copying them leaves the breaks out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of making archives in the window share."""
+"""Shared by the tests that create archives in the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following references by key and by link, and the keys for the next bytes and fields."""
+"""Navigation along references, by key and by link, and to the next bytes and fields."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_leads_nowhere_is_said(show: Show, window: Window, qtbot: QtBot) ->
     tab = show("gap.caf")
     press(window, "next_unexplained")
     settle(qtbot, window)
-    with qtbot.waitSignal(tab.document.said) as said:
+    with qtbot.waitSignal(tab.document.reported) as said:
         press(window, "follow")
     assert "leads nowhere" in said.args[0]
 
@@ -121,7 +121,7 @@ def test_the_next_unexplained_bytes_are_selected_and_then_there_are_none(
     assert tab.document.explanation is not None
     assert tab.document.explanation.fields[-1].kind == "gap"
     gap = tab.document.selection.caret
-    with qtbot.waitSignal(tab.document.said) as said:
+    with qtbot.waitSignal(tab.document.reported) as said:
         key(qtbot, window, tab, Qt.Key.Key_F7, PLAIN)
     assert said.args == ["No unexplained bytes after this one."]
     assert tab.document.selection.caret == gap

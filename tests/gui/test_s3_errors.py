@@ -1,4 +1,4 @@
-"""Every bad day in the window: a sentence, and a window that can ask again and then shows the archive."""
+"""Each kind of S3 error shows a message, and the archive can be opened with a retry."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_what_cannot_be_read_says_why_and_is_read_later(
         tab = opened_at(window, qtbot, store, location)
     assert tab.document.status.stage is Stage.FAILED
     assert day.opening in tab.banner.state.text()
-    assert tab.remedies.isVisible()
+    assert tab.error_actions.isVisible()
     tab = reloaded(window, qtbot)
     assert is_whole(tab)
     with store.proxy.failing(day.fault):
         tab.document.go_to(0, MIDDLE, MIDDLE)
         settle(qtbot, window)
-        qtbot.waitUntil(tab.remedies.isVisible, timeout=WAIT)
-        assert day.reading in tab.remedies.sentence.text()
+        qtbot.waitUntil(tab.error_actions.isVisible, timeout=WAIT)
+        assert day.reading in tab.error_actions.sentence.text()
         assert is_whole(tab), "what was read before stays"
         tab.document.go_to(0, 10, 10)
         settle(qtbot, window)
@@ -123,7 +123,7 @@ def test_slow_is_not_wrong(window: Window, qtbot: QtBot, store: Store, location:
 def test_no_network(window: Window, qtbot: QtBot, moto: int, location: str) -> None:
     down = Proxy(moto)
     down.close()
-    tab = window.remote.open(location, Connection(endpoint=down.url))
+    tab = window.s3_actions.open(location, Connection(endpoint=down.url))
     assert tab is not None
     settle(qtbot, window)
     assert f"no connection to {down.url}" in tab.banner.state.text()
@@ -142,8 +142,8 @@ def test_another_object_from_a_server_that_ignores_if_match(
     with store.proxy.failing(ignoring("If-Match")):
         tab.document.go_to(0, 500_000, 500_000)
         settle(qtbot, window)
-        qtbot.waitUntil(tab.remedies.isVisible, timeout=WAIT)
-    assert "was replaced while it was open" in tab.remedies.sentence.text()
+        qtbot.waitUntil(tab.error_actions.isVisible, timeout=WAIT)
+    assert "was replaced while it was open" in tab.error_actions.sentence.text()
     assert reloaded(window, qtbot).document.status.members == 3
 
 
@@ -177,7 +177,7 @@ def test_opening_that_waits_for_a_server_can_be_cancelled(
     asked, gate = Event(), Event()
     try:
         with store.proxy.failing(after(OPENING, silence(asked, gate))):
-            tab = window.remote.open(location, store.connection)
+            tab = window.s3_actions.open(location, store.connection)
             assert tab is not None
             qtbot.waitUntil(asked.is_set, timeout=WAIT)
             QTest.keyClick(window, Qt.Key.Key_Escape)

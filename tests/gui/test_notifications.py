@@ -1,4 +1,4 @@
-"""The end of long work is told while the user is elsewhere, and only then."""
+"""The end of a long job is notified while the window is in the background, and only then."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from PySide6.QtWidgets import QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.desktop_notifications import show_notice
-from inspector.gui.app.job_notifications import LONG, JobNotifications, is_away
+from inspector.gui.app.notifications import MIN_SECONDS, JobNotifications, is_away, show_notification
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
@@ -107,7 +106,7 @@ def test_long_work_is_told_with_what_came_of_it(
 ) -> None:
     tab = show("overlap.caf")
     elsewhere()
-    check(window, told, qtbot, LONG)
+    check(window, told, qtbot, MIN_SECONDS)
     assert told.titles == ["overlap.caf has been checked."]
     assert told.sentences == [tab.document.status.judgement]
     assert told.sentences[0].startswith("Damaged")
@@ -124,7 +123,7 @@ def test_short_work_is_not_told(
 ) -> None:
     show("journey.caf")
     elsewhere()
-    check(window, told, qtbot, LONG - 0.1)
+    check(window, told, qtbot, MIN_SECONDS - 0.1)
     assert told.titles == []
 
 
@@ -162,12 +161,12 @@ def test_the_check_of_many_is_told(
     window: Window, told: Told, sample: Sample, elsewhere: Callable[[], QWidget], qtbot: QtBot
 ) -> None:
     elsewhere()
-    window.checks.check([str(sample("journey.caf")), str(sample("plain.zip"))])
+    window.check_lists.check([str(sample("journey.caf")), str(sample("plain.zip"))])
     told.clock.now += 100
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
     assert told.titles == ["The check of several archives has ended."]
 
 
 def test_a_notice_where_the_desktop_has_no_way_to_show_one_fails_nothing(window: Window, qtbot: QtBot) -> None:
-    show_notice(window, "Done.", "All is well.", lambda: None)
+    show_notification(window, "Done.", "All is well.", lambda: None)
     settle(qtbot, window)

@@ -1,4 +1,4 @@
-"""What tests of changing archives on S3 in the window share."""
+"""Shared by the tests that edit archives on S3 in the window."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def question(window: Window, qtbot: QtBot) -> SendDialog:
 
 def agree(window: Window, qtbot: QtBot, tab: Tab, dialog: SendDialog) -> None:
     """Press Send and wait until it is over, however it ends."""
-    with qtbot.waitSignal(tab.document.said, timeout=WAIT):
+    with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
         dialog.send.click()
     settle(qtbot, window)
 

@@ -1,4 +1,4 @@
-"""Many archives opened at once: one is read, and each of the others when it is shown first."""
+"""Many archives opened at once: one is read, and each of the others when its tab is first shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of datapoints on S3 come with the rows that are in view."""
+"""Names of datapoints on S3 are fetched for the rows in view."""
 
 from __future__ import annotations
 

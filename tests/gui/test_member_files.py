@@ -1,4 +1,4 @@
-"""Members handed to other programs: what a drag carries, where its files are, and what is never opened."""
+"""Members exported to other programs: what a drag contains, where the files are, and what is never opened."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.flows.temp_files import MemberFiles
+from inspector.gui.flows.extract import MemberFiles
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
-from tests.gui.test_extracting import archive
+from tests.gui.test_extract import archive
 
 
 @pytest.fixture

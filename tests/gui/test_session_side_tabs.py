@@ -1,4 +1,4 @@
-"""What was open that shows no document comes back: audits, lists of checks, buckets, drafts of new archives."""
+"""A session restores tabs without a document: audits, check lists, buckets, drafts of new archives."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_tabs_beside_documents_come_back(start: Start, settings: Settings, qtbot
     audit.options.quick.setChecked(True)
     audit.options.sample.setValue(12.5)
     nobody = Connection(endpoint="http://127.0.0.1:9", anonymous=True)
-    window.remote.connections.remember("s3://bucket/", nobody)
+    window.s3_actions.connections.remember("s3://bucket/", nobody)
     press(window, "browse")
     browser = window.tabs.currentWidget()
     assert isinstance(browser, BrowserTab)
@@ -68,7 +68,7 @@ def test_a_list_of_checks_comes_back_and_is_checked_when_that_is_wanted(
     for copy in copies:
         copy.write_bytes(sample(copy.name).read_bytes())
     window = start()
-    window.checks.check(list(map(str, copies)))
+    window.check_lists.check(list(map(str, copies)))
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
     window.close()
     copies[1].write_bytes(sample("flipped-blob-byte.rca").read_bytes())

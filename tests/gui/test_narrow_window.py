@@ -91,23 +91,25 @@ def test_going_and_finding_are_reached_at_any_width(
     tab = show("journey.caf")
     window.resize(width, 600)
     settle(qtbot, window)
-    for key, field in ((Qt.Key.Key_F, window.tools.sought_text), (Qt.Key.Key_G, window.tools.go_to)):
+    for key, field in ((Qt.Key.Key_F, window.tool_bar.find_text), (Qt.Key.Key_G, window.tool_bar.go_to)):
         tab.hex_pane.setFocus()
         qtbot.keyClick(tab.hex_pane.hex, key, Qt.KeyboardModifier.ControlModifier)
         assert field.hasFocus()
         assert field.visibleRegion().boundingRect().width() == field.width() >= LEAST
-    assert cut(window.tools) == []
+    assert cut(window.tool_bar) == []
 
 
 def test_a_wider_window_has_its_words_again(window: Window, qtbot: QtBot) -> None:
     for width in (1280, 800, 640, 1280):
         window.resize(width, 600)
     every = {"Open", "Check", "Extract", "Repair", "Header", "Go to", "Find"}
-    qtbot.waitUntil(lambda: every <= seen_words(window.tools))
+    qtbot.waitUntil(lambda: every <= seen_words(window.tool_bar))
 
 
 def test_a_button_can_be_pressed_where_its_action_can_be_chosen(show: Show, window: Window) -> None:
-    buttons = [each for each in window.tools.findChildren(QToolButton) if each.text() in ("Check", "Extract", "Repair")]
+    buttons = [
+        each for each in window.tool_bar.findChildren(QToolButton) if each.text() in ("Check", "Extract", "Repair")
+    ]
     assert [button.isEnabled() for button in buttons] == [False] * 3
     show("journey.caf")
     assert [button.isEnabled() for button in buttons] == [True] * 3

@@ -1,0 +1,168 @@
+"""What the hex view shows on top of the bytes: reference arrows, pending edits, messages."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QFrame, QWidget
+
+from inspector.core.edit import differing
+from inspector.gui.document.document import Document, Selection
+from inspector.gui.document.editing import Editing
+from inspector.gui.document.navigation import Navigation
+from inspector.gui.hex.hex_pane import HexPane
+from inspector.gui.hex.overwriting import Overwriting, Typed
+from inspector.gui.hex.view import HexView
+from inspector.gui.kit.widgets import MessageBar
+from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import Arrow, LayerKind, Reference
+
+VisibleRange = tuple[int, int, int]
+"""The layer and the bytes ``[start, stop)`` that are visible."""
+
+
+class Arrows(QObject):
+    """Requests the reference arrows of the visible bytes, one request at a time however fast the view scrolls."""
+
+    def __init__(self, document: Document, view: HexView, navigation: Navigation) -> None:
+        super().__init__(view)
+        self._document = document
+        self._view = view
+        self._navigation = navigation
+        self._requested: VisibleRange | None = None
+        self._sent: VisibleRange | None = None
+        self._layer = 0
+        view.scrolled.connect(self._request)
+        view.gutter.shown.connect(self._request)
+        view.gutter.wanted.connect(self.go)
+        document.layersChanged.connect(self._request)
+        document.rowsChanged.connect(self._request)
+
+    def _request(self, *_: object) -> None:
+        if self._document.layer != self._layer:
+            self._layer = self._document.layer
+            self._view.gutter.show_arrows(())
+        if not self._view.gutter.isVisible():
+            return
+        self._requested = (self._document.layer, *self._view.shown())
+        if self._sent is None:
+            self._send()
+
+    def _send(self) -> None:
+        self._sent, self._requested = self._requested, None
+        if self._sent is not None:
+            self._document.client.ask(ArchiveRequests.arrows, *self._sent).then(self._take, lambda _: self._take(()))
+
+    def _take(self, arrows: tuple[Arrow, ...]) -> None:
+        asked, self._sent = self._sent, None
+        if asked is not None and asked[0] == self._document.layer:
+            self._view.gutter.show_arrows(arrows)
+        if self._requested is not None:
+            self._send()
+
+    def go(self, arrow: Arrow, forwards: bool) -> None:
+        """Go to the target of an arrow, or to its source."""
+        layer = self._document.layer
+        end = arrow.target if forwards or arrow.source is None else arrow.source
+        reference = Reference("", layer, (end,), None)
+        if end is arrow.source or arrow.source is None:
+            self._navigation.go(reference)
+            return
+
+        def found(references: tuple[Reference, ...]) -> None:
+            # For a hash, this marks all the bytes it covers and omits.
+            known = (each for each in references if each.covers[0].start == end.start)
+            self._navigation.go(next(known, reference))
+
+        self._document.client.ask(ArchiveRequests.references, layer, arrow.source.start, None).then(
+            found, self._document.reported.emit
+        )
+
+
+ONLY_FILE = "Bytes can only be edited in the File layer; this layer is derived from it."
+
+
+class HexEditing(QObject):
+    """Shows pending edits in the hex view at once, and makes typed bytes pending."""
+
+    def __init__(self, document: Document, editing: Editing, pane: HexPane) -> None:
+        super().__init__(pane)
+        self._document = document
+        self._editing = editing
+        self._pane = pane
+        self._view = pane.hex
+        editing.changed.connect(self._show)
+        self.overwriting = Overwriting(pane.hex)
+        editing.modeChanged.connect(self.overwriting.set_on)
+        editing.modeChanged.connect(pane.strip.setVisible)
+        pane.strip.stopWanted.connect(editing.edit_bytes)
+        document.layersChanged.connect(self._show)
+        document.rowsChanged.connect(self._show)
+        self.overwriting.overwritten.connect(self._take)
+
+    def _in_file(self) -> bool:
+        info = self._document.layer_info(self._document.layer)
+        return info is not None and info.kind is LayerKind.FILE and not self._document.status.collection
+
+    def _show(self) -> None:
+        """Overlay the pending bytes, whichever version the worker sent."""
+        model = self._view.model()
+        if model is None:
+            return
+        pending = self._editing.pending if self._in_file() else None
+        model.lay(self._editing.history.overlay() if self._in_file() else [])
+        self._pane.set_edited(differing(pending) if pending is not None else ())
+
+    def _take(self, typed: Typed) -> None:
+        if self._in_file():
+            self._editing.overwrite(typed.offset, typed.old, typed.new, again=typed.again)
+        else:
+            self._document.reported.emit(ONLY_FILE)
+
+
+MARGIN_PX = 8
+"""Pixels between the label and the edges of the widget below."""
+
+
+class OverlayLabel(MessageBar):
+    """Shows messages of a document at the bottom of a widget, until it is dismissed or the caret moves.
+
+    It lies over the widget, so nothing moves when it appears.
+    """
+
+    def __init__(self, document: Document, below: QWidget) -> None:
+        super().__init__()
+        self._document = document
+        self._message_selection = document.selection
+        self._below = below
+        self.setParent(below)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.ToolTipBase)
+        self.text.setForegroundRole(QPalette.ColorRole.ToolTipText)
+        self.text.setContentsMargins(0, MARGIN_PX // 2, 0, MARGIN_PX // 2)
+        self.hide()
+        below.installEventFilter(self)
+        document.reported.connect(self._show_message)
+        document.selected.connect(self._caret_moved)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and watched is self._below:
+            self._move()
+        return False
+
+    def _move(self) -> None:
+        width = max(0, self._below.width() - 2 * MARGIN_PX)
+        height = self.heightForWidth(width)
+        self.setGeometry(MARGIN_PX, self._below.height() - height - MARGIN_PX, width, height)
+
+    def _show_message(self, sentence: str) -> None:
+        self._message_selection = self._document.selection
+        self.say(sentence)
+        self._move()
+        self.raise_()
+
+    def _caret_moved(self, selection: Selection) -> None:
+        """Hide the message, which was about the previous caret, when the caret moves."""
+        if (selection.layer, selection.caret) != (self._message_selection.layer, self._message_selection.caret):
+            self.hide()
