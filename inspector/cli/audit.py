@@ -19,12 +19,10 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.audit.audit import Plan, Todo, prepare
 from inspector.operations.audit.audit import run as run_audit
-from inspector.operations.audit.audit_csv import write_csv
 from inspector.operations.audit.audit_dask import run_on_cluster
 from inspector.operations.audit.audit_places import Choice
-from inspector.operations.audit.audit_results import ENDINGS, Results
-from inspector.operations.audit.audit_shards import ShardFiles
-from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
+from inspector.operations.audit.audit_results import ENDINGS, Results, ShardFiles
+from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary, write_csv
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 
@@ -75,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     worst = WorstStatus()
     with worst, shards or nullcontext(), Results(path) as results, Lines() as out:
         for shard in (*map(Path, options.merge), *(shards.known() if shards is not None else ())):
-            results.take_over(shard)
+            results.import_shard(shard)
         summed = _audited(options, results, shards, out, worst)
         out.write(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
         if options.csv:

@@ -21,8 +21,7 @@ from inspector.core.verdict import State
 from inspector.operations.check.many import check_many
 from inspector.operations.check.proof import Proof, ProofResult, prove
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import Outcome
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import Outcome, ReportKind
 
 _MAX_NAMES = 3
 """Names in one message; the rest are counted."""

@@ -27,9 +27,9 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.edit_views import WriteResult
 from inspector.operations.protocol.header_draft import (
-    Entry,
     HeaderDraft,
     HeaderView,
+    TacoEntry,
     parse_entry,
     parse_number,
     with_changes,
@@ -102,7 +102,7 @@ def _requested_edit(archive: Opened, options: argparse.Namespace) -> tuple[Edit 
     return preview(archive, draft), draft
 
 
-def _assignment(text: str) -> tuple[int, Entry]:
+def _assignment(text: str) -> tuple[int, TacoEntry]:
     index, equals, entry = text.partition("=")
     if not equals:
         raise OperationError(f"--set takes I=OFFSET,LENGTH, as in --set 0=157,1000; {text!r} has no =.")

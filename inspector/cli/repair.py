@@ -27,7 +27,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
-from inspector.operations.edit.apply_repairs import carry_out, described, save_salvage, writable
+from inspector.operations.edit.apply_repairs import apply_plan, describe, save_salvage, writable
 from inspector.operations.edit.interrupted import interrupted, recover, settle, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
@@ -151,7 +151,7 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
 def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         planned = plan(part.archive, progress, options.accept, in_place=not options.to)
-    shown = described(planned, options.to or "")
+    shown = describe(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):
         raise OperationError(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
@@ -190,7 +190,7 @@ def _write(planned: Plan, part: LocationPart, options: argparse.Namespace, progr
         return save_salvage(planned, source, copy, progress, connection=reached)
     if not planned.has_repairs:
         return None
-    return carry_out(planned, source, copy, progress, whole=options.whole, connection=reached)
+    return apply_plan(planned, source, copy, progress, whole=options.whole, connection=reached)
 
 
 # ---- words -----------------------------------------------------------------------------------------------------

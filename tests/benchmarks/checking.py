@@ -86,7 +86,7 @@ import sys
 from inspector.core.progress import Progress
 from inspector.operations.protocol.check_views import CheckTarget
 from inspector.operations.check.many import check_many
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 if __name__ == "__main__":
     wanted = [CheckTarget(location) for location in sys.argv[2:]]
     assert all(each.state == "sound" for each in check_many(wanted, ReportKind.JSON, Progress(), int(sys.argv[1])))

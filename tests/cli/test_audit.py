@@ -21,10 +21,9 @@ from inspector.cli import audit
 from inspector.cli.audit import _Clock, _time_left
 from inspector.cli.output import ProgressBar
 from inspector.core.progress import Progress
-from inspector.operations.audit import audit_check
-from inspector.operations.audit.audit import Plan, Todo
+from inspector.operations.audit.audit import Job, Plan, Todo, lost
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.protocol.audit_views import Amount
+from inspector.operations.protocol.audit_views import Amount, Result
 from tests.cli.running import Run, objects, started
 from tests.operations.archives import caf
 from tests.patience import PATIENCE
@@ -251,9 +250,9 @@ def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.Captu
 
 
 def test_what_could_not_be_read_is_not_counted_as_read(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(plan: Plan, results: Results, *_: object) -> Iterator[audit_check.Result]:
-        for found in list(results.missing()):
-            result = audit_check.lost(audit_check.Job(found, plan.quick), "The server cannot be reached.")
+    def gone(plan: Plan, results: Results, *_: object) -> Iterator[Result]:
+        for found in list(results.pending()):
+            result = lost(Job(found, plan.quick), "The server cannot be reached.")
             results.keep(result)
             yield result
 

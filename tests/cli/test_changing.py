@@ -92,7 +92,7 @@ def test_a_dry_run_prints_the_three_writes_and_makes_none(copy: Copy, run: Run) 
         ("two-entries.tacozip", ("--set", "0"), "has no ="),
         ("two-entries.tacozip", ("--set", "0=5,253,3,000"), "without commas"),
         ("two-entries.tacozip", ("--set", "0=5,2", "--set", "0=5,3"), "twice"),
-        ("two-entries.tacozip", ("--set", "0=18446744073709551616,0"), "does not fit"),
+        ("two-entries.tacozip", ("--set", "0=18446744073709551616,0"), "is too large"),
         ("two-entries.tacozip", ("--count", "8"), "0 to 7"),
         ("ghost.taco", ("--count", "1"), "cannot be edited"),
         ("plain.zip", (), "no TACO"),

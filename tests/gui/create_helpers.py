@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
 from inspector.gui.tabs.new_archive import NewArchiveTab
-from inspector.operations.protocol.workshop_views import ArchiveKind
+from inspector.operations.protocol.create_views import ArchiveKind
 from tests.gui.conftest import press, settle
 
 

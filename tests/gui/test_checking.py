@@ -19,7 +19,7 @@ from inspector.gui.hex.file_map import VERDICT_TEXTS
 from inspector.gui.kit.eta import Eta
 from inspector.gui.panels import checksums, findings
 from inspector.gui.panels.members import VERDICT
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import JobState, Judged, LayerKind
 from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
 

@@ -89,7 +89,7 @@ def test_what_leads_nowhere_is_said(show: Show, window: Window, qtbot: QtBot) ->
 def test_the_byte_panel_links_to_where_a_field_leads(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("two-entries.tacozip")
     go(qtbot, window, tab, 45)
-    leads = tab.byte.leads
+    leads = tab.byte.references
     assert leads.isVisible()
     assert [each.words for each in leads.references] == ["The data of METADATA/level0.parquet"]
     leads.linkActivated.emit("0")

@@ -19,7 +19,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.protocol.header_draft import set_entry
-from inspector.operations.session.workbench import EditSession
+from inspector.operations.session.edit_session import EditSession
 from inspector.sources.local.in_place import write
 from inspector.sources.local.journal import journal_paths
 from tests.gui.conftest import Sample, Show, answer, dialog_of, settle

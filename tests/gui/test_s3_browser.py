@@ -257,7 +257,7 @@ def test_a_listing_for_which_no_process_can_be_started_is_asked_for_again(
     with no_processes():
         tab = browsed(window, qtbot, store, "s3://archives/unstarted/")
     assert "No process could be started to browse S3" in tab.message.text.text()
-    assert "ask again" in names(tab)[0]
+    assert "retry" in names(tab)[0]
     tab.tree.activated.emit(tab.model.index(0, 0))
     settle(qtbot, window)
     assert names(tab) == ["a.bin"]

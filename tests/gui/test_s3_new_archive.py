@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.panels.s3_connection import ConnectDialog
 from inspector.gui.tabs.new_archive import NewArchiveTab
+from inspector.operations.protocol.create_views import ArchiveKind
 from inspector.operations.protocol.views import Stage
-from inspector.operations.protocol.workshop_views import ArchiveKind
 from tests.gui.conftest import WAIT, settle
 from tests.gui.create_helpers import new_archive, tree
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures

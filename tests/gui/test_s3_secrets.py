@@ -16,7 +16,7 @@ from inspector.core.verdict import State
 from inspector.gui.app.window import Window
 from inspector.gui.tabs.audit_tab import AuditTab
 from inspector.operations.protocol.audit_views import ExportKind
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures

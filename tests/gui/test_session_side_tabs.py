@@ -12,7 +12,7 @@ from inspector.gui.tabs.audit_tab import AuditTab
 from inspector.gui.tabs.browser_tab import BrowserTab
 from inspector.gui.tabs.check_list import STATE, CheckTab
 from inspector.gui.tabs.new_archive import NewArchiveTab
-from inspector.operations.protocol.workshop_views import ArchiveKind
+from inspector.operations.protocol.create_views import ArchiveKind
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, Sample, press, settle
 from tests.gui.test_sessions import Start, crash, names, start

@@ -21,9 +21,9 @@ from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session import arrangement
-from inspector.operations.session import search as searching
+from inspector.operations.session import navigation as searching
 from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.inner_fields import Moving
+from inspector.operations.session.layers import StreamMapping
 from inspector.operations.session.members_view import MembersView
 from inspector.operations.session.overview import overview
 
@@ -69,7 +69,7 @@ def test_filtering_plain_names_keeps_to_their_borders(names: list[bytes], text: 
     view = view_of(names)
     expected = [index for index, name in enumerate(names) if text.lower().encode() in name.lower()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrangement, "NAMES", 7)
+        patch.setattr(arrangement, "NAMES_PER_STEP", 7)
         view.arrange(text, SortKey.ARCHIVE, False, Progress())
     assert shown(view) == expected
 
@@ -110,7 +110,7 @@ def planted(view: MembersView, node: int = 0) -> list[object]:
 def test_the_tree_is_the_naive_tree(names: list[bytes], text: str) -> None:
     view = view_of(names)
     view.arrange(text, SortKey.ARCHIVE, False, Progress())
-    view.plant(Progress())
+    view.build_tree(Progress())
     kept = [(name, index) for index, name in enumerate(names) if text in visible(name).lower()]
     assert planted(view) == naive(kept)
     for index in range(len(names)):
@@ -203,7 +203,7 @@ def test_inner_fields_own_the_same_bytes(made: tuple[list[Field], int], cuts: li
         at += header + cut
     stream = SplicedSource(BytesSource(bytes(size)), spans, "stream")
     fields = tile(laid, [Span(0, size)])
-    inner = runs(Moving(stream).fields(fields), 0, stream.size)
+    inner = runs(StreamMapping(stream).fields(fields), 0, stream.size)
     assert [run.start for run in inner] == [0, *(run.stop for run in inner[:-1])] or not stream.size
     of_byte = {at: run for run in runs(fields, 0, size) for at in range(run.start, run.stop)}
     for run in inner:
@@ -215,7 +215,7 @@ def test_inner_fields_own_the_same_bytes(made: tuple[list[Field], int], cuts: li
 def test_inner_fields_join_what_a_header_cut_in_two() -> None:
     block = parent("block", Kind.BLOB_BLOCK, (Span(2, 10), Span(14, 20)), [])
     stream = SplicedSource(BytesSource(bytes(20)), [Span(2, 10), Span(14, 20)], "stream")
-    (moved,) = Moving(stream).fields(tile([block], [Span(2, 10), Span(14, 20)]))
+    (moved,) = StreamMapping(stream).fields(tile([block], [Span(2, 10), Span(14, 20)]))
     assert moved.spans == (Span(0, 14),)
 
 
@@ -227,7 +227,7 @@ def test_searching_finds_what_find_finds(data: bytes, pattern: bytes, start: int
     pattern = pattern or b"aA"[: start % 3]
     source = BytesSource(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searching, "WINDOW", 4)
+        patch.setattr(searching, "WINDOW_BYTES", 4)
         for ignore_case in (False, True):
             hay, needle = (data.lower(), pattern.lower()) if ignore_case else (data, pattern)
             forwards = searching.search(source, pattern, start, False, ignore_case, Progress())
@@ -244,11 +244,11 @@ def test_searching_finds_what_find_finds(data: bytes, pattern: bytes, start: int
 def test_searching_crosses_windows_of_a_file() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "large"
-        needle, at = b"needle", searching.WINDOW - 3
+        needle, at = b"needle", searching.WINDOW_BYTES - 3
         with path.open("wb") as file:
             file.seek(at)
             file.write(needle)
-            file.truncate(2 * searching.WINDOW + 1)
+            file.truncate(2 * searching.WINDOW_BYTES + 1)
         data = BytesSource(path.read_bytes())
     assert searching.search(data, needle, 0, False, False, Progress()) == at
     assert searching.search(data, needle.upper(), data.size, True, True, Progress()) == at

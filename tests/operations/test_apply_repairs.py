@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.edit.apply_repairs import described, save_salvage
+from inspector.operations.edit.apply_repairs import describe, save_salvage
 from inspector.operations.edit.plan_repairs import Plan
 from inspector.sources.local.file import FileSource
 from tests.formats import archives
@@ -32,7 +32,7 @@ def test_a_plan_promises_no_more_than_is_proved(
     name: str, accepted: tuple[str, ...], words: str, sample: Sample, tmp_path: Path
 ) -> None:
     found = planned(sample(name), *accepted)
-    assert words in described(found).sentence
+    assert words in describe(found).sentence
     saved = save_salvage(found, FileSource(sample(name)), str(tmp_path / name), Progress()).sentence
     assert words[1:] in saved
     assert "is saved in" in saved
@@ -49,29 +49,29 @@ def test_what_a_salvage_loses_and_assumes_is_said_when_it_is_written(sample: Sam
 
 
 def test_an_accepted_salvage_says_that_it_needs_another_file(sample: Sample) -> None:
-    shown = described(planned(sample("flipped-blob-byte.rca"), "rca-salvage-readable"))
-    assert "rca-salvage-readable changes nothing in place" in shown.sentence
+    shown = describe(planned(sample("flipped-blob-byte.rca"), "rca-salvage-readable"))
+    assert "rca-salvage-readable writes to another file and changes nothing in place" in shown.sentence
     assert shown.salvage is not None
     assert shown.salvage.claim
 
 
 def test_of_two_accepted_repairs_that_exclude_each_other_one_still_waits(sample: Sample) -> None:
     both = ("caf-end-earlier", "caf-begin-later")
-    shown = described(planned(sample("overlap.caf"), *both))
+    shown = describe(planned(sample("overlap.caf"), *both))
     assert [row.code for row in shown.repairs] == ["caf-end-earlier"]
     assert [row.code for row in shown.waiting] == ["caf-begin-later"]
-    assert "caf-begin-later was accepted and is not made" in shown.sentence
+    assert "caf-begin-later was accepted but is not applied" in shown.sentence
 
 
 def test_what_is_left_is_said_in_a_sentence_each(sample: Sample) -> None:
-    left = described(planned(sample("flipped-blob-byte.rca"))).left[-1]
+    left = describe(planned(sample("flipped-blob-byte.rca"))).left[-1]
     assert left.startswith("Hash mismatch at the reset block: segment ")
     assert left.endswith("[rca-reset-hash-mismatch].")
     assert len(left) < 200
 
 
-def test_a_repair_that_shows_older_damage_does_not_sound_like_harm(sample: Sample, tmp_path: Path) -> None:
+def test_a_repair_that_leaves_other_damage_says_so(sample: Sample, tmp_path: Path) -> None:
     data = sample("name-not-utf8.rca").read_bytes()
     (tmp_path / "x.rca").write_bytes(b"\0\0" + data[2:])
-    sentence = described(planned(tmp_path / "x.rca")).sentence
-    assert sentence.startswith("1 repair would let more of this torn archive be read, and what shows then is damaged.")
+    sentence = describe(planned(tmp_path / "x.rca")).sentence
+    assert sentence.startswith("1 repair would fix part of this damaged archive, which stays damaged.")

@@ -17,9 +17,8 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.audit import audit, audit_check
-from inspector.operations.audit.audit import Plan, Todo, prepare, run
-from inspector.operations.audit.audit_check import Job, examine
+from inspector.operations.audit import audit
+from inspector.operations.audit.audit import Job, Plan, Todo, examine, prepare, run
 from inspector.operations.audit.audit_places import Choice, archives_in
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
@@ -224,7 +223,7 @@ def test_an_archive_that_comes_no_further_is_given_up(place: Path, monkeypatch: 
 
 
 def test_only_the_worst_findings_are_kept_and_all_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_check, "FINDINGS", 2)
+    monkeypatch.setattr(audit, "MAX_STORED_FINDINGS", 2)
     contents = {f"../{number}": b"x" for number in range(5)}
     found = next(archives_in(str(caf(tmp_path / "a.caf", contents, gap=b"gap"))))
     result = examine(Job(found, quick=False), Progress())

@@ -63,7 +63,7 @@ def audited(address: str, plan: Plan, results: Results) -> list[Result]:
 
 
 def test_a_cluster_does_what_processes_do(address: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_dask, "CHUNK_FILES", 2)
+    monkeypatch.setattr(audit_dask, "MAX_CHUNK_FILES", 2)
     with Results() as results:
         came = audited(address, Plan(str(place)), results)
         assert sorted(each.location for each in came) == [str(place / f"{number}.caf") for number in range(9)]
@@ -78,20 +78,20 @@ def test_shards_of_a_cluster_are_those_of_one_machine(address: str, place: Path,
             audited(address, Plan(str(place), choice=Choice(shard=(part, 2))), shard)
     with Results() as results:
         for part in (1, 2):
-            results.take_over(tmp_path / f"{part}.sqlite")
+            results.import_shard(tmp_path / f"{part}.sqlite")
         prepare(Plan(str(place)), results, Progress())
         assert (results.amount(done=True).files, results.amount(done=False).files) == (9, 0)
 
 
 def test_a_task_has_many_small_archives_or_few_large_ones(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_dask, "CHUNK_FILES", 4)
+    monkeypatch.setattr(audit_dask, "MAX_CHUNK_FILES", 4)
     with Results() as results:
         prepare(Plan(str(place)), results, Progress())
-        jobs = [audit_dask.Job(found, quick=False) for found in results.missing()]
+        jobs = [audit_dask.Job(found, quick=False) for found in results.pending()]
     assert [len(chunk) for chunk in audit_dask._chunks(jobs, 1)] == [4, 4, 1]
     for chunk in audit_dask._chunks(jobs, 2):
         assert len({shard_of(job.found.name, 2) for job in chunk}) == 1
-    monkeypatch.setattr(audit_dask, "CHUNK_SIZE", 1)
+    monkeypatch.setattr(audit_dask, "MIN_CHUNK_BYTES", 1)
     assert [len(chunk) for chunk in audit_dask._chunks(jobs, 1)] == [1] * 9
 
 
@@ -173,7 +173,7 @@ def test_an_audit_that_was_killed_does_nothing_that_is_finished_again(
     monkeypatch.setattr(audit_dask, "examine_chunk", _count)
     driver = (
         "import sys; from inspector.__main__ import main; from inspector.operations.audit import audit_dask; "
-        "audit_dask.CHUNK_FILES = 1; sys.exit(main(sys.argv[1:]))"
+        "audit_dask.MAX_CHUNK_FILES = 1; sys.exit(main(sys.argv[1:]))"
     )
     results = tmp_path / "results.sqlite"
     command = [sys.executable, "-c", driver, "audit", str(place), "--json", "--dask", address]
@@ -225,7 +225,7 @@ def test_a_cluster_that_cannot_do_it_is_a_sentence(address: str, place: Path, mo
 
 
 def test_no_cluster_is_a_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_dask, "_CONNECTING", 0.1)
+    monkeypatch.setattr(audit_dask, "_CONNECT_SECONDS", 0.1)
     with Results() as results, pytest.raises(OperationError, match="No Dask scheduler answers at tcp://127"):
         audited("tcp://127.0.0.1:9", Plan(str(place)), results)
 

@@ -10,11 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from inspector.operations.audit.audit_csv import HEADINGS, cell, write_csv
-from inspector.operations.audit.audit_pages import page
 from inspector.operations.audit.audit_places import Found
-from inspector.operations.audit.audit_results import Results
-from inspector.operations.audit.audit_summary import Kind, Run, as_object, as_text, summary
+from inspector.operations.audit.audit_results import Results, page
+from inspector.operations.audit.audit_summary import (
+    HEADINGS,
+    FindingKind,
+    Run,
+    as_object,
+    as_text,
+    cell,
+    summary,
+    write_csv,
+)
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Query, Result
 
@@ -98,7 +105,11 @@ def test_the_summary_counts_and_names_the_worst(results: Results) -> None:
     assert (summed.all, summed.others, summed.wrong) == (Amount(6, 5500), Amount(1, 100), 4)
     assert [Path(each.location).name for each in summed.worst] == ["f", "c.rca", "d.caf", "b.caf"]
     assert set(summed.kinds) == {
-        *(Kind("error", "rca-zstd", 1), Kind("error", "caf-footer", 1), Kind("warning", "caf-gap", 1)),
+        *(
+            FindingKind("error", "rca-zstd", 1),
+            FindingKind("error", "caf-footer", 1),
+            FindingKind("warning", "caf-gap", 1),
+        ),
     }
     text = as_text(summed).splitlines()
     assert text[0] == ("6 archives, 5.4 KiB: 1 sound, 1 unchecked, 1 warning, 1 torn, 1 damaged, 1 unreadable")
@@ -118,7 +129,7 @@ def test_an_audit_of_nothing_has_a_summary() -> None:
 
 
 def test_only_the_worst_are_named(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
-    monkeypatch.setattr("inspector.operations.audit.audit_summary.WORST", 1)
+    monkeypatch.setattr("inspector.operations.audit.audit_summary.MAX_WORST", 1)
     with results:
         assert as_text(summary(results, Run(Amount(), 0.0))).endswith("... and 3 more archives with something wrong\n")
 
@@ -183,23 +194,23 @@ def test_shards_are_merged(tmp_path: Path) -> None:
         results.keep(result("newer.caf", finished=1.0))
         results.keep(result("older.caf", finished=9.0))
         results.keep(result("quick.caf", finished=1.0))
-        results.take_over(tmp_path / "shard.sqlite")
-        results.take_over(tmp_path / "shard.sqlite")
+        results.import_shard(tmp_path / "shard.sqlite")
+        results.import_shard(tmp_path / "shard.sqlite")
         found = {Path(each.location).stem: each.state for each in results.results()}
         assert found == {"new": "sound", "newer": "damaged", "older": "sound", "quick": "sound"}
         with pytest.raises(OperationError, match=r"nothing\.sqlite"):
-            results.take_over(tmp_path / "nothing.sqlite")
+            results.import_shard(tmp_path / "nothing.sqlite")
         (tmp_path / "notes").write_text("no database" * 100)
         with pytest.raises(OperationError, match="notes"):
-            results.take_over(tmp_path / "notes")
+            results.import_shard(tmp_path / "notes")
 
 
 def test_what_is_wanted_may_be_kept_while_it_is_read() -> None:
     with Results() as results:
         wanted = [Found(f"/place/{number}", str(number), 1, "1", True) for number in range(2500)]
-        results.want(iter(wanted), quick=False)
+        results.request(iter(wanted), quick=False)
         seen = []
-        for found in results.missing():
+        for found in results.pending():
             seen.append(found)
             results.keep(Result(found.location, found.size, found.stamp, False, "sound"))
         assert seen == wanted

@@ -12,8 +12,7 @@ import pytest
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.audit.audit import Plan
-from inspector.operations.audit.audit_check import Job, examine, lost
+from inspector.operations.audit.audit import Job, Plan, examine, lost
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import AuditRequest, ExportKind, Query, Result
@@ -37,8 +36,8 @@ def folder(tmp_path: Path, sample: Sample) -> Path:
 def test_nothing_is_known_before_an_audit() -> None:
     auditor = Auditor()
     assert auditor.page(Query(), 0, 10).total == 0
-    assert auditor.standing().done.files == 0
-    with pytest.raises(OperationError, match="start the audit first"):
+    assert auditor.status().done.files == 0
+    with pytest.raises(OperationError, match="Start the audit first"):
         auditor.export(Progress(), "out.csv", ExportKind.CSV)
 
 
@@ -63,7 +62,7 @@ def test_results_can_be_asked_for_and_written(folder: Path, tmp_path: Path) -> N
 
 def test_what_could_not_be_read_is_not_counted_as_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def half_gone(plan: Plan, results: Results, *_: object) -> Iterator[Result]:
-        for found in list(results.missing()):
+        for found in list(results.pending()):
             job = Job(found, plan.quick)
             result = examine(job, Progress()) if found.name == "journey.caf" else lost(job, "It cannot be reached.")
             results.keep(result)
@@ -79,7 +78,7 @@ def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: P
     Auditor().audit(Progress(), wanted)
     again = Auditor()
     assert again.audit(Progress(), wanted).earlier.files == 3
-    with pytest.raises(OperationError, match="choose another name"):
+    with pytest.raises(OperationError, match="Choose another name"):
         again.export(Progress(), wanted.results, ExportKind.CSV)
 
 
@@ -96,7 +95,7 @@ def test_a_cancelled_audit_keeps_what_was_finished(folder: Path) -> None:
     progress.cancel()
     with pytest.raises(Cancelled):
         auditor.audit(progress, AuditRequest(str(folder), workers=1))
-    assert auditor.standing().done.files == 0
+    assert auditor.status().done.files == 0
     assert auditor.audit(Progress(), AuditRequest(str(folder), workers=1)).done.files == 3
 
 

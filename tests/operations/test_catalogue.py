@@ -15,7 +15,7 @@ from inspector.operations.create.catalogue import find, record
 from inspector.operations.create.creating import Created
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.workshop_views import Place
+from inspector.operations.protocol.create_views import Place
 from tests.operations.creations import plant, visible_names
 
 

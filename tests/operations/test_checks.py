@@ -134,7 +134,7 @@ def test_cancelling_leaves_what_was_judged(sample: Sample) -> None:
     assert (result.state, dict(result.verdicts)) == (None, {Verdict.NOT_CHECKED: 2, Verdict.VERIFIED: 4})
     assert result.members == 4
     assert "cancelled" in result.sentence
-    assert "4 of 6 members were judged" in result.sentence
+    assert "in 4 of 6 members; the rest is not checked" in result.sentence
     status = session.status()
     assert (status.state, status.checked, status.judgement) == (None, False, result.sentence)
     assert verdicts(session) == [Verdict.VERIFIED] * 4 + [Verdict.NOT_CHECKED] * 2
@@ -153,7 +153,7 @@ def test_a_cancelled_check_still_says_what_it_has_found(tmp_path: Path, sample: 
     session = opened(tmp_path / "weather")
     result = session.check(Stopping("Comparing hashes", 2))
     assert (result.cancelled, result.state) == (True, State.DAMAGED)
-    assert "says damaged" in result.sentence
+    assert "the findings so far say damaged" in result.sentence
 
 
 def test_a_check_that_was_cancelled_while_decoding_says_so(tmp_path: Path) -> None:

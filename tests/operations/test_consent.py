@@ -20,11 +20,11 @@ from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.repairable import offered
 from inspector.operations.create.rca_writing import RcaOptions, append_rca, create_rca
-from inspector.operations.edit.apply_repairs import carry_out, described
+from inspector.operations.edit.apply_repairs import apply_plan, describe
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
-from inspector.operations.session.workbench import EditSession
+from inspector.operations.session.edit_session import EditSession
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.undo import undo_last_change
 from tests.conftest import SAMPLES
@@ -89,11 +89,11 @@ def test_what_is_shown_is_what_is_written_and_what_can_be_taken_back(path: Path,
             if not accepted:
                 assert made.state.fine or not made.repairs
                 assert not made.repairs or not lost(made.before, made.after)
-            shown = described(made)
+            shown = describe(made)
             if shown.edit is None:
                 continue
             wanted = OverlaySource(BytesSource(data, path.name), shown.edit).read(0, shown.edit.new_size)
-            carry_out(made, source, "", Progress())
+            apply_plan(made, source, "", Progress())
             assert copy.read_bytes() == wanted
             undo_last_change(copy)
             assert copy.read_bytes() == data
@@ -153,7 +153,7 @@ def test_after_a_claim_nothing_is_made_unasked(monkeypatch: pytest.MonkeyPatch) 
         found = plan(rounds(monkeypatch, (CLAIM,), offers), Progress(), ["claim"])
         assert codes(found.repairs) == ["claim"]
         assert codes(found.waiting) == rest
-        assert all(row.consent for row in described(found).waiting)
+        assert all(row.consent for row in describe(found).waiting)
     found = plan(rounds(monkeypatch, (CLAIM,), (later,)), Progress(), ["claim", "later"])
     assert codes(found.repairs) == ["claim", "later"]
 
@@ -179,7 +179,7 @@ def test_a_cut_that_has_grown_is_not_what_was_accepted(monkeypatch: pytest.Monke
     unshown = cutting(200, lossless=""), cutting(100, lossless="")
     found = plan(rounds(monkeypatch, (CLAIM, unshown[0]), (unshown[1],)), Progress(), ["claim", "cut"])
     assert (codes(found.repairs), codes(found.waiting)) == (["claim"], ["cut"])
-    assert "cut was accepted and is not made" in described(found).sentence
+    assert "cut was accepted but is not applied" in describe(found).sentence
     found = plan(rounds(monkeypatch, (CLAIM, unshown[0]), (unshown[0],)), Progress(), ["claim", "cut"])
     assert codes(found.repairs) == ["claim", "cut"]
 
@@ -199,7 +199,7 @@ def test_what_does_not_end_well_is_made_only_where_it_was_accepted(monkeypatch: 
     first = setting("first", 9)
     found = plan(rounds(monkeypatch, (first,), fine=False), Progress())
     assert (codes(found.repairs), codes(found.waiting)) == ([], ["first"])
-    assert "would not be whole afterwards" in described(found).waiting[0].consent
+    assert "would not be whole afterwards" in describe(found).waiting[0].consent
     assert codes(plan(rounds(monkeypatch, (first,), fine=False), Progress(), ["first"]).repairs) == ["first"]
     assert codes(plan(rounds(monkeypatch, (first,), fine=False), Progress(), in_place=False).repairs) == ["first"]
 
@@ -272,7 +272,7 @@ def test_the_window_makes_the_plan_that_it_has_shown_and_no_other(tmp_path: Path
     bench, before = EditSession(str(path)), path.read_bytes()
     bench.decode(Progress())
     shown = bench.plan_repairs(Progress(), ())
-    with pytest.raises(OperationError, match="another plan was shown"):
+    with pytest.raises(OperationError, match="not the repairs of the plan that was shown"):
         bench.make_repairs(Progress(), ("rca-mend-metadata",), "")
     assert path.read_bytes() == before
     shown = bench.plan_repairs(Progress(), ("rca-mend-metadata",))

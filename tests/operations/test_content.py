@@ -10,7 +10,7 @@ import pytest
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SplicedSource
 from inspector.operations.open.listing import load
-from inspector.operations.session.content import LARGEST_IMAGE, decoded_content, encoding_of, image_of
+from inspector.operations.session.content import MAX_IMAGE_BYTES, decoded_content, encoding_of, image_of
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]
@@ -61,7 +61,7 @@ def test_an_old_encoding_is_guessed() -> None:
 )
 def test_images_are_told_by_their_first_bytes(start: bytes, image: str | None) -> None:
     assert image_of(start, len(start)) == image
-    assert image_of(start, LARGEST_IMAGE + 1) is None
+    assert image_of(start, MAX_IMAGE_BYTES + 1) is None
 
 
 def test_a_stored_member_is_a_view_of_the_file(tmp_path: Path) -> None:

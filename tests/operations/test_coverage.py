@@ -197,5 +197,5 @@ def test_a_range_that_is_open_by_itself_has_keys_too(tmp_path: Path, sample: Sam
     assert session.read(0, target.start, 11) == b"datapoint 6"
     with pytest.raises(OperationError, match="no datapoint with key 7"):
         session.find_datapoint(Progress(), "key 7")
-    with pytest.raises(OperationError, match="no range of datapoints"):
+    with pytest.raises(OperationError, match="not a datas3t range"):
         Session(str(sample("journey.caf"))).find_datapoint(Progress(), "key 7")

@@ -8,9 +8,9 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
+from inspector.operations.protocol.create_views import ArchiveKind, Draft
+from inspector.operations.session.edit_session import EditSession
 from inspector.operations.session.session import Session
-from inspector.operations.session.workbench import EditSession
 from inspector.operations.worker.create_session import CreateSession
 
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) 
     assert "does not exist" in troubles["no"].trouble
     assert "more than once" in troubles["a.txt"].trouble
     assert troubles["A.TXT"].trouble == ""
-    assert "same as another" in troubles["A.TXT"].doubt
+    assert "equals another" in troubles["A.TXT"].doubt
     assert contents.count == 5
 
 

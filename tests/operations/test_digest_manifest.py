@@ -30,7 +30,7 @@ from inspector.operations.open.digest_manifest import (
 )
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES
+from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES
 from tests.operations.archives import CONTENTS, caf
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}

@@ -19,7 +19,7 @@ from inspector.operations.extract.selection import all_members, members_named
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions
-from inspector.operations.session.workbench import EditSession
+from inspector.operations.session.edit_session import EditSession
 from inspector.sources.local.member_writer import Destination, FolderCalls
 from tests.operations.extracting import BUILD, archive, extract, files, linked_tar
 from tests.patience import PATIENCE

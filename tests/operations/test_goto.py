@@ -9,7 +9,7 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.session.goto import SCANNED
+from inspector.operations.session.goto import MAX_SIBLINGS
 from inspector.operations.session.session import Session
 from tests.operations.archives import CONTENTS, caf, opened
 
@@ -57,12 +57,12 @@ def test_names_of_fields(session: Session) -> None:
 
 
 def test_a_row_of_a_long_table_is_found_by_its_number(tmp_path: Path) -> None:
-    session = opened(caf(tmp_path / "many.caf", {f"{number:04}": b"x" for number in range(SCANNED + 200)}))
-    for number in (SCANNED - 1, SCANNED, SCANNED + 199):
+    session = opened(caf(tmp_path / "many.caf", {f"{number:04}": b"x" for number in range(MAX_SIBLINGS + 200)}))
+    for number in (MAX_SIBLINGS - 1, MAX_SIBLINGS, MAX_SIBLINGS + 199):
         start = session.goto(f"entry[{number}]", 0, 0).start
         assert session.read(0, start, 6) == f'"{number:04}"'.encode()
     with pytest.raises(OperationError):
-        session.goto(f"entry[{SCANNED + 200}]", 0, 0)
+        session.goto(f"entry[{MAX_SIBLINGS + 200}]", 0, 0)
 
 
 def test_members(session: Session) -> None:
@@ -96,7 +96,7 @@ def test_a_members_name_by_itself(session: Session, sample: Sample) -> None:
     assert name[:2] == "00"
     assert lead(weather, name) == lead(weather, "member[1]")
     twice = opened(sample("two-alike.caf"))
-    with pytest.raises(OperationError, match="not clear"):
+    with pytest.raises(OperationError, match="unclear"):
         twice.goto("one.txt", 0, 0)
 
 
@@ -116,7 +116,7 @@ def test_a_name_that_is_not_there_brings_up_those_that_are(session: Session, sam
 def test_two_members_of_one_name_are_not_chosen_between(sample: Sample) -> None:
     session = opened(sample("two-alike.caf"))
     name = session.member(0).name
-    with pytest.raises(OperationError, match="not clear"):
+    with pytest.raises(OperationError, match="unclear"):
         session.goto(f"member:{name}", 0, 0)
 
 

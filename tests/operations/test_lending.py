@@ -11,15 +11,15 @@ from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.views import Chosen
-from inspector.operations.session.temp_files import TOO_MUCH, harmless, outermost, runnable_content, runnable_name
-from inspector.operations.session.workbench import EditSession
+from inspector.operations.session.edit_session import EditSession
+from inspector.operations.session.extract_session import TOO_LARGE, harmless, outermost, runnable_content, runnable_name
 from tests.operations.archives import CONTENTS, caf
 
 
 def workbench(path: Path, contents: dict[str, bytes] | None = None) -> EditSession:
     made = EditSession(str(caf(path) if contents is None else caf(path, contents)))
     made.decode(Progress())
-    made.plant(Progress())
+    made.build_tree(Progress())
     return made
 
 
@@ -28,12 +28,12 @@ def test_members_and_folders_are_given_away_as_what_was_chosen(tmp_path: Path) -
     node = bench.tree_rows(0, 0, 1).rows[0].node
     names = list(CONTENTS)
     chosen = Chosen((names.index("a.txt"), names.index("b/one.bin")), nodes=(node,))
-    lent = bench.lend(Progress(), chosen, str(tmp_path / "out"))
+    lent = bench.export_members(Progress(), chosen, str(tmp_path / "out"))
     assert lent.paths == (str(tmp_path / "out/a.txt"), str(tmp_path / "out/b"))
     assert lent.sentence == ""
     assert (tmp_path / "out/a.txt").read_bytes() == CONTENTS["a.txt"]
     assert sorted(path.name for path in (tmp_path / "out/b").iterdir()) == ["one.bin", "two.txt"]
-    assert bench.lend(Progress(), Chosen(rows=((0, 2),)), str(tmp_path / "rows")).paths == tuple(
+    assert bench.export_members(Progress(), Chosen(rows=((0, 2),)), str(tmp_path / "rows")).paths == tuple(
         str(tmp_path / "rows" / name) for name in sorted(names[:2], key=lambda name: name.split("/"))
     )
     assert not stat.S_IMODE((tmp_path / "out/a.txt").stat().st_mode) & 0o111
@@ -41,15 +41,15 @@ def test_members_and_folders_are_given_away_as_what_was_chosen(tmp_path: Path) -
 
 def test_much_is_given_away_only_when_it_is_asked_for(tmp_path: Path) -> None:
     bench = workbench(tmp_path / "small.caf")
-    assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1) == ExportedFiles((), TOO_MUCH)
+    assert bench.export_members(Progress(), Chosen((0,)), str(tmp_path / "out"), 1) == ExportedFiles((), TOO_LARGE)
     assert not (tmp_path / "out").exists()
-    assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1 << 20).paths
+    assert bench.export_members(Progress(), Chosen((0,)), str(tmp_path / "out"), 1 << 20).paths
 
 
 def test_what_is_refused_is_said_and_the_rest_given(tmp_path: Path) -> None:
     bench = workbench(tmp_path / "bad.caf", {"good.txt": b"1", "../evil.txt": b"2"})
     (tmp_path / "evil.txt").write_bytes(b"mine")
-    lent = bench.lend(Progress(), Chosen((0, 1)), str(tmp_path / "out"))
+    lent = bench.export_members(Progress(), Chosen((0, 1)), str(tmp_path / "out"))
     assert lent.paths == (str(tmp_path / "out/good.txt"),)
     assert "../evil.txt is not extracted" in lent.sentence
     with pytest.raises(OperationError, match="leads out of its folder"):
@@ -59,7 +59,7 @@ def test_what_is_refused_is_said_and_the_rest_given(tmp_path: Path) -> None:
 
 def test_one_member_is_opened_under_a_harmless_name(tmp_path: Path) -> None:
     bench = workbench(tmp_path / "odd.caf", {"-a b;$(c).txt": b"text"})
-    assert bench.lend_one(Progress(), 0, str(tmp_path / "out")).paths == (str(tmp_path / "out/a_b_c_.txt"),)
+    assert bench.export_member(Progress(), 0, str(tmp_path / "out")).paths == (str(tmp_path / "out/a_b_c_.txt"),)
     assert (tmp_path / "out/a_b_c_.txt").read_bytes() == b"text"
 
 

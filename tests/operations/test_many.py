@@ -17,8 +17,7 @@ from inspector.core.verdict import State
 from inspector.operations.check import many
 from inspector.operations.check.many import check_many
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import CheckTarget
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import CheckTarget, ReportKind
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]

@@ -14,7 +14,7 @@ from tests.operations.archives import caf, opened
 def test_no_view_is_led_through_more_folders_than_it_can_open(folders: int, led: bool, tmp_path: Path) -> None:
     session = opened(caf(tmp_path / "deep.caf", {"p/" * folders + "x": b"1"}))
     session.arrange(Progress(), "", SortKey.ARCHIVE, False)
-    session.plant(Progress())
+    session.build_tree(Progress())
     place = session.place(0)
     assert place.flat == 0
     assert place.tree == ((0,) * (folders + 1) if led else ())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.source import BytesSource
-from inspector.operations.edit.patch_file import LARGEST, decoded, encoded
+from inspector.operations.edit.patch_file import MAX_PATCH_BYTES, decoded, encoded
 from inspector.operations.jobs.operation_error import OperationError
 
 DATA = bytes(range(50))
@@ -24,14 +24,14 @@ def test_a_patch_comes_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"format": "other"}, "another kind"),
+        ({"format": "other"}, "unknown kind"),
         ({"version": 2}, "later version"),
         ({"old_size": 51}, "51 bytes"),
-        ({"patches": [{"offset": 3, "old": "ffff", "new": "0000"}]}, "other bytes stand"),
-        ({"patches": [{"offset": 3, "old": "0", "new": "00"}]}, "no patch"),
-        ({"patches": [{"offset": -3, "old": "00", "new": "00"}]}, "no patch"),
-        ({"patches": [{"offset": 3, "old": "0304", "new": "00"}]}, "no patch"),
-        ({"extra": 1}, "no patch"),
+        ({"patches": [{"offset": 3, "old": "ffff", "new": "0000"}]}, "the file has other bytes"),
+        ({"patches": [{"offset": 3, "old": "0", "new": "00"}]}, "no valid patch"),
+        ({"patches": [{"offset": -3, "old": "00", "new": "00"}]}, "no valid patch"),
+        ({"patches": [{"offset": 3, "old": "0304", "new": "00"}]}, "no valid patch"),
+        ({"extra": 1}, "no valid patch"),
     ],
 )
 def test_what_does_not_fit_is_refused(change: dict[str, object], words: str) -> None:
@@ -51,7 +51,7 @@ def test_a_file_that_is_too_large_is_not_read() -> None:
             raise AssertionError("It is read.")
 
     large = Large(b"", "large.json")
-    large.size = LARGEST + 1
+    large.size = MAX_PATCH_BYTES + 1
     with pytest.raises(OperationError, match=r"large\.json is too large"):
         decoded(large, BytesSource(DATA))
 

@@ -19,7 +19,7 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, check_location, state_of
 from inspector.operations.check.repairable import mark_repairs, offered
-from inspector.operations.edit.apply_repairs import carry_out, described, save_salvage
+from inspector.operations.edit.apply_repairs import apply_plan, describe, save_salvage
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
@@ -77,7 +77,7 @@ def test_what_one_write_explains_is_repaired_in_place(
     assert tuple(repair.code for repair in found.repairs) == codes
     assert path.read_bytes() == before
 
-    result = carry_out(found, source, "", Progress())
+    result = apply_plan(found, source, "", Progress())
 
     assert found.edit is not None
     assert ("cut off" in result.sentence) is (found.edit.dropped.size > 0)
@@ -91,7 +91,7 @@ def test_what_one_write_explains_is_repaired_in_place(
 
 
 def test_a_plan_says_which_state_it_leads_to(sample: Sample) -> None:
-    shown = described(planned(sample("torn-at-boundary.rca")))
+    shown = describe(planned(sample("torn-at-boundary.rca")))
     assert (shown.before, shown.after, shown.left) == (State.TORN, State.SOUND, ())
     assert shown.sentence == "1 repair would make this torn archive sound."
     assert shown.repairs[0].spans
@@ -102,7 +102,7 @@ def test_a_sound_archive_has_nothing_to_repair(sample: Sample, tmp_path: Path) -
     found = planned(path)
     assert (found.repairs, found.waiting, found.salvage) == ((), (), None)
     with pytest.raises(OperationError, match="nothing to repair"):
-        carry_out(found, source, "", Progress())
+        apply_plan(found, source, "", Progress())
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_repair_that_cannot_be_made_is_tried_once(sample: Sample) -> None:
 def test_a_copy_is_repaired_and_the_file_stays(sample: Sample, tmp_path: Path) -> None:
     path, source = copied(sample("trailing-commas.caf"), tmp_path)
     before = path.read_bytes()
-    carry_out(planned(path), source, str(tmp_path / "copy.caf"), Progress())
+    apply_plan(planned(path), source, str(tmp_path / "copy.caf"), Progress())
     assert path.read_bytes() == before
     assert check_location(str(tmp_path / "copy.caf"), Progress()).state is State.SOUND
 
@@ -178,10 +178,10 @@ def test_metadata_is_written_anew_beside_its_tar(sample: Sample, tmp_path: Path)
     aside = metadata.rename(tmp_path / "aside")
     metadata.mkdir()
     with pytest.raises(SourceError):
-        carry_out(found, source, "", Progress())
+        apply_plan(found, source, "", Progress())
     metadata.rmdir()
     aside.rename(metadata)
-    carry_out(found, source, "", Progress())
+    apply_plan(found, source, "", Progress())
     assert tar.read_bytes() == before
     assert check_location(str(folder), Progress()).state is State.SOUND
 

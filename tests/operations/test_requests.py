@@ -16,19 +16,20 @@ from typing import Any, get_type_hints
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.protocol.request import requests_of, traits_of
 from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,
     BrowseRequests,
     CheckRequests,
     CreateRequests,
+    requests_of,
+    traits_of,
 )
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.worker.audit_server import Auditor
 from inspector.operations.worker.browsing import Browser
 from inspector.operations.worker.check_server import Checker
 from inspector.operations.worker.create_session import CreateSession
-from inspector.operations.worker.desk import ArchiveSession
 
 ROOT = Path(__file__).parent.parent.parent
 SERVED: dict[type, type] = {
@@ -41,8 +42,13 @@ SERVED: dict[type, type] = {
 EVERY = [(protocol, name) for protocol in SERVED for name in requests_of(protocol)]
 
 WRITES_FILES = {
-    *("ArchiveRequests.export", "ArchiveRequests.write_manifest", "ArchiveRequests.extract", "ArchiveRequests.lend"),
-    *("ArchiveRequests.lend_one", "ArchiveRequests.write", "ArchiveRequests.append", "ArchiveRequests.save_copy"),
+    *(
+        "ArchiveRequests.export",
+        "ArchiveRequests.write_manifest",
+        "ArchiveRequests.extract",
+        "ArchiveRequests.export_members",
+    ),
+    *("ArchiveRequests.export_member", "ArchiveRequests.write", "ArchiveRequests.append", "ArchiveRequests.save_copy"),
     *("ArchiveRequests.export_patch", "ArchiveRequests.recover", "ArchiveRequests.make_repairs"),
     *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
     *("AuditRequests.audit", "AuditRequests.export"),
@@ -100,7 +106,7 @@ def test_jobs_that_write_files_say_so() -> None:
 def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> None:
     told = requests_of(ArchiveRequests)
     assert {name for name, traits in told.items() if not traits.is_job and not traits.waits_for_network} == {
-        *("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "sending")
+        *("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "upload_preview")
     }
 
 
@@ -130,14 +136,14 @@ MISTAKES = {
     "client.start(ArchiveRequests.status)": "arg-type",
     "client.start(ArchiveRequests.check).then(take_bytes)": "arg-type",
     "client.start(CreateRequests.create, draft)": "arg-type",
-    "document.start(ArchiveRequests.plant, 1)": "call-arg",
+    "document.start(ArchiveRequests.build_tree, 1)": "call-arg",
 }
 """What is written wrongly, and the kind of error that mypy finds in it."""
 RIGHT = """
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.operations.protocol.requests import ArchiveRequests, CreateRequests, ProfileRequests
-from inspector.operations.protocol.workshop_views import Draft
+from inspector.operations.protocol.create_views import Draft
 
 
 def take_bytes(read: bytes) -> None: ...
@@ -145,7 +151,7 @@ def any_client(client: Client[ProfileRequests]) -> None: ...
 def asks(client: Client[ArchiveRequests], document: Document, draft: Draft) -> None:
     any_client(client)
     client.ask(ArchiveRequests.read, 0, 0, 16).then(take_bytes)
-    client.start(ArchiveRequests.plant)
+    client.start(ArchiveRequests.build_tree)
 """
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from inspector.core.crash_report import CrashReport
 from inspector.core.progress import CANCELLED
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState, SortKey, Stage
-from inspector.operations.worker.desk import ArchiveSession
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.worker.server import serve
 from tests.patience import PATIENCE
 
@@ -78,7 +78,7 @@ def test_questions_jobs_and_mistakes(archive: str) -> None:
         asker.ask(ArchiveRequests.decode)
         assert asker.ask(ArchiveRequests.status).members == 1
         assert asker.ask(ArchiveRequests.arrange, "", SortKey.NAME, True) == 1
-        asker.ask(ArchiveRequests.plant)
+        asker.ask(ArchiveRequests.build_tree)
         assert asker.ask(ArchiveRequests.tree_rows, 0, 0, 10).rows[0].name == "a"
         assert asker.ask(ArchiveRequests.search, 0, b"llo", 0, False, False) == 2
         content = asker.ask(ArchiveRequests.content, 0)

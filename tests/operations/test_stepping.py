@@ -14,7 +14,7 @@ from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.operations.protocol.views import Target
-from inspector.operations.session.navigation import Step, Wanted
+from inspector.operations.session.navigation import FieldFilter, FieldSearch
 from inspector.operations.session.session import Session
 from tests.operations.archives import opened
 
@@ -22,7 +22,7 @@ Sample = Callable[[str], Path]
 
 
 def unexplained(session: Session, offset: int, backwards: bool = False) -> Target | None:
-    return session.unexplained(Progress(), 0, offset, backwards)
+    return session.next_unexplained(Progress(), 0, offset, backwards)
 
 
 def test_a_gap_is_found_from_either_side(sample: Sample) -> None:
@@ -49,18 +49,18 @@ def test_a_whole_archive_has_nothing_unexplained(sample: Sample) -> None:
 def test_the_next_of_a_kind_of_plain_values_has_the_same_name(sample: Sample) -> None:
     session = opened(sample("plain.zip"))
     here = next(at for at in range(200) if session.explain(0, at).fields[-1].name == "crc-32")
-    found = session.alike(Progress(), 0, here, Kind.DIGEST, "crc-32", False)
+    found = session.next_similar(Progress(), 0, here, Kind.DIGEST, "crc-32", False)
     assert found is not None
     assert found.start > here
     assert session.explain(0, found.start).fields[-1].name == "crc-32"
-    assert session.alike(Progress(), 0, found.start, Kind.DIGEST, "crc-32", True) == Target(0, here, here + 4)
+    assert session.next_similar(Progress(), 0, found.start, Kind.DIGEST, "crc-32", True) == Target(0, here, here + 4)
 
 
 def test_within_a_field_the_one_before_is_another_field(sample: Sample) -> None:
     session = opened(sample("plain.tar"))
-    second = session.alike(Progress(), 0, 0, Kind.TAR_HEADER, "header", False)
+    second = session.next_similar(Progress(), 0, 0, Kind.TAR_HEADER, "header", False)
     assert second is not None
-    assert session.alike(Progress(), 0, second.start + 5, Kind.TAR_HEADER, "header", True) == Target(0, 0, 512)
+    assert session.next_similar(Progress(), 0, second.start + 5, Kind.TAR_HEADER, "header", True) == Target(0, 0, 512)
 
 
 def test_it_can_be_cancelled() -> None:
@@ -68,7 +68,7 @@ def test_it_can_be_cancelled() -> None:
     progress = Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
-        Step(Wanted(lambda _: False), 0, False, progress).among(rows)
+        FieldSearch(FieldFilter(lambda _: False), 0, False, progress).among(rows)
 
 
 KINDS = st.sampled_from((Kind.GAP, Kind.DATA, Kind.GARBAGE))
@@ -81,6 +81,6 @@ def test_it_finds_what_looking_at_every_field_finds(kinds: list[Kind], at: int, 
     beyond = [start for start in starts if (start < at if backwards else start > at)]
     roles = [role_bit({Kind.GAP: Role.GAP, Kind.DATA: Role.DATA}.get(kind, Role.GARBAGE)) for kind in kinds]
     rows = FieldTable(range(0, 2 * len(kinds), 2), fields.__getitem__, roles) if table else fields
-    wanted = Wanted(lambda field: field.kind is not Kind.DATA, role_bit(Role.GAP) | role_bit(Role.GARBAGE))
-    found = Step(wanted, at, backwards, Progress()).among(rows)
+    wanted = FieldFilter(lambda field: field.kind is not Kind.DATA, role_bit(Role.GAP) | role_bit(Role.GARBAGE))
+    found = FieldSearch(wanted, at, backwards, Progress()).among(rows)
     assert (found.start if found else None) == ((max if backwards else min)(beyond) if beyond else None)

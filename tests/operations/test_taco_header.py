@@ -18,8 +18,8 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import opening
 from inspector.operations.protocol.header_draft import (
     EMPTY,
+    EntryTarget,
     HeaderDraft,
-    Pointing,
     add,
     clear,
     move,
@@ -58,24 +58,24 @@ def test_a_header_is_shown_with_where_its_entries_lead(archive: opening.Opened) 
     assert (view.count, view.why_not, view.changed) == (2, "", frozenset())
     assert [entry.used for entry in view.entries] == [True, True, *[False] * 5]
     first = view.entries[0]
-    assert (first.pointing, first.words) == (Pointing.MEMBER, "the data of METADATA/level0.parquet")
-    assert view.entries[6].pointing is Pointing.NOWHERE
+    assert (first.pointing, first.words) == (EntryTarget.MEMBER, "the data of METADATA/level0.parquet")
+    assert view.entries[6].pointing is EntryTarget.NOWHERE
     assert pickle.loads(pickle.dumps(view)) == view
 
 
 @pytest.mark.parametrize(
     ("entry", "pointing", "doubtful"),
     [
-        (EMPTY, Pointing.NOWHERE, False),
-        ((160, 1), Pointing.ELSEWHERE, False),
-        ((0, 5), Pointing.HEADER, True),
-        ((41, 116), Pointing.MEMBER, False),
-        ((200, 2**64 - 1), Pointing.OUTSIDE, True),
-        ((2**64 - 1, 2**64 - 1), Pointing.OUTSIDE, True),
+        (EMPTY, EntryTarget.NOWHERE, False),
+        ((160, 1), EntryTarget.ELSEWHERE, False),
+        ((0, 5), EntryTarget.HEADER, True),
+        ((41, 116), EntryTarget.MEMBER, False),
+        ((200, 2**64 - 1), EntryTarget.OUTSIDE, True),
+        ((2**64 - 1, 2**64 - 1), EntryTarget.OUTSIDE, True),
     ],
 )
 def test_entries_that_lead_astray_are_marked_while_they_are_typed(
-    archive: opening.Opened, entry: tuple[int, int], pointing: Pointing, doubtful: bool
+    archive: opening.Opened, entry: tuple[int, int], pointing: EntryTarget, doubtful: bool
 ) -> None:
     view = header_view(archive, set_entry(header_draft(archive), 0, entry))
     assert (view.entries[0].pointing, view.entries[0].doubtful) == (pointing, doubtful)
@@ -103,8 +103,8 @@ def test_numbers_are_read_in_decimal_and_in_hex(text: str, number: int) -> None:
         ("0x_", "no digits"),
         ("12ab", "is no number"),
         ("\u0665", "is no number"),
-        ("18446744073709551616", "does not fit"),
-        ("0x10000000000000000", "does not fit"),
+        ("18446744073709551616", "is too large"),
+        ("0x10000000000000000", "is too large"),
         ("9" * 100_000, "is no number"),
         ("\udc80\n", "is no number"),
     ],
@@ -200,7 +200,7 @@ def test_a_header_that_cannot_be_edited_is_shown_and_refused(sample: Callable[[s
 
 
 def test_other_archives_have_no_header(sample: Callable[[str], Path]) -> None:
-    with pytest.raises(OperationError, match="no TACO archive"):
+    with pytest.raises(OperationError, match="not a TACO archive"):
         header_view(opened(sample("plain.zip").read_bytes()))
     cut = struct.pack("<4s22xHH", b"PK\3\4", 11, 100) + b"TACO_HEADER"
     with pytest.raises(OperationError, match="does not begin with a whole local file header"):

@@ -14,7 +14,7 @@ from inspector.core.verdict import State
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import WayOut
 from inspector.operations.protocol.header_draft import HeaderDraft, set_entry
-from inspector.operations.session.workbench import EditSession
+from inspector.operations.session.edit_session import EditSession
 
 Make = Callable[[str], tuple[EditSession, Path]]
 

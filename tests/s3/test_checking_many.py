@@ -14,8 +14,7 @@ from inspector.core.verdict import State
 from inspector.operations.check import many
 from inspector.operations.check.many import check_many
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import CheckTarget, Outcome
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
 from inspector.operations.session.session import Session
 from inspector.sources.s3.cancelling import cancelling
 from tests.patience import PATIENCE

@@ -17,8 +17,8 @@ from inspector.operations.check.checking import check_archive
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import SortKey
+from inspector.operations.session.edit_session import EditSession
 from inspector.operations.session.session import Session
-from inspector.operations.session.workbench import EditSession
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import dataset
@@ -168,7 +168,7 @@ def test_a_tree_needs_no_names_and_a_filter_does(store: Store) -> None:
     session = Session(dataset(store, "tree", 2), store.connection)
     session.decode(Progress())
     store.proxy.reset()
-    session.plant(Progress())
+    session.build_tree(Progress())
     assert session.tree_rows(0, 0, 10).total == 1
     assert not store.proxy.log
     assert session.arrange(Progress(), ".TXT", SortKey.NAME, True) == 20

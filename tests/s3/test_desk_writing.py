@@ -13,7 +13,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
 from inspector.operations.protocol.header_draft import set_entry
-from inspector.operations.worker.desk import ArchiveSession
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.operations.creations import Stopping
 from tests.s3.conftest import Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse, silent
@@ -61,7 +61,7 @@ def test_a_preview_takes_as_few_requests_as_opening(desk: ArchiveSession, store:
 def test_what_is_sent_is_told_and_then_sent(desk: ArchiveSession, store: Store) -> None:
     edit = edited(desk)
     asked = len(store.proxy.log)
-    lines = desk.sending(edit)
+    lines = desk.upload_preview(edit)
     assert len(store.proxy.log) == asked, "telling takes no request"
     assert lines[0] == "bytes 0 to 5,242,880: 5.0 MiB, read and sent again"
     assert lines[-1].startswith("It takes a multipart upload of 3 parts")
@@ -79,7 +79,7 @@ def test_what_is_sent_is_told_and_then_sent(desk: ArchiveSession, store: Store) 
     fresh = store.client.head_object(Bucket="archives", Key=KEY)["ETag"]
     assert fresh != etag
     assert result.revert is not None
-    assert fresh in desk.sending(result.revert)[-1], "what is shown now is the new object"
+    assert fresh in desk.upload_preview(result.revert)[-1], "what is shown now is the new object"
 
 
 def test_taking_back_sends_what_stood_there(desk: ArchiveSession, store: Store, data: bytes) -> None:
@@ -106,12 +106,12 @@ def test_one_that_was_replaced_is_left_alone_and_can_be_read_again(
     state = desk.remote()
     assert state is not None
     assert state.trouble is not None
-    assert state.trouble.remedies == (ErrorAction.RELOAD,)
+    assert state.trouble.actions == (ErrorAction.RELOAD,)
     assert "was not changed" in state.trouble.sentence
     assert content(store, KEY) == theirs
     assert unfinished(store) == []
 
-    desk.read_again(Progress(), edit)
+    desk.reload(Progress(), edit)
     assert desk.remote() is not None
     assert first_entry(desk) == (200, 300), "the change fits, so it is still pending"
     assert isinstance(desk.write(Progress(), edit), WriteResult)
@@ -127,10 +127,10 @@ def test_a_change_that_does_not_fit_the_new_one_stays_with_the_old(desk: Archive
     store.put(KEY, b"other")
 
     with pytest.raises(OperationError, match="is for a file of"):
-        desk.read_again(Progress(), edit)
+        desk.reload(Progress(), edit)
 
     assert first_entry(desk) == (200, 300)
-    assert desk.sending(edit)
+    assert desk.upload_preview(edit)
 
 
 @pytest.mark.parametrize("fault", [silent, refuse(403, "AccessDenied"), refuse(500, "InternalError")])
@@ -167,7 +167,7 @@ def test_a_server_that_cannot_copy_is_said_to_want_all_of_it(desk: ArchiveSessio
         assert isinstance(result, OnlyWhole)
         assert "would have to be read and sent" in result.sentence
         assert unfinished(store) == []
-        assert desk.sending(edit, True)[0].startswith("bytes 0 to 13,")
+        assert desk.upload_preview(edit, True)[0].startswith("bytes 0 to 13,")
 
         assert isinstance(desk.write(Progress(), edit, True), WriteResult)
     assert first_entry(desk) == (200, 300)
@@ -200,7 +200,7 @@ def test_what_is_written_and_cannot_be_read_again_is_written(desk: ArchiveSessio
     state = desk.remote()
     assert state is not None
     assert state.trouble is not None
-    assert state.trouble.remedies == (ErrorAction.RELOAD,)
+    assert state.trouble.actions == (ErrorAction.RELOAD,)
 
 
 def test_a_small_archive_is_repaired_in_place(store: Store, tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ import pytest
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.protocol.browse_views import ErrorAction
-from inspector.operations.session.remote import trouble_of
-from inspector.operations.worker.desk import ArchiveSession
+from inspector.operations.session.archive_session import ArchiveSession, problem_of
 from inspector.sources.s3.sentences import S3Error
 from tests.gui.s3_store import wide
 from tests.s3.conftest import Store
@@ -36,16 +35,16 @@ R = ErrorAction
 )
 def test_every_failure_has_something_that_may_help(status: int, code: str, remedies: tuple[ErrorAction, ...]) -> None:
     error = S3Error("No.", status, code)
-    trouble = trouble_of(error, "s3://b/k", anonymous=False)
-    assert (trouble.sentence, trouble.remedies, trouble.region) == ("No.", remedies, "")
-    unsigned = trouble_of(error, "s3://b/k", anonymous=True).remedies
+    trouble = problem_of(error, "s3://b/k", anonymous=False)
+    assert (trouble.sentence, trouble.actions, trouble.region) == ("No.", remedies, "")
+    unsigned = problem_of(error, "s3://b/k", anonymous=True).actions
     assert R.UNSIGNED not in unsigned
     assert unsigned
 
 
 def test_what_is_no_failure_of_s3_is_looked_into() -> None:
-    assert trouble_of(SourceError("x"), "s3://b/k", anonymous=False).remedies == (R.BROWSE,)
-    assert trouble_of(SourceError("x"), "s3:///k", anonymous=False).remedies == (R.CONNECTION,)
+    assert problem_of(SourceError("x"), "s3://b/k", anonymous=False).actions == (R.BROWSE,)
+    assert problem_of(SourceError("x"), "s3:///k", anonymous=False).actions == (R.CONNECTION,)
 
 
 def test_the_region_that_the_server_names_is_offered(store: Store) -> None:
@@ -58,7 +57,7 @@ def test_the_region_that_the_server_names_is_offered(store: Store) -> None:
         state = ArchiveSession("s3://archives/far.zip", store.connection).remote()
     assert state is not None
     assert state.trouble is not None
-    assert (state.trouble.remedies, state.trouble.region) == ((R.REGION,), "eu-south-7")
+    assert (state.trouble.actions, state.trouble.region) == ((R.REGION,), "eu-south-7")
 
 
 def test_a_desk_tells_what_it_cost(store: Store) -> None:

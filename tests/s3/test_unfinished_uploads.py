@@ -12,7 +12,7 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core.progress import Progress
-from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
+from inspector.operations.protocol.create_views import ArchiveKind, Draft
 from inspector.operations.worker.create_session import CreateSession
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.upload_notes import note

@@ -339,7 +339,7 @@ def test_metadata_that_is_there_is_replaced_with_consent_only_and_kept(
     assert (read(f"{NAME}.metadata"), kept()) == (b"junk", [])
     store.proxy.reset()
     assert main(["repair", *REPLACING, *options, location]) == 0
-    assert f"The {NAME}.metadata that was replaced is kept in " in capsys.readouterr().out
+    assert f"The old {NAME}.metadata is stored in " in capsys.readouterr().out
     assert (main(["check", *options, location]), kept()) == (0, [b"junk"])
     puts = [seen for seen in store.proxy.log if seen.method == "PUT"]
     assert all(seen.if_match for seen in puts)
@@ -352,14 +352,14 @@ def test_metadata_that_is_missing_takes_an_empty_place_only(
 ) -> None:
     location, read = places(store, folder, tmp_path, {NAME: TAR}, far=far)
     options = store.options if far else []
-    carried_out = apply_repairs.write_beside
+    carried_out = apply_repairs.write_sibling
 
     def meanwhile(*arguments: Any) -> str:
         places(store, folder, tmp_path, {f"{NAME}.metadata": b"theirs"}, far=far)
         return carried_out(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply_repairs, "write_beside", meanwhile)
+        patch.setattr(apply_repairs, "write_sibling", meanwhile)
         assert main(["repair", *options, location]) == 2
     assert read(f"{NAME}.metadata") == b"theirs"
 
@@ -370,14 +370,14 @@ def test_metadata_that_others_have_changed_meanwhile_is_left_alone(
 ) -> None:
     location, read = places(store, folder, tmp_path, {NAME: TAR, f"{NAME}.metadata": b"junk"}, far=far)
     options = store.options if far else []
-    carried_out = apply_repairs.write_beside
+    carried_out = apply_repairs.write_sibling
 
     def meanwhile(*arguments: Any) -> str:
         places(store, folder, tmp_path, {f"{NAME}.metadata": b"theirs"}, far=far)
         return carried_out(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply_repairs, "write_beside", meanwhile)
+        patch.setattr(apply_repairs, "write_sibling", meanwhile)
         assert main(["repair", *REPLACING, *options, location]) == 2
     assert read(f"{NAME}.metadata") == b"theirs"
 
@@ -392,7 +392,7 @@ def test_metadata_whose_old_bytes_cannot_be_kept_is_left_alone(
         assert main(["repair", *REPLACING, *store.options, location]) == 2
     finally:
         store_of_old_bytes.store_folder().unlink()
-    assert "is left as it is: its old bytes cannot be kept" in capsys.readouterr().err
+    assert "was not changed: its old bytes cannot be stored" in capsys.readouterr().err
     assert read(f"{NAME}.metadata") == b"junk"
 
 

@@ -185,19 +185,27 @@ def _central_offset(directory: Directory) -> int | None:
     return directory.central[first] if directory.listed and first >= 0 else None
 
 
-def target_text(directory: Directory, size: int, entry: tuple[int, int]) -> str:
-    """What an entry points to, for display."""
+def target_member(directory: Directory, entry: tuple[int, int]) -> int | None:
+    """The member whose data an entry points to, from its first byte to its last; None if there is none."""
     offset, length = entry
-    stop = offset + length
     members = directory.members
     at = -1
     try:
         while True:
             at = members.starts.index(offset, at + 1)
-            if members.stops[at] == stop and (length or members.size(at) == 0):
-                return f"the data of {visible(members.path(at))}"
-    except (ValueError, OverflowError):
-        pass
+            if members.stops[at] == offset + length and (length or members.size(at) == 0):
+                return at
+    except (ValueError, OverflowError):  # no further member starts there, or no member can
+        return None
+
+
+def target_text(directory: Directory, size: int, entry: tuple[int, int]) -> str:
+    """What an entry points to, for display."""
+    member = target_member(directory, entry)
+    if member is not None:
+        return f"the data of {visible(directory.members.path(member))}"
+    offset, length = entry
+    stop = offset + length
     if stop > size:
         return "outside this file" if offset >= size else "begins in this file and ends outside"
     if offset < HEADER_SIZE and length:

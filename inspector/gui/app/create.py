@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
     from inspector.gui.ipc.client import Client
     from inspector.gui.tabs.new_archive import NewArchiveTab
+    from inspector.operations.protocol.create_views import Draft, Place
     from inspector.operations.protocol.edit_views import WriteResult
     from inspector.operations.protocol.requests import CreateRequests
-    from inspector.operations.protocol.workshop_views import Draft, Place
 
 APPEND_CONDITION = "Files can be added only to a local RCA archive that has been read and has no pending changes."
 CATALOGUE_SETTING = "catalogue"

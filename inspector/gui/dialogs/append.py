@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 from inspector.gui.ipc.client import create_client
 from inspector.gui.panels.archive_options import RcaOptionsPage
 from inspector.gui.panels.inputs import InputsPanel
-from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
+from inspector.operations.protocol.create_views import ArchiveKind, Draft
 
 SIZE = (720, 460)
 

@@ -22,8 +22,8 @@ from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, table_view
+from inspector.operations.protocol.create_views import FoundPlaces, Place
 from inspector.operations.protocol.requests import CreateRequests
-from inspector.operations.protocol.workshop_views import FoundPlaces, Place
 
 NAME, ARCHIVE, OFFSET, LENGTH = range(4)
 SIZE = (780, 460)

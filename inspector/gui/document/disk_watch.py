@@ -160,4 +160,4 @@ class DiskWatch(QObject):
             self._check()
 
         self._keep()
-        document.start(ArchiveRequests.read_again).then(read)
+        document.start(ArchiveRequests.reload).then(read)

@@ -14,7 +14,7 @@ from inspector.core.span import Span, Spans
 from inspector.gui.ipc.client import Answer, Arguments, Client, Job, Request, archive_client
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.visited_places import History, VisitedPlace
-from inspector.operations.protocol.datapoint_key import datapoint_key
+from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import (
     ChecksumRow,
@@ -211,7 +211,7 @@ class Document(QObject):
 
     def _arranged(self, _: object) -> None:
         self.arranged.emit()
-        self.start(ArchiveRequests.plant).then(lambda _: self.treeReady.emit())
+        self.start(ArchiveRequests.build_tree).then(lambda _: self.treeReady.emit())
 
     def open_content(self, member: int) -> None:
         """Decode a member's content and show it as a layer."""

@@ -235,7 +235,7 @@ class Editing(QObject):
         """Reload the archive, and keep the pending changes if they apply to it."""
         edit = self.pending
         if edit is not None:
-            self._document.start(ArchiveRequests.read_again, edit).then(lambda _: self._reloaded(edit))
+            self._document.start(ArchiveRequests.reload, edit).then(lambda _: self._reloaded(edit))
 
     def _reloaded(self, edit: Edit) -> None:
         pending = self.pending

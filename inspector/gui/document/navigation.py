@@ -80,7 +80,7 @@ class Navigation(QObject):
     def _step_unexplained(self, backwards: bool) -> None:
         here = self._document.selection
         message = ALL_EXPLAINED_BEFORE if backwards else ALL_EXPLAINED_AFTER
-        job = self._document.start(ArchiveRequests.unexplained, here.layer, here.caret, backwards)
+        job = self._document.start(ArchiveRequests.next_unexplained, here.layer, here.caret, backwards)
         job.then(partial(self._go_to_target, message))
 
     def next_alike(self) -> None:
@@ -99,7 +99,7 @@ class Navigation(QObject):
         template = NONE_OF_KIND_BEFORE if backwards else NONE_OF_KIND_AFTER
         message = template.format(kind=field.kind, name=short(field.name))
         place = (here.layer, here.caret)
-        job = self._document.start(ArchiveRequests.alike, *place, field.kind, field.name, backwards)
+        job = self._document.start(ArchiveRequests.next_similar, *place, field.kind, field.name, backwards)
         job.then(partial(self._go_to_target, message))
 
     def _field(self) -> FieldRow | None:

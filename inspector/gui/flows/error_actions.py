@@ -77,7 +77,7 @@ class ErrorActions(QFrame):
         failed = self._watch.document.status.stage is Stage.FAILED
         self.sentence.setText("This may help:" if failed else problem.sentence)
         for action, button in self.buttons.items():
-            button.setVisible(action in problem.remedies)
+            button.setVisible(action in problem.actions)
         if problem.region:
             region = escaped(visible(problem.region))
             self.buttons[ErrorAction.REGION].setText(f"Use &Region {region}")

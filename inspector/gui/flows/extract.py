@@ -153,7 +153,7 @@ class MemberFiles(QMimeData):
 
     def _start(self, max_bytes: int | None) -> None:
         client = self._document.client
-        self._job = client.start(ArchiveRequests.lend, self._chosen, self._folder, max_bytes).then(
+        self._job = client.start(ArchiveRequests.export_members, self._chosen, self._folder, max_bytes).then(
             self._take, self._fail
         )
         self._job.finished.connect(self._job_over)
@@ -234,7 +234,7 @@ class TempFiles(QObject):
 
     def _export(self, member: int) -> None:
         if folder := self._new_folder():
-            self._document.start(ArchiveRequests.lend_one, member, folder).then(self._open)
+            self._document.start(ArchiveRequests.export_member, member, folder).then(self._open)
 
     def _open(self, exported: ExportedFiles) -> None:
         if not self.open_file(QUrl.fromLocalFile(exported.paths[0])):

@@ -18,9 +18,8 @@ from inspector.gui.document.editing import Editing, PendingUpload
 from inspector.gui.kit.file_dialogs import start_near
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.s3_connection import S3Target
-from inspector.operations.protocol.digest_algorithms import ALGORITHMS
+from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
 from inspector.operations.protocol.edit_views import Interrupted, WayOut, WriteResult
-from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ManifestResult, Stage
 from inspector.sources.s3.address import is_s3
@@ -218,7 +217,7 @@ class UploadConfirmation(QObject):
         if upload.edit is None:
             self._show(upload, ())
             return
-        self._document.client.ask(ArchiveRequests.sending, upload.edit, upload.whole).then(
+        self._document.client.ask(ArchiveRequests.upload_preview, upload.edit, upload.whole).then(
             partial(self._show, upload), self._document.reported.emit
         )
 

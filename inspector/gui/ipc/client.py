@@ -10,13 +10,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector.core.progress import Progress
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.link import Link, Work
-from inspector.operations.protocol.request import traits_of
 from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,
     BrowseRequests,
     CheckRequests,
     CreateRequests,
+    traits_of,
 )
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import Connection

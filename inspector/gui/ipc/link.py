@@ -22,7 +22,7 @@ from inspector.gui.ipc.worker import run
 if TYPE_CHECKING:  # Windows has only one of the two
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-_PRELOADED = ["inspector.operations.worker.desk", "inspector.operations.worker.server"]
+_PRELOADED = ["inspector.operations.session.archive_session", "inspector.operations.worker.server"]
 """Modules that every worker of a tab needs, imported once in the fork server."""
 
 

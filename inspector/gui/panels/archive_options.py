@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from inspector.core.numbers import size_in
 from inspector.gui.kit.dropping import PathField
-from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
+from inspector.operations.protocol.create_views import ArchiveKind, Draft
 
 ENTRY_COUNT = 7
 CONVENTIONS = {"spec": "the specification's", "rcarch": "rcarch's"}

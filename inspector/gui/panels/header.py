@@ -34,7 +34,7 @@ from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     EntryView,
     HeaderDraft,
     HeaderView,
@@ -79,7 +79,7 @@ class HeaderPanel(QWidget):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.table.setItemDelegate(NumberEditor(self.table, self._problem, self._show_message))
         self.count = QSpinBox()
-        self.count.setRange(0, MOST_ENTRIES)
+        self.count.setRange(0, MAX_ENTRIES)
         self.count.setAccessibleName("Entries in use")
         self.hexadecimal = QCheckBox("He&x")
         self.buttons = self._make_buttons()
@@ -180,7 +180,7 @@ class HeaderPanel(QWidget):
         if self._editing.previewing:
             return  # the panel already shows a newer header
         entries = tuple((entry.offset, entry.length) for entry in view.entries)
-        self._draft = HeaderDraft(min(view.count, MOST_ENTRIES), entries)
+        self._draft = HeaderDraft(min(view.count, MAX_ENTRIES), entries)
         self._show(view)
         self._stale = False
         queued, self._queued = self._queued, []
@@ -199,7 +199,7 @@ class HeaderPanel(QWidget):
     def _show(self, view: HeaderView) -> None:
         self.model.show(view)
         self.count.blockSignals(True)
-        self.count.setValue(min(view.count, MOST_ENTRIES))
+        self.count.setValue(min(view.count, MAX_ENTRIES))
         self.count.blockSignals(False)
         self._stack.show_view(self._editor)
         self._show_message("")
@@ -216,7 +216,7 @@ class HeaderPanel(QWidget):
         used = draft.count if draft is not None else 0
         span = self._target_span()
         rules = {
-            "add": used < MOST_ENTRIES,
+            "add": used < MAX_ENTRIES,
             "remove": row < used,
             "up": 0 < row < used,
             "down": row + 1 < used,

@@ -16,8 +16,8 @@ from inspector.gui.kit.dropping import take_copy
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, table_view
+from inspector.operations.protocol.create_views import Contents, Draft, InputRow
 from inspector.operations.protocol.requests import CreateRequests
-from inspector.operations.protocol.workshop_views import Contents, Draft, InputRow
 
 NAME, SIZE, FROM, REMARK = range(4)
 RELOAD_DELAY_MS = 200

@@ -17,7 +17,7 @@ from inspector.gui.kit.icons import badged, icon, state_icon
 from inspector.gui.kit.palette import Mark
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import plain, short
-from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Query, Result
+from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Query, Result
 from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import Page
 
@@ -127,7 +127,7 @@ def details_text(row: Result) -> str:
     more = row.errors + row.warnings + row.infos - len(findings)
     if more > 0:
         rest = "{findings}; only the worst {kept} are stored. Open the archive to see all."
-        lines.append(rest.format(findings=count(more, "more finding"), kept=FINDINGS))
+        lines.append(rest.format(findings=count(more, "more finding"), kept=MAX_STORED_FINDINGS))
     text = "{size}, {members}; everything was read, in {seconds} s."
     if row.quick:
         text = "{size}, {members}; only the structure was read, in {seconds} s."

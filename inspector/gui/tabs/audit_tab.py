@@ -32,7 +32,7 @@ from inspector.gui.tabs.audit_model import (
 )
 from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.protocol.audit_views import ExportKind, Result, Standing
+from inspector.operations.protocol.audit_views import AuditStatus, ExportKind, Result
 from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -58,9 +58,9 @@ class AuditTab(SideTab):
         super().__init__(SIDES["audit"])
         self._connection_of = connection_of
         self.client = audit_client(self)
-        self._job: Job[Standing] | None = None
+        self._job: Job[AuditStatus] | None = None
         self._eta = Eta(0.0)
-        self.standing = Standing()
+        self.standing = AuditStatus()
         self.options = AuditOptions()
         self.begin = QPushButton("S&tart")
         self.begin.setDefault(True)
@@ -169,7 +169,7 @@ class AuditTab(SideTab):
         self.message.hide()
         request = self.options.request(self._connection_of(self.options.place.text().strip()))
         self.model.results.start = _location_prefix(request.place)
-        self.standing, self._eta = Standing(), Eta(monotonic())
+        self.standing, self._eta = AuditStatus(), Eta(monotonic())
         self._job = self.client.start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._job_finished)
@@ -206,10 +206,10 @@ class AuditTab(SideTab):
     def _poll(self) -> None:
         """Refresh the results unless the last answer is still outstanding."""
         if self.client.outstanding <= 1:
-            self.client.ask(AuditRequests.standing).then(self._show_standing)
+            self.client.ask(AuditRequests.status).then(self._show_standing)
             self.model.refetch()
 
-    def _show_standing(self, standing: Standing) -> None:
+    def _show_standing(self, standing: AuditStatus) -> None:
         self.standing = standing
         self.filters.offer(standing.formats)
         if not self.running:
@@ -220,7 +220,7 @@ class AuditTab(SideTab):
     def _job_finished(self) -> None:
         self._poll_timer.stop()
         self.sentence.setText(self._summary())
-        self.client.ask(AuditRequests.standing).then(self._show_standing, self.message.say)
+        self.client.ask(AuditRequests.status).then(self._show_standing, self.message.say)
         self.model.refetch()
         self._refresh()
 

@@ -35,9 +35,9 @@ from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.side_tab import SideTab
+from inspector.operations.protocol.create_views import ArchiveKind, CreateResult, Draft
 from inspector.operations.protocol.requests import CreateRequests
 from inspector.operations.protocol.views import JobState
-from inspector.operations.protocol.workshop_views import ArchiveKind, CreateResult, Draft
 from inspector.sources.s3.address import is_s3
 
 KINDS = {

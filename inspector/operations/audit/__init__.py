@@ -1,1 +1,1 @@
-"""Checks of very many archives, with results that are kept."""
+"""Checks of very many archives with stored results."""

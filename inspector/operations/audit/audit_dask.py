@@ -1,4 +1,4 @@
-"""An audit by the workers of a Dask cluster: some archives a task, one place where results are kept."""
+"""An audit on a Dask cluster: several archives per task, one process that stores the results."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.audit.audit import Plan
-from inspector.operations.audit.audit_check import Job, examine, lost
+from inspector.operations.audit.audit import Job, Plan, examine, lost
 from inspector.operations.audit.audit_places import shard_of
-from inspector.operations.audit.audit_results import Results
-from inspector.operations.audit.audit_shards import ShardFiles
+from inspector.operations.audit.audit_results import Results, ShardFiles
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.process_pool import DIED, TaskFailure, attempt
 from inspector.operations.jobs.subprogress import CHECKING
 from inspector.operations.protocol.audit_views import Result
 
-CHUNK_FILES = 32
-"""Archives in a task, at most."""
-CHUNK_SIZE = 256 << 20
-"""Bytes from which on a task has enough."""
-_AHEAD = 3
-"""Tasks that a thread of a worker is given at a time."""
-_CONNECTING = 10
+MAX_CHUNK_FILES = 32
+"""The largest number of archives in a task."""
+MIN_CHUNK_BYTES = 256 << 20
+"""The size from which on a task gets no further archives."""
+_TASKS_PER_THREAD = 3
+"""Tasks queued for each thread of a worker."""
+_CONNECT_SECONDS = 10
 """Seconds to wait for the scheduler."""
 
 Chunk = tuple[Job, ...]
@@ -36,35 +34,35 @@ Answer = tuple[Chunk, list[Result]]
 def run_on_cluster(
     address: str, plan: Plan, results: Results, progress: Progress, shards: ShardFiles | None = None
 ) -> Generator[Result]:
-    """Check what is left, see ``audit.run``. Locations have to be the same, and this program there, on every worker.
+    """Check what is left as ``audit.run`` does. Every worker needs this program and the same locations.
 
-    With ``shards`` a task has archives of one shard, whose file keeps its results before they are given. A task that
-    ends its worker is done again one archive at a time, so that the one that does it is known. Raises OperationError
-    where the cluster cannot be had, too.
+    With ``shards`` each task has archives of one shard, and that shard's file stores the results before they are
+    yielded. A task that kills its worker is repeated one archive at a time, to find the archive that does it. Also
+    raises OperationError if the cluster cannot be reached.
     """
     left = results.amount(done=False)
     progress.begin(CHECKING, left.size)
     with _client(address) as client:
         count = shards.count if shards is not None else 1
-        chunks = _chunks((Job(found, plan.quick, plan.connection) for found in results.missing()), count)
-        for chunk, came in _while_it_is_there(_came(client, chunks)):
+        chunks = _chunks((Job(found, plan.quick, plan.connection) for found in results.pending()), count)
+        for chunk, results_of_chunk in _with_connection_errors(_finished_chunks(client, chunks)):
             if shards is not None:
-                shards.keep(shard_of(chunk[0].found.name, count), came)
-            for result in came:
+                shards.keep(shard_of(chunk[0].found.name, count), results_of_chunk)
+            for result in results_of_chunk:
                 results.keep(result)
                 yield result
             progress.advance(sum(job.found.size for job in chunk))
 
 
-def _while_it_is_there(came: Iterator[Answer]) -> Iterator[Answer]:
+def _with_connection_errors(results_of_chunk: Iterator[Answer]) -> Iterator[Answer]:
     try:
-        yield from came
+        yield from results_of_chunk
     except CancelledError as error:
         raise OperationError("The connection to the Dask scheduler was lost; the rest is not audited.") from error
 
 
 def _dask() -> Any:
-    """The library, which is an optional extra and has no types."""
+    """The library, an optional extra without types."""
     try:
         return import_module("distributed")
     except ImportError as error:
@@ -74,25 +72,25 @@ def _dask() -> Any:
 def _client(address: str) -> Any:
     dask = _dask()
     try:
-        return dask.Client(address, timeout=_CONNECTING, set_as_default=False)
+        return dask.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise OperationError(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
 
 
 def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
-    """The jobs of each shard, some at a time: many small archives, or a few large ones."""
+    """Group jobs by shard into tasks of many small archives or a few large ones."""
     open_ones: dict[int, list[Job]] = {}
     for job in jobs:
         shard = shard_of(job.found.name, shards)
         chunk = open_ones.setdefault(shard, [])
         chunk.append(job)
-        if len(chunk) == CHUNK_FILES or sum(each.found.size for each in chunk) >= CHUNK_SIZE:
+        if len(chunk) == MAX_CHUNK_FILES or sum(each.found.size for each in chunk) >= MIN_CHUNK_BYTES:
             yield tuple(open_ones.pop(shard))
     yield from map(tuple, open_ones.values())
 
 
-def _came(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
-    """What comes of the chunks, as it comes; only so many are with the cluster at a time."""
+def _finished_chunks(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
+    """Yield the results of chunks as they finish; only a limited number is submitted at a time."""
     asked: dict[Any, Chunk] = {}
     suspects: list[Job] = []
     ready = _dask().as_completed(loop=client.loop)
@@ -103,16 +101,16 @@ def _came(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
             asked[future] = chunk
             ready.add(future)
 
-    ask(_AHEAD * max(1, sum(client.nthreads().values())))
+    ask(_TASKS_PER_THREAD * max(1, sum(client.nthreads().values())))
     for future in ready:
         ask(1)
         chunk = asked.pop(future)
-        came = _outcome(future)
-        if came is None:
+        results_of_chunk = _outcome(future)
+        if results_of_chunk is None:
             suspects += chunk
         else:
-            yield chunk, came
-    # A worker that ends takes along what else it was given, so suspects are alone with the cluster, one after another.
+            yield chunk, results_of_chunk
+    # A dying worker loses its other tasks too, so suspects run alone, one after another.
     for job in suspects:
         yield (job,), _outcome(_ask(client, (job,))) or [lost(job, DIED)]
 
@@ -122,11 +120,11 @@ def _ask(client: Any, chunk: Chunk) -> Any:
 
 
 def _outcome(future: Any) -> list[Result] | None:
-    """The results of a chunk, once they are there, or None where its worker has ended, and so did others after it."""
+    """The results of a finished chunk, or None if it killed several workers."""
     error = future.exception()
     if error is None:
-        came: list[Result] = future.result()
-        return came
+        results_of_chunk: list[Result] = future.result()
+        return results_of_chunk
     if isinstance(error, _dask().KilledWorker):
         return None
     raise OperationError(
@@ -135,7 +133,7 @@ def _outcome(future: Any) -> list[Result] | None:
 
 
 def examine_chunk(chunk: Chunk) -> list[Result]:
-    """What a worker of the cluster does: check these archives, one after another."""
+    """The task of a cluster worker: check these archives one after another."""
     results = []
     for job in chunk:
         answer = attempt(examine, job, Progress())

@@ -1,4 +1,4 @@
-"""The archives of a place that is audited, each with what tells one state of it from another."""
+"""The archives of an audited location, each with a stamp that changes when the archive does."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from inspector.sources.s3.source import S3Source
 
 _ETAG = r'("[^"]*")'
 _PER_CENT = 10_000
-"""Parts of one per cent that a sample is told by."""
+"""The resolution of a sample: parts of one per cent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One file that may be an archive. ``name`` is its path inside the audited place, whatever that is called here.
+    """One file that may be an archive. ``name`` is its path relative to the audited location.
 
-    ``size`` is in bytes. ``stamp`` changes when the file does, or one that stands beside it and is checked with it.
-    ``listed``: it was found, so nobody says that it is an archive.
+    ``size`` is in bytes. ``stamp`` changes when the file does, or a sibling that is checked with it. ``listed``: it was
+    found in a folder, so it may be no archive.
     """
 
     location: str
@@ -41,10 +41,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which archives of a place are audited: about ``sample`` per cent of them, and of those every ``shard``-th part.
+    """Which archives to audit: about ``sample`` per cent, and of those the shard ``(number, count)``, from 1.
 
-    A shard is ``(number, count)``, the number from 1. Both follow from an archive's name alone, so that they are the
-    same every time and on every machine, and the shards together are all, each archive being in one.
+    Both depend only on an archive's name, so they are the same each time and on every machine. Each archive is in
+    exactly one shard.
     """
 
     sample: float = 100.0
@@ -57,7 +57,7 @@ class Choice:
 
 
 def shard_of(name: str, count: int) -> int:
-    """The number, from 1, of the one of ``count`` shards that an archive of this name is in."""
+    """The shard, 1 to ``count``, of an archive with this name."""
     return int.from_bytes(_digest(name)[8:]) % count + 1
 
 
@@ -68,10 +68,10 @@ def _digest(name: str) -> bytes:
 def archives_in(
     place: str, connection: Connection = DEFAULT, aside: Container[str] = (), passed: list[str] | None = None
 ) -> Iterator[Found]:
-    """What is to be audited in a folder or beneath a prefix, or the one file, sorted; not what is in ``aside``.
+    """The files in a folder or under a prefix, or the one file, sorted; without those in ``aside``.
 
-    What is no regular file is added to ``passed``. All files are walked, also where they are the ranges of a
-    dataset. Raises SourceError where there is nothing.
+    ``passed`` collects what is no regular file. Ranges of a dataset are files of their own here. Raises SourceError if
+    there is nothing.
     """
     return _on_s3(place, connection) if is_s3(place) else _here(place, aside, passed)
 
@@ -104,29 +104,29 @@ def _on_s3(place: str, connection: Connection) -> Iterator[Found]:
 
 
 def _identity(wanted: CheckTarget, state: Callable[[str], tuple[int, str]]) -> tuple[int, str]:
-    """The size of an archive in bytes, and a stamp that changes with it and with what stands beside it."""
+    """The size of an archive in bytes, and a stamp that changes with the archive and its siblings."""
     size, stamp = state(wanted.location)
     beside = (f"{path.rpartition('/')[2]}:{':'.join(map(str, state(path)))}" for path in wanted.beside)
     return size, "+".join((stamp, *beside))
 
 
 def seen_of(found: Found) -> Seen | None:
-    """What a listing told of an archive on S3, from its stamp; None where that cannot be told any more."""
+    """What an S3 listing match about an archive, restored from its stamp; None if the stamp does not hold it."""
     if not is_s3(found.location) or not found.listed:
         return None
     name = re.escape(found.location.rpartition("/")[2])
     stem = name.removesuffix(re.escape(".tar"))
     one = rf"\+((?:{name}|{stem})\.\w+):(\d+):{_ETAG}"
-    said = re.fullmatch(rf"{_ETAG}((?:{one})*)", found.stamp)
-    if said is None:
+    match = re.fullmatch(rf"{_ETAG}((?:{one})*)", found.stamp)
+    if match is None:
         return None
     folder = found.location[: -len(found.location.rpartition("/")[2])]
-    beside = ((folder + other, Head(int(size), etag)) for other, size, etag in re.findall(one, said[2]))
-    return Seen(Head(found.size, said[1]), tuple(beside))
+    beside = ((folder + other, Head(int(size), etag)) for other, size, etag in re.findall(one, match[2]))
+    return Seen(Head(found.size, match[1]), tuple(beside))
 
 
 def _state(path: str) -> tuple[int, str]:
-    """Size and time of a file of this machine."""
+    """Size and modification time of a local file."""
     try:
         status = os.stat(path)  # noqa: PTH116 - a hundred thousand of them
     except (OSError, ValueError):

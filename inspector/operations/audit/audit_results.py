@@ -1,11 +1,11 @@
-"""The results of audits: a SQLite file that survives whatever ends the program, and says what is finished already."""
+"""The results of audits in SQLite files: stored, resumed, split into shards, and read page by page."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
@@ -14,40 +14,43 @@ from typing import Any, Self
 from inspector.core.names import visible
 from inspector.operations.audit.audit_places import Found
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.audit_views import Amount, Result
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, Amount, Query, Result
+from inspector.operations.protocol.views import Page
 
 _APPLICATION = 0x41494155
-"""What SQLite's header says such a file is: ``AIAU``."""
+"""SQLite's application id of results files: ``AIAU``."""
 _VERSION = 1
-_PATIENCE = 60.0
-"""Seconds to wait for another audit that writes into the same file."""
-_ROWS = 1000
-"""Rows that are held at a time."""
+_LOCK_SECONDS = 60.0
+"""Seconds to wait for another audit that writes to the same file."""
+_ROWS_PER_QUERY = 1000
+"""Rows fetched at a time."""
 
 ENDINGS = ("", "-wal", "-shm", "-journal")
-"""What follows the name of a results file in those that SQLite writes."""
+"""Suffixes of the files that SQLite writes for a results file."""
 
 COLUMNS = tuple(field.name for field in fields(Result))
-"""The columns of the table ``results``. A location that is no UTF-8 is a BLOB of its bytes, any other text."""
+"""The columns of the table ``results``. A location is text, or a BLOB of its bytes if it is not UTF-8."""
 
 _NAMES = ", ".join(COLUMNS)
-_TABLE = f"CREATE TABLE IF NOT EXISTS results ({_NAMES.replace('location', 'location PRIMARY KEY NOT NULL', 1)})"
-_WANTED = """
+_CREATE_RESULTS = (
+    f"CREATE TABLE IF NOT EXISTS results ({_NAMES.replace('location', 'location PRIMARY KEY NOT NULL', 1)})"
+)
+_CREATE_REQUESTED = """
 CREATE TEMP TABLE wanted (
     number INTEGER PRIMARY KEY, location UNIQUE NOT NULL, name, size INTEGER, stamp, listed INTEGER,
     done INTEGER NOT NULL DEFAULT 0
 )"""
-_KEEP = (
+_STORE = (
     f"INSERT OR REPLACE INTO main.results ({_NAMES}) VALUES ({', '.join('?' * (len(COLUMNS) - 1))}, "  # noqa: S608 - own names
     "1 + coalesce((SELECT attempts FROM main.results WHERE location = ?), 0))"
 )
-_FINISHED = """
+_MARK_DONE = """
 UPDATE wanted SET done = 1 WHERE EXISTS (
     SELECT 1 FROM main.results AS known
     WHERE known.location = wanted.location AND known.size = wanted.size AND known.stamp = wanted.stamp
     AND known.quick <= ? AND NOT known.again
 )"""
-_TAKE_OVER = f"""
+_MERGE_SHARD = f"""
 INSERT OR REPLACE INTO main.results ({_NAMES})
 SELECT {", ".join(f"theirs.{name}" for name in COLUMNS)}
 FROM shard.results AS theirs LEFT JOIN main.results AS ours USING (location)
@@ -57,32 +60,31 @@ WHERE ours.location IS NULL OR theirs.finished > ours.finished AND NOT (
 
 
 class Results:
-    """Results by location; a context manager. Without a path they are kept until it ends, in a file without a name.
+    """Results by location; a context manager. Without a path they are in an unnamed temporary file.
 
-    Every result is a transaction of its own, so that another thread may read meanwhile: SQLite lets in one at a time.
-    What is read of it (``chosen``, a view with COLUMNS) are all results, or once ``want`` was called those of the
-    archives wanted. Every method raises OperationError where SQLite cannot go on.
+    Each result is its own transaction, so that other threads can read at the same time. The view ``chosen`` has all
+    results, or after ``request`` those of the requested archives. Every method raises OperationError on SQLite errors.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
-        with self._telling():
+        with self._sqlite_errors():
             self.connection = _opened(path)
             self._choose("SELECT * FROM main.results")
 
-    def want(self, found: Iterable[Found], *, quick: bool) -> None:
-        """From now on be about these archives; those that are finished, and have not changed since, are done."""
-        with self._telling():
+    def request(self, found: Iterable[Found], *, quick: bool) -> None:
+        """Restrict to these archives; those that are finished and unchanged are done."""
+        with self._sqlite_errors():
             execute = self.connection.execute
             execute("DROP TABLE IF EXISTS wanted")
-            execute(_WANTED)
+            execute(_CREATE_REQUESTED)
             execute("BEGIN")
             try:
                 self.connection.executemany(
                     "INSERT OR IGNORE INTO wanted (location, name, size, stamp, listed) VALUES (?, ?, ?, ?, ?)",
                     ((stored(each.location), stored(each.name), each.size, each.stamp, each.listed) for each in found),
                 )
-                execute(_FINISHED, (quick,))
+                execute(_MARK_DONE, (quick,))
             except BaseException:
                 execute("ROLLBACK")
                 raise
@@ -94,69 +96,66 @@ class Results:
         self.connection.execute(f"CREATE TEMP VIEW chosen AS {query}")
 
     def amount(self, *, done: bool) -> Amount:
-        """How much of what is wanted is done, or is not."""
+        """The amount of requested archives that are done, or are not."""
         query = "SELECT count(*), coalesce(sum(size), 0) FROM wanted WHERE done = ?"
         return Amount(*next(self.rows(query, (done,))))
 
-    def missing(self) -> Iterator[Found]:
-        """What is wanted and not done, in the order it was given; results may be kept meanwhile."""
+    def pending(self) -> Iterator[Found]:
+        """The requested archives that are not done, in order; results may be stored meanwhile."""
         last = -1
         query = (
             "SELECT number, location, name, size, stamp, listed FROM wanted "
             "WHERE number > ? AND NOT done ORDER BY number LIMIT ?"
         )
-        while rows := list(self.rows(query, (last, _ROWS))):
+        while rows := list(self.rows(query, (last, _ROWS_PER_QUERY))):
             last = rows[-1][0]
             for _, location, name, size, stamp, listed in rows:
                 yield Found(restored(location), restored(name), size, stamp, bool(listed))
 
     def keep(self, result: Result) -> None:
-        """Keep a result, in the place of an earlier one of the same location."""
+        """Store a result, replacing an earlier one of the same location."""
         key, *values, _ = (getattr(result, name) for name in COLUMNS)
         key = stored(key)
-        with self._telling():
-            self.connection.execute(_KEEP, (key, *values, key))
-            if self.wants:
+        with self._sqlite_errors():
+            self.connection.execute(_STORE, (key, *values, key))
+            if self.has_request:
                 self.connection.execute("UPDATE wanted SET done = 1 WHERE location = ?", (key,))
 
     @property
-    def wants(self) -> bool:
-        """Whether it is about archives that are wanted, rather than all it knows."""
+    def has_request(self) -> bool:
+        """Whether ``request`` was called."""
         return any(self.rows("SELECT 1 FROM temp.sqlite_master WHERE name = 'wanted'"))
 
-    def take_over(self, path: Path) -> None:
-        """Take over the results in another results file, where they are newer.
-
-        Raises OperationError where it is none.
-        """
-        with _telling(path), closing(_connection(path, "ro")) as theirs:
-            _see_what_it_is(theirs, path)
-        with self._telling():
+    def import_shard(self, path: Path) -> None:
+        """Import newer results from another results file; raises OperationError if it is none."""
+        with _sqlite_errors(path), closing(_connection(path, "ro")) as theirs:
+            _require_results_file(theirs, path)
+        with self._sqlite_errors():
             self.connection.execute("ATTACH ? AS shard", (str(path),))
             try:
-                self.connection.execute(_TAKE_OVER)
+                self.connection.execute(_MERGE_SHARD)
             finally:
                 self.connection.execute("DETACH shard")
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows that a query gives; it may read ``chosen``."""
-        with self._telling():
+        """The rows of a query, which may read ``chosen``."""
+        with self._sqlite_errors():
             yield from self.connection.execute(query, values)
 
     def results(self, rest: str = "", values: tuple[Any, ...] = ()) -> Iterator[Result]:
-        """The chosen results; ``rest`` is what follows in the query, such as an ORDER BY."""
+        """Results in ``chosen``; ``rest`` is appended to the query, such as an ORDER BY."""
         return (result(row) for row in self.rows(f"SELECT {_NAMES} FROM chosen {rest}", values))  # noqa: S608 - own names
 
     def files(self) -> frozenset[str]:
-        """The paths of the files that results are written to."""
+        """The paths of all files that SQLite writes."""
         if self.path is None:
             return frozenset()
         path = os.path.abspath(self.path)  # noqa: PTH100 - a link stays what it is called
         return frozenset(path + ending for ending in ENDINGS)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        with _telling(self.path):
+    def _sqlite_errors(self) -> Iterator[None]:
+        with _sqlite_errors(self.path):
             yield
 
     def __enter__(self) -> Self:
@@ -177,7 +176,7 @@ def result(row: tuple[Any, ...]) -> Result:
 
 
 def stored(text: str) -> str | bytes:
-    """A path as SQLite can keep it: text that is no Unicode as its bytes."""
+    """A path as an SQLite value: bytes if it is not Unicode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -196,13 +195,13 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     connection = _private() if path is None else _connection(path, "rwc")
     try:
         if path is not None and path.stat().st_size:  # an empty file is an empty database
-            _see_what_it_is(connection, path)
-        # A journal ahead of the file: a result costs no wait for the disk, and a killed program leaves whole ones.
+            _require_results_file(connection, path)
+        # A write-ahead log: storing a result does not wait for the disk, and a killed program leaves complete results.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {_VERSION}")
-        connection.execute(_TABLE)
+        connection.execute(_CREATE_RESULTS)
     except BaseException:
         connection.close()
         raise
@@ -215,25 +214,103 @@ def _private() -> sqlite3.Connection:
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"{Path(os.path.abspath(path)).as_uri()}?mode={mode}"  # noqa: PTH100 - a link stays what it is called
-    return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True, check_same_thread=False)
+    return sqlite3.connect(uri, timeout=_LOCK_SECONDS, isolation_level=None, uri=True, check_same_thread=False)
 
 
-def _see_what_it_is(connection: sqlite3.Connection, path: Path) -> None:
+def _require_results_file(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != _APPLICATION:
         raise OperationError(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
     if version != _VERSION:
-        raise OperationError(
-            f"{visible(str(path))} was written by another version of this program, which keeps other results."
-        )
+        raise OperationError(f"{visible(str(path))} was written by another version of this program with other columns.")
 
 
 @contextmanager
-def _telling(path: Path | None) -> Iterator[None]:
-    """Make a sentence of what SQLite says."""
+def _sqlite_errors(path: Path | None) -> Iterator[None]:
+    """Turn SQLite errors into sentences."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
         what = "The results of the audit" if path is None else f"The results in {visible(str(path))}"
         raise OperationError(f"{what} cannot be read or written: {error}.") from error
+
+
+class ShardFiles:
+    """The results files of ``count`` shards; a context manager.
+
+    For ``all.sqlite`` they are ``all.1-of-4.sqlite`` and so on; ``path`` itself is not written. Every method raises
+    OperationError on SQLite errors.
+    """
+
+    def __init__(self, path: Path, count: int) -> None:
+        self.count = count
+        self.paths = tuple(path.with_name(f"{path.stem}.{at}-of-{count}{path.suffix}") for at in range(1, count + 1))
+        self._path = path
+        self._open = ExitStack()
+        self._files: dict[int, Results] = {}
+
+    def known(self) -> list[Path]:
+        """All existing shard files, including those of another number of shards."""
+        pattern = f"{_plain(self._path.stem)}.*-of-*{_plain(self._path.suffix)}"
+        found = self._path.parent.glob(pattern)
+        return sorted(each for each in found if _is_shard(each.name, self._path))
+
+    def keep(self, shard: int, results: Iterable[Result]) -> None:
+        """Store results in the file of a shard, numbered from 1."""
+        kept = self._files.get(shard)
+        if kept is None:
+            kept = self._files[shard] = self._open.enter_context(Results(self.paths[shard - 1]))
+        for each in results:
+            kept.keep(each)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+
+def _plain(text: str) -> str:
+    """Text escaped for glob."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
+
+
+def _is_shard(name: str, path: Path) -> bool:
+    number, of, count = name.removeprefix(f"{path.stem}.").removesuffix(path.suffix).partition("-of-")
+    return bool(of) and number.isdecimal() and count.isdecimal()
+
+
+_RANKS = " ".join(f"WHEN '{state}' THEN {rank}" for rank, state in enumerate(STATES))
+RANK = f"CASE state {_RANKS} ELSE -1 END"
+"""The rank of a state as an SQL expression: 0 for the best, -1 for files that are no archives."""
+
+
+def page(results: Results, query: Query, first: int, count: int) -> Page[Result]:
+    """Results ``[first, first + count)``; raises OperationError if they cannot be read."""
+    where, values = _where(query)
+    ((total,),) = results.rows(f"SELECT count(*) FROM chosen {where}", values)  # noqa: S608 - own names
+    assert query.sort in COLUMNS, query.sort
+    direction = "DESC" if query.descending else "ASC"
+    by = RANK if query.sort == "state" else query.sort
+    order = f"{where} ORDER BY {by} {direction}, location LIMIT ? OFFSET ?"
+    return Page(total, first, tuple(results.results(order, (*values, count, first))))
+
+
+def _where(query: Query) -> tuple[str, tuple[str, ...]]:
+    conditions, values = [], list[str]()
+    if not query.states:
+        conditions.append("state <> ?")
+        values.append(NO_ARCHIVE)
+    for column, wanted in (("state", query.states), ("format", query.formats)):
+        if wanted:
+            conditions.append(f"{column} IN ({', '.join('?' * len(wanted))})")
+            values += wanted
+    if query.text:
+        columns = ("CAST(location AS TEXT)", "sentence", "findings")
+        conditions.append(f"({' OR '.join(f'{column} LIKE ? ESCAPE ?' for column in columns)})")
+        escaped = "".join(f"\\{character}" if character in "\\%_" else character for character in query.text)
+        values += [f"%{escaped}%", "\\"] * len(columns)
+    return (f"WHERE {' AND '.join(conditions)}" if conditions else ""), tuple(values)

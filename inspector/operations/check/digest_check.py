@@ -27,7 +27,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.digest_manifest import DigestManifest, ManifestEntry, manifest_line, manifests, new_hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.digest_algorithms import Algorithm
+from inspector.operations.protocol.check_views import Algorithm
 from inspector.sources.local.atomic import AtomicFile
 
 WHOLE = -1

@@ -19,8 +19,7 @@ from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import MAX_REMOTE_READS
-from inspector.operations.protocol.check_views import CheckTarget, Outcome
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
 from inspector.sources.s3.address import is_s3
 
 MIN_BYTES_FOR_PROCESSES = 32 << 20

@@ -18,7 +18,7 @@ from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import ReportKind
 from inspector.sources.local.atomic import AtomicFile
 
 _MAX_NAMES = 20

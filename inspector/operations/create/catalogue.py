@@ -16,7 +16,7 @@ from typing import Any
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.workshop_views import Place
+from inspector.operations.protocol.create_views import Place
 from inspector.sources.s3.address import is_s3
 
 _TABLE = """

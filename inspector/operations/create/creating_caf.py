@@ -18,7 +18,7 @@ from inspector.operations.create.creating import Created, NewArchive, created, s
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import NewArchiveFile, Target, check_targets, new_archives, target_of
-from inspector.operations.protocol.workshop_views import Place
+from inspector.operations.protocol.create_views import Place
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 DEFAULT_MAX_BYTES = TARGET_DATA_BYTES

@@ -1,1 +1,1 @@
-"""Changes in place: the TACO header, bytes, repairs."""
+"""Changes of existing archives: repairs, patches, the TACO header, checksums."""

@@ -1,49 +1,53 @@
-"""Carrying out a plan of repairs: in place with a journal, to a copy, or by salvage into a new archive."""
+"""Applying a plan of repairs: in place with a journal, to a copy, or by salvage into a new archive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from inspector.core.archive import Archive
-from inspector.core.edit import Edit
+from inspector.core.edit import Edit, EditError, Patch
+from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
-from inspector.core.source import SourceError
+from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.check.repairable import left
-from inspector.operations.edit.beside import files_of, name_of, see_that_it_is_free, write_beside, write_beside_copy
-from inspector.operations.edit.plan_repairs import Beside, Plan, Refusal
+from inspector.operations.edit.plan_repairs import Plan, Refusal, SiblingFile
 from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
 from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import patched_copy, write
-from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.local.old_bytes import store_detached
+from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import S3Source
 
 _ORDER = tuple(State)
-"""The states, from the best to the worst."""
+"""All states, best first."""
 
 
-def described(plan: Plan, copy: str = "") -> RepairPlan:
-    """A plan in words; ``copy`` is what is to be written instead of the archive, if that is to stay as it is."""
+def describe(plan: Plan, copy: str = "") -> RepairPlan:
+    """A plan for display; ``copy`` is the target if the archive itself is not changed."""
     saves = bool(copy) and plan.salvage is not None and not plan.state.fine
     return RepairPlan(
         tuple(_row(plan, each) for each in plan.repairs),
         tuple(_row(plan, each) for each in plan.waiting),
         _row(plan, plan.salvage) if plan.salvage is not None else None,
         plan.edit,
-        () if saves else tuple(_name(copy or plan.before.source.name, each) for each in files_of(plan)),
+        () if saves else tuple(_name(copy or plan.before.source.name, each) for each in sibling_files(plan)),
         state_of((plan.before,)),
         plan.state,
         tuple(map(brief, left(plan.after))),
@@ -52,9 +56,9 @@ def described(plan: Plan, copy: str = "") -> RepairPlan:
     )
 
 
-def _name(archive: str, beside: Beside) -> str:
-    """What a file beside an archive is called, without its folder."""
-    return Path(name_of(archive, beside)).name
+def _name(archive: str, beside: SiblingFile) -> str:
+    """The name of a file beside an archive, without its folder."""
+    return Path(sibling_name(archive, beside)).name
 
 
 def _row(plan: Plan, repair: Repair) -> RepairRow:
@@ -75,19 +79,19 @@ def _row(plan: Plan, repair: Repair) -> RepairRow:
 
 
 def _why_consent(plan: Plan, repair: Repair) -> str:
-    """Why a repair is not made unasked, where no claim says so; empty for one that is."""
+    """Why a repair needs consent, unless its claim says so; empty if it needs none."""
     asked = repair in plan.waiting or repair.code in plan.accepted
     if repair.claim or repair.is_salvage or not asked:
         return ""
     if repair.needs_consent and repair.loses:
-        return f"It takes away {in_bytes(repair.cut.size)} of the file."
+        return f"It removes {in_bytes(repair.cut.size)} from the file."
     if repair.needs_consent:
-        return f"It cuts off {in_bytes(repair.cut.size)}, and nothing shows that they hold nothing."
+        return f"It cuts off {in_bytes(repair.cut.size)} that may hold data."
     if any(each.claim for each in plan.repairs):
-        return "It may rest on what a repair writes that is only assumed."
+        return "It may depend on bytes that another repair only assumes."
     if repair.cut.size:
-        return f"That it would cut off {in_bytes(repair.cut.size)} shows only after the other repairs."
-    return "The archive would not be whole afterwards, so nothing is changed in it unasked."
+        return f"It would cut off {in_bytes(repair.cut.size)}, which only shows after the other repairs."
+    return "The archive would still have errors afterwards, so it is only changed after confirming."
 
 
 def _sentence(plan: Plan) -> str:
@@ -95,7 +99,7 @@ def _sentence(plan: Plan) -> str:
 
 
 def _not_made(refusal: Refusal) -> str:
-    return f"{refusal.code} was accepted and is not made: {refusal.why}."
+    return f"{refusal.code} was accepted but is not applied: {refusal.why}."
 
 
 def _outcome(plan: Plan) -> str:
@@ -107,32 +111,34 @@ def _outcome(plan: Plan) -> str:
         done = f"{repairs} would make this {was} {will}."
         if _ORDER.index(after) > _ORDER.index(before):
             done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
+        elif after is before and not after.fine:
+            done = f"{repairs} would fix part of this {was}, which stays {will}."
         return done if after.fine else f"{done} {_rest(plan)}"
     if not left(plan.before):
         return "There is nothing to repair."
     waits = any(not each.is_salvage for each in plan.waiting)
-    unasked = "is repaired in place unasked" if waits else "can be repaired in place"
+    unasked = "is repaired in place without consent" if waits else "can be repaired in place"
     return f"Nothing {unasked}. {_rest(plan)}"
 
 
 def _rest(plan: Plan) -> str:
-    """What could be done about what no repair fixes."""
-    ways = []
+    """What can be done about the errors that no repair fixes."""
+    options = []
     if plan.waiting:
         more = count(len(plan.waiting), "more repair", "more repairs")
-        ways.append(f"{more} {verb(len(plan.waiting), 'needs', 'need')} your consent")
+        options.append(f"{more} {verb(len(plan.waiting), 'needs', 'need')} your consent")
     if plan.salvage is not None:
-        ways.append(f"{_saved(plan)} can be saved into a new archive")
+        options.append(f"{_saved(plan)} can be saved into a new archive")
         if plan.salvage.claim:
-            ways.append(f"{plan.salvage.code} changes nothing in place, it needs another file to write to")
-    if not ways:
-        return "No repair is known for what is left."
-    said = "; ".join(ways)
-    return f"{said[0].upper()}{said[1:]}."
+            options.append(f"{plan.salvage.code} writes to another file and changes nothing in place")
+    if not options:
+        return "No repair is known for the remaining errors."
+    text = "; ".join(options)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _saved(plan: Plan) -> str:
-    """What a salvage writes."""
+    """What a salvage writes, as a noun phrase."""
     if plan.salvage is not None and plan.salvage.claim:
         return "what can be read (not all of it is proved whole)"
     if not len(plan.after.checksums):
@@ -141,7 +147,7 @@ def _saved(plan: Plan) -> str:
 
 
 def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
-    """What repairs lose and assume, for whoever reads nothing else."""
+    """What repairs lose and assume, in sentences."""
     return tuple(
         sentence
         for repair in repairs
@@ -153,7 +159,7 @@ def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
 
 
 def writable(archive: Archive) -> FileSource | S3Source:
-    """The file or object that an archive is read from. Raises OperationError where it is neither."""
+    """The file or object that an archive is read from. Raises OperationError if it is neither."""
     if not isinstance(archive.source, (FileSource, S3Source)):
         raise OperationError(
             f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed."
@@ -164,10 +170,10 @@ def writable(archive: Archive) -> FileSource | S3Source:
 def write_edit(
     source: FileSource | S3Source, edit: Edit, progress: Progress | None = None, *, whole: bool = False
 ) -> WriteResult:
-    """Write an edit into what ``source`` reads, if that still is as it was when it was opened.
+    """Write an edit into the file or object of ``source`` unless that has changed since it was opened.
 
-    ``whole`` sends all of an object where the server cannot copy what stays. Raises EditError where nothing was
-    written, and Cancelled.
+    ``whole`` sends the whole object, for servers that cannot copy parts. Raises EditError if nothing was written, and
+    Cancelled.
     """
     if isinstance(source, S3Source):
         return write_edit_to_s3(source, edit, progress or Progress(), whole=whole)
@@ -182,7 +188,7 @@ def write_edit(
     return WriteResult(done_sentence(edit.label, ", ".join(done)), written.warnings, written.undo, written.kept)
 
 
-def carry_out(
+def apply_plan(
     plan: Plan,
     source: FileSource | S3Source,
     copy: str,
@@ -192,10 +198,10 @@ def carry_out(
     whole: bool = False,
     connection: Connection = DEFAULT,
 ) -> WriteResult:
-    """Make the repairs of a plan: in place, or to the file or object ``copy``, ``over`` what is there.
+    """Apply a plan in place, or write the repaired archive to the file or object ``copy``.
 
-    ``whole`` is as in write_edit, ``connection`` says how the copy's bucket is reached. Raises OperationError and
-    EditError where nothing was written, SourceError and Cancelled.
+    ``over`` replaces an existing file; ``whole`` is as in write_edit; ``connection`` says how to reach the copy.
+    Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
     """
     if not plan.has_repairs:
         raise OperationError(_sentence(plan))
@@ -204,34 +210,34 @@ def carry_out(
     result = WriteResult(done_sentence(plan.repairs[0].title))
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
-    said = _put_beside(plan, source, progress)
-    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *said))
+    messages = _write_siblings(plan, source, progress)
+    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *messages))
 
 
-def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -> tuple[str, ...]:
-    """Write the files beside the archive; sentences on old ones that are kept, and on those that could not be written.
+def _write_siblings(plan: Plan, source: FileSource | S3Source, progress: Progress) -> tuple[str, ...]:
+    """Write the files beside the archive, which is repaired by then.
 
-    The archive is repaired by then.
+    Returns sentences: where old files are stored, and which files could not be written.
     """
-    said: list[str] = []
-    for each in files_of(plan):
+    messages: list[str] = []
+    for each in sibling_files(plan):
         try:
-            said.append(write_beside(plan, each, source, progress))
+            messages.append(write_sibling(plan, each, source, progress))
         except (SourceError, Cancelled) as error:
             if plan.edit is None:
                 raise
             why = "that was cancelled" if isinstance(error, Cancelled) else str(error)
-            said.append(f"{_name(source.name, each)} was not written beside it: {why.rstrip('.')}.")
-    return tuple(filter(None, said))
+            messages.append(f"{_name(source.name, each)} was not written beside it: {why.rstrip('.')}.")
+    return tuple(filter(None, messages))
 
 
 def _repair_copy(
     plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
 ) -> WriteResult:
     if not over:
-        see_that_it_is_free(copy, files_of(plan), connection)
+        require_free(copy, sibling_files(plan), connection)
     save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
-    write_beside_copy(copy, files_of(plan), connection, progress, over=over)
+    write_siblings_of_copy(copy, sibling_files(plan), connection, progress, over=over)
     return WriteResult(f"The repaired copy is {visible(copy)}.", _lost(plan.repairs))
 
 
@@ -243,12 +249,12 @@ def save_copy(
     over: bool,
     connection: Connection = DEFAULT,
 ) -> None:
-    """Write the archive as an edit would leave it to the file or object ``copy``; see carry_out.
+    """Write the archive with an edit applied to the file or object ``copy``; see apply_plan.
 
     Raises OperationError, SourceError and Cancelled.
     """
     if is_s3(copy):
-        _see_that_it_is_another(source, copy)
+        _require_other_target(source, copy)
         progress.begin("Writing the copy", edit.new_size)
         put_copy(source, edit, parse(copy), connection, progress, over)
         return
@@ -256,15 +262,15 @@ def save_copy(
         patched_copy(source, edit, Path(copy), progress, replace=over)
 
 
-def _see_that_it_is_another(source: FileSource | S3Source, copy: str) -> None:
-    """Raise OperationError where a copy would take the place of the archive itself."""
+def _require_other_target(source: FileSource | S3Source, copy: str) -> None:
+    """Raise OperationError if a copy would replace the archive itself."""
     if is_s3(copy):
         same = isinstance(source, S3Source) and parse(copy) == source.address
     else:
         target = Path(copy)
         same = isinstance(source, FileSource) and target.exists() and target.samefile(source.path)
     if same:
-        raise OperationError(f"{visible(copy)} is the archive itself: choose another name.")
+        raise OperationError(f"{visible(copy)} is the archive itself. Choose another name.")
 
 
 def save_salvage(
@@ -276,16 +282,13 @@ def save_salvage(
     over: bool = False,
     connection: Connection = DEFAULT,
 ) -> WriteResult:
-    """Write what a plan's salvage saves into a new archive at ``copy``, ``over`` what is there, but never the archive.
+    """Write the undamaged members to a new archive ``copy``, never over the archive itself; see apply_plan.
 
-    ``connection`` is as in carry_out.
-
-    Raises OperationError where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new
-    file.
+    Raises OperationError if there is nothing to save, MemberError, SourceError and Cancelled: then no file is written.
     """
     if plan.salvage is None or plan.salvage.content is None:
         raise OperationError("There is nothing to save to a new archive.")
-    _see_that_it_is_another(source, copy)
+    _require_other_target(source, copy)
     pieces = plan.salvage.content(progress)
     if is_s3(copy):
         put_pieces(pieces, parse(copy), connection, progress, over)
@@ -296,3 +299,130 @@ def save_salvage(
     saved = _saved(plan)
     sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(copy)}."
     return WriteResult(sentence, _lost((*plan.repairs, plan.salvage)))
+
+
+def sibling_files(plan: Plan) -> Sequence[SiblingFile]:
+    """The files to write beside the archive; of several repairs of one file, the result of the last."""
+    return list({(each.suffix, each.instead_of): each for each in plan.beside}.values())
+
+
+def sibling_name(path: str, beside: SiblingFile) -> str:
+    """The path or location of a sibling of ``path``."""
+    return path.removesuffix(beside.instead_of) + beside.suffix
+
+
+def write_sibling(plan: Plan, beside: SiblingFile, source: FileSource | S3Source, progress: Progress) -> str:
+    """Write a repaired file beside the archive; returns a sentence on where the old one is stored, if there was one.
+
+    A missing file is created, but never over a new one. An existing one is only replaced if it is the one that was
+    read; its old bytes are stored on this machine first, since they may be the only evidence of what the archive held.
+
+    Raises SourceError and Cancelled: then the old file stays.
+    """
+    old = _old(plan, beside)
+    place = source.name if isinstance(source, S3Source) else os.path.realpath(source.path)
+    kept = "" if old is None else _keep(old, beside.content, sibling_name(place, beside), progress)
+    if isinstance(source, S3Source):
+        _put(parse(sibling_name(source.name, beside)), beside, source.connection, source.ledger, progress, old=old)
+        return kept
+    path = Path(sibling_name(str(source.path), beside))
+    if old is not None:
+        _require_unchanged(path, old)
+    _write(path, beside, progress, replace=old is not None)
+    return kept
+
+
+def _keep(old: Source, new: Source, path: str, progress: Progress) -> str:
+    """Put a file that will be replaced into the store of old bytes; returns a sentence on where.
+
+    Raises SourceError if it cannot be stored or read, and Cancelled.
+    """
+    name = visible(PurePath(old.name).name)
+    with cancelling(progress):
+        had, has = old.read(0, old.size), new.read(0, new.size)
+    if len(had) != old.size:
+        raise SourceError(f"{name} was not changed: not all of its old bytes could be read.")
+    if had == has:
+        return ""
+    shared = min(len(had), len(has))
+    edit = Edit(f"Replace {name}", (Patch(0, had[:shared], has),), len(had), len(has))
+    try:
+        stored = store_detached(path, edit, had[shared:])
+    except (OSError, EditError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error).rstrip(".")
+        raise SourceError(f"{name} was not changed: its old bytes cannot be stored ({why}).") from error
+    if stored.entry is None:
+        raise SourceError(f"{name} was not changed: its old bytes cannot be stored. {stored.warning}")
+    return f"The old {name} is stored in {visible(str(stored.entry))}."
+
+
+def write_siblings_of_copy(
+    copy: str, files: Sequence[SiblingFile], connection: Connection, progress: Progress, *, over: bool
+) -> None:
+    """Write repaired files beside a copy of the archive. Raises SourceError and Cancelled."""
+    for each in files:
+        if is_s3(copy):
+            _put(parse(sibling_name(copy, each)), each, connection, Ledger(), progress, over=over)
+        else:
+            _write(Path(sibling_name(copy, each)), each, progress, replace=over)
+
+
+def require_free(copy: str, files: Sequence[SiblingFile], connection: Connection) -> None:
+    """Raise SourceError if one of these files exists beside the copy already."""
+    for each in files:
+        place = sibling_name(copy, each)
+        if is_s3(copy):
+            from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+
+            NewObjects(connection).see_that_it_is_free(parse(place))
+        elif os.path.lexists(place):
+            raise SourceError(already_exists(visible(place)))
+
+
+def _old(plan: Plan, beside: SiblingFile) -> Source | None:
+    """The existing file that the format found, None without one."""
+    place = (beside.suffix, beside.instead_of)
+    return next(each.old for each in plan.repairs if (each.beside, each.instead_of) == place)
+
+
+def _require_unchanged(path: Path, old: Source) -> None:
+    """Raise SourceError if the file is no longer the one that was read."""
+    assert isinstance(old, FileSource)
+    change = old.identity.difference(FileSource(path).identity)
+    if change:
+        raise SourceError(
+            f"{visible(path.name)} {change}, so it was not changed. Open the archive again{hint(Hint.AGAIN)}."
+        )
+
+
+def _write(path: Path, beside: SiblingFile, progress: Progress, *, replace: bool) -> None:
+    with AtomicFile(path, replace=replace) as out:
+        for piece in _pieces(beside, progress):
+            out.write(piece)
+
+
+def _put(
+    address: Address,
+    beside: SiblingFile,
+    connection: Connection,
+    ledger: Ledger,
+    progress: Progress,
+    *,
+    old: Source | None = None,
+    over: bool = False,
+) -> None:
+    from inspector.sources.s3.new_objects import NewObjects, type_of  # loads boto3
+
+    with cancelling(progress), NewObjects(connection, replace=over, ledger=ledger) as objects:
+        kept, etag = type_of(address.key), ""
+        if isinstance(old, S3Source):
+            kept, etag = objects.still_there(address, old.etag), old.etag
+        out = objects.add(address, kept, instead_of=etag)
+        for piece in _pieces(beside, progress):
+            out.write(piece)
+
+
+def _pieces(beside: SiblingFile, progress: Progress) -> Iterator[bytes]:
+    for piece in blocks(beside.content, 0, beside.content.size):
+        yield piece
+        progress.advance(0)

@@ -13,19 +13,19 @@ from inspector.operations.check.checking import check_archive
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Repaired
 
-_ROUNDS = 16
-"""A stored checksum may be covered by the next one: so many times the checksums of checksums are followed."""
+_MAX_ROUNDS = 16
+"""One checksum may cover another: rounds until no checksum changes any more."""
 
 
 def repair_checksums(source: Source, edit: Edit, progress: Progress) -> Repaired:
-    """Set every recorded checksum to what it has to be after ``edit``, where it covers bytes that the edit changes.
+    """Extend ``edit`` by the correct values of all checksums over bytes that it changes.
 
-    What was wrong before for other reasons stays wrong. Raises SourceError and Cancelled.
+    Other wrong checksums stay wrong. Raises SourceError and Cancelled.
     """
     edits = [edit]
     touched: list[Span] = list(edit.spans)
     names: list[str] = []
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         archive = start(overlaid(source, edits))
         decode(archive, progress)
         check_archive(archive, progress)
@@ -40,7 +40,10 @@ def repair_checksums(source: Source, edit: Edit, progress: Progress) -> Repaired
 
 
 def broken(archive: Opened, edit: Edit) -> tuple[str, ...]:
-    """The names of the checksums that ``edit`` makes wrong and a repair can fix; ``archive`` is checked with it."""
+    """The names of the checksums that ``edit`` makes wrong and a repair can fix.
+
+    ``archive`` is decoded and checked with the edit applied.
+    """
     return tuple(dict.fromkeys(checksum.name for checksum, _ in _wrong(archive, edit.spans)))
 
 
@@ -57,13 +60,10 @@ def _depends(checksum: Checksum, touched: Iterable[Span]) -> bool:
 
 
 def _patches(source: Source, checksum: Checksum) -> Iterator[Patch]:
-    """The stored value as the computed one, in the form in which it is stored; nothing where that is not known.
-
-    So are its copies: they would contradict it.
-    """
+    """Patches that store the computed value, in the stored form, also in its copies; none if that form is unknown."""
     pieces = [source.read(span.start, span.size) for span in checksum.place]
     old = b"".join(pieces)
-    new = written_alike(old, checksum.stored, checksum.computed)
+    new = in_stored_form(old, checksum.stored, checksum.computed)
     if new is None or new == old:
         return
     yield from (Patch(span.start, old, new) for span in checksum.copies)
@@ -72,10 +72,10 @@ def _patches(source: Source, checksum: Checksum) -> Iterator[Patch]:
         new = new[len(piece) :]
 
 
-def written_alike(field: bytes, stored: str, computed: str) -> bytes | None:
-    """``computed`` in the form in which ``field`` has ``stored`` (both hex): its bytes in either order, or octal text.
+def in_stored_form(field: bytes, stored: str, computed: str) -> bytes | None:
+    """``computed`` (hex) in the form in which ``field`` holds ``stored`` (hex): bytes in either order, or octal text.
 
-    None where the field has it in none of these.
+    None if the field holds ``stored`` in none of these forms.
     """
     if len(stored) == len(computed) == 2 * len(field):
         was, will = bytes.fromhex(stored), bytes.fromhex(computed)

@@ -1,4 +1,4 @@
-"""Changes of an archive that were made before: one that a crash has interrupted, and the last one that was finished."""
+"""Earlier changes of an archive: recovering an interrupted one, and undoing the last finished one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from inspector.sources.local.recovery import finish, forget, pending, roll_back
 from inspector.sources.local.undo import describe_last_change, undo_last_change
 from inspector.sources.s3.address import is_s3
 
-_WAYS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
+_ACTIONS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
 
 
 def interrupted(location: str) -> Interrupted | None:
-    """What an interrupted change has left of the file at ``location``, None where there was none.
+    """The interrupted change of the file at ``location``, None without one.
 
-    Writes nothing. Raises SourceError where nothing is there, and EditError where it cannot be told.
+    Writes nothing. Raises SourceError if the file does not exist, and EditError if the journal cannot be read.
     """
     path = _file(location)
     found = pending(path) if path is not None else None
@@ -28,29 +28,32 @@ def interrupted(location: str) -> Interrupted | None:
 
 
 def recover(location: str, way: WayOut) -> str:
-    """Take one of the ways out, and say what was done. Raises SourceError and EditError; the journal stays then."""
+    """Finish, roll back or forget the interrupted change; returns a sentence.
+
+    Raises SourceError and EditError; the journal stays then.
+    """
     path = _file(location)
-    return _WAYS[way](path) if path is not None else "No change was interrupted here."
+    return _ACTIONS[way](path) if path is not None else "No change was interrupted here."
 
 
 def settle(location: str, found: Interrupted, *, back: bool) -> str:
-    """Roll an interrupted change back, or finish it, and say so; a journal that was never finished is removed.
+    """Roll back (``back``) or finish an interrupted change; an incomplete journal is removed. Returns a sentence.
 
-    Raises OperationError where that is not safe, SourceError and EditError; the journal stays then.
+    Raises OperationError if that is not safe, SourceError and EditError; the journal stays then.
     """
     way = WayOut.ROLL_BACK if back else WayOut.FINISH
     if not (found.roll_back if back else found.finish):
         if not found.forget or found.keeps:
-            way_back = "rolling back" if back else "finishing"
-            raise OperationError(f"Nothing was done: {way_back} that change is not safe. Look at it in the window.")
+            action = "rolling back" if back else "finishing"
+            raise OperationError(f"Nothing was done: {action} that change is not safe. Look at it in the window.")
         way = WayOut.FORGET
     return recover(location, way)
 
 
 def take_back(location: str, *, dry_run: bool = False) -> str:
-    """Take back the last finished change of the file at ``location``, and say so, or with ``dry_run`` only say what.
+    """Undo the last finished change of the file at ``location``; with ``dry_run`` only describe it. Returns a sentence.
 
-    Raises OperationError where it is no file, SourceError and EditError; then nothing was changed.
+    Raises OperationError if it is no local file, SourceError and EditError; then nothing was changed.
     """
     path = _file(location)
     if path is None:
@@ -60,6 +63,6 @@ def take_back(location: str, *, dry_run: bool = False) -> str:
 
 def _file(location: str) -> Path | None:
     if is_s3(location):
-        return None  # nothing is changed in place there
+        return None  # objects have no journal
     path = local_path(location)
     return path if path.is_file() else None

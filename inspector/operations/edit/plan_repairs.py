@@ -1,8 +1,8 @@
-"""Planning repairs: what the format offers for the archive as it is, tried over an overlay and checked.
+"""Planning repairs: each one that the format offers is tried over an overlay, and the result is checked.
 
-Consent is for exactly what was shown. What a format offers for the archive as it is, is the first round; what it offers
-once some of that is made (a later round) may rest on bytes that a repair has just written, so it is made unasked only
-where nothing that was made before rests on a claim, and where it cuts nothing that the first round has not shown.
+Consent covers exactly what was shown: the repairs offered for the unchanged archive (the first round). Repairs offered
+after others were applied may rest on bytes that these wrote. They are only applied without consent if no earlier
+repair rests on a claim, and if they cut off nothing that the first round did not show.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from inspector.operations.check.repairable import offered
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.local.file import TemporarySource
 
-_ROUNDS = 100
-"""The most repairs of one archive: each makes findings go away, so this is only met where one does not."""
+_MAX_REPAIRS = 100
+"""Repairs tried on one archive. Each one removes findings, so only a faulty repair reaches this limit."""
 _ORDER = tuple(State)
-"""The states, from the best to the worst."""
+"""All states, best first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """A file to be written beside the archive: its name is the archive's, less ``instead_of``, plus ``suffix``."""
+class SiblingFile:
+    """A file to write beside the archive: its name is the archive's without ``instead_of``, plus ``suffix``."""
 
     suffix: str
     instead_of: str
@@ -41,7 +41,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A repair that was accepted and is not made; ``why`` says so in a sentence."""
+    """An accepted repair that is not applied; ``why`` is a clause."""
 
     code: str
     why: str
@@ -51,16 +51,16 @@ class Refusal:
 class Plan:
     """How an archive would be repaired. Nothing has been written.
 
-    ``repairs`` are made in their order; together they are ``edit``, None where no byte of the archive itself changes,
-    and the files ``beside``. ``waiting`` are made only with the user's consent; ``refused`` are those that have it and
-    are not made all the same. ``accepted`` are the codes that were consented to. ``after`` is the archive as it would
-    be, decoded and checked; ``salvage`` would write what is whole of that into a new archive.
+    ``repairs`` are applied in this order. Together they are ``edit``, None if the archive itself does not change, and
+    the files ``beside``. ``waiting`` are only applied when accepted; ``refused`` are accepted and not applied.
+    ``accepted`` are the accepted codes. ``after`` is the repaired archive, decoded and checked; ``salvage`` would write
+    its undamaged members to a new archive.
     """
 
     before: Opened
     repairs: tuple[Repair, ...]
     edit: Edit | None
-    beside: tuple[Beside, ...]
+    beside: tuple[SiblingFile, ...]
     waiting: tuple[Repair, ...]
     after: Opened
     salvage: Repair | None
@@ -69,7 +69,7 @@ class Plan:
 
     @property
     def state(self) -> State:
-        """What the archive would be."""
+        """The state of the repaired archive."""
         return state_of((self.after,))
 
     @property
@@ -79,12 +79,12 @@ class Plan:
 
 
 def plan(archive: Opened, progress: Progress, accepted: Collection[str] = (), *, in_place: bool = True) -> Plan:
-    """How a decoded archive can be repaired; of what needs consent, that whose codes are ``accepted``.
+    """Plan the repair of a decoded archive, including repairs that need consent if their codes are ``accepted``.
 
-    ``in_place``: the archive itself is to be changed. Then what takes bytes away needs consent, and so does everything
-    where what needs none would not leave the archive fine. A copy needs it for claims only, for the archive stays.
+    ``in_place``: the archive itself is changed. Then repairs that remove bytes need consent, and so do all repairs if
+    those without consent would not leave the archive fine. For a copy only claims need consent: the archive stays.
 
-    The archive is checked first, where that has not been done. Raises SourceError and Cancelled.
+    Checks the archive first if necessary. Raises SourceError and Cancelled.
     """
     if not archive.verdicts:
         check_archive(archive, progress)
@@ -99,9 +99,9 @@ def plan(archive: Opened, progress: Progress, accepted: Collection[str] = (), *,
 
 
 class _Planning:
-    """Repairs made so far over an archive's bytes, ``now`` being the archive after them.
+    """The repairs applied so far as overlays; ``now`` is the archive after them.
 
-    ``first`` is what was offered for the archive as it is; ``unasked``: what needs no consent is made too.
+    ``first`` are the repairs offered for the unchanged archive; ``unasked``: also apply repairs without consent.
     """
 
     def __init__(
@@ -123,67 +123,67 @@ class _Planning:
         self._unasked = unasked
         self._shown = {each.code: each.cut for each in first}
         self._tried: list[Repair] = []
-        self._beside: list[Beside] = []
+        self._siblings: list[SiblingFile] = []
         self._refused: dict[str, str] = {}
 
     @property
     def state(self) -> State:
-        """What the archive is after the repairs."""
+        """The state of the archive after the repairs."""
         return state_of((self.now,))
 
     def run(self, progress: Progress) -> None:
-        """Make what may be made."""
-        while len(self._tried) < _ROUNDS and (repair := self._next()) is not None:
+        """Apply all repairs that may be applied."""
+        while len(self._tried) < _MAX_REPAIRS and (repair := self._next()) is not None:
             self._tried.append(repair)
             found = self._with(repair, progress)
             if found is None:
                 continue
             after, beside = found
-            if worse := _worse(self.now, after):
+            if worse := _why_worse(self.now, after):
                 self._refused[repair.code] = worse
                 continue
             self.now = after
             self.made.append(repair)
-            self._beside += beside
+            self._siblings += beside
             self._offered = offered(after, progress)
             self._met |= {each.code: each for each in self._offered}
 
     def _next(self) -> Repair | None:
-        """The first repair that may be made and was not tried before; what needs no consent comes first."""
+        """The next repair to try: those without consent come first."""
         for accepted in (False, True):
             for repair in self._offered:
-                if repair.is_salvage or any(_same(repair, each) for each in self._tried):
+                if repair.is_salvage or any(_is_same(repair, each) for each in self._tried):
                     continue
-                if self._may_be_made(repair) if accepted else self._is_free(repair):
+                if self._is_accepted(repair) if accepted else self._is_free(repair):
                     return repair
         return None
 
     def _is_free(self, repair: Repair) -> bool:
-        """Whether it may be made unasked."""
+        """Whether it may be applied without consent."""
         if not self._unasked or (repair.needs_consent if self._in_place else repair.claim):
             return False
         if any(each.claim for each in self.made):
-            return False  # it may rest on what the claim wrote
-        return not self.made or self._cuts_what_was_shown(repair)
+            return False  # it may rest on bytes that the claim wrote
+        return not self.made or self._cuts_only_what_was_shown(repair)
 
-    def _may_be_made(self, repair: Repair) -> bool:
-        """Whether it was accepted, as what it is now."""
+    def _is_accepted(self, repair: Repair) -> bool:
+        """Whether it was accepted, and does no more than what was shown."""
         if repair.code not in self.accepted:
             return False
-        if repair.code in self._shown and not self._cuts_what_was_shown(repair):
+        if repair.code in self._shown and not self._cuts_only_what_was_shown(repair):
             self._refused[repair.code] = (
                 f"after the other repairs it would cut off {in_bytes(repair.cut.size)}, more than it was offered for"
             )
             return False
         return True
 
-    def _cuts_what_was_shown(self, repair: Repair) -> bool:
-        """Whether all that it cuts off was shown in the first round, under the same code."""
+    def _cuts_only_what_was_shown(self, repair: Repair) -> bool:
+        """Whether the first round showed everything that it cuts off, under the same code."""
         shown = self._shown.get(repair.code, Span(0, 0))
         return not repair.cut.size or (shown.size > 0 and shown.start <= repair.cut.start)
 
-    def _with(self, repair: Repair, progress: Progress) -> tuple[Opened, list[Beside]] | None:
-        """The archive after one more repair, decoded and checked; None where its content cannot be had."""
+    def _with(self, repair: Repair, progress: Progress) -> tuple[Opened, list[SiblingFile]] | None:
+        """The archive after one more repair, decoded and checked; None if the repair has no content."""
         beside = []
         after = self.now.source
         try:
@@ -191,7 +191,7 @@ class _Planning:
                 after = OverlaySource(after, repair.edit)
             else:
                 beside.append(_content(repair, progress))
-                after = _Neighboured(after, beside[0])
+                after = _WithSibling(after, beside[0])
         except MemberError:
             return None
         archive = start(after)
@@ -200,14 +200,14 @@ class _Planning:
         return archive, beside
 
     def plan(self, progress: Progress) -> Plan:
-        """The plan of what was made."""
+        """The plan of the applied repairs."""
         salvage = _salvage(self._offered, self.accepted)
         used = {each.code for each in (*self.made, salvage) if each is not None}
         waiting = [
             each
             for each in self._offered
             if each.code not in used
-            and (each.claim if each.is_salvage else not any(_same(each, one) for one in self._tried))
+            and (each.claim if each.is_salvage else not any(_is_same(each, one) for one in self._tried))
             and (each.code in self.accepted or not self._is_worse(each, progress))
         ]
         known = {each.code for each in waiting} | used
@@ -216,18 +216,18 @@ class _Planning:
         refused = tuple(Refusal(each.code, self._refused.get(each.code, _NOT_NEEDED)) for each in passed)
         before, made = self._before, tuple(self.made)
         return Plan(
-            before, made, self._edit(), tuple(self._beside), tuple(waiting), self.now, salvage, self.accepted, refused
+            before, made, self._edit(), tuple(self._siblings), tuple(waiting), self.now, salvage, self.accepted, refused
         )
 
     def _is_worse(self, repair: Repair, progress: Progress) -> bool:
-        """Whether what waits for consent to take bytes away would make the archive worse, so that none is asked for."""
+        """Whether a repair that removes bytes would make the archive worse, so that it is not offered."""
         if repair.is_salvage or not (repair.cut.size or repair.loses):
             return False
         found = self._with(repair, progress)
-        return found is not None and bool(_worse(self.now, found[0]))
+        return found is not None and bool(_why_worse(self.now, found[0]))
 
     def _edit(self) -> Edit | None:
-        """All changes of the archive itself as one, None where there are none."""
+        """All changes of the archive itself as one edit, None without any."""
         edits = [each for each in self.made if each.edit is not None]
         if not edits:
             return None
@@ -238,9 +238,9 @@ class _Planning:
 _NOT_NEEDED = "after the other repairs it is not needed or not possible"
 
 
-def _worse(before: Opened, after: Opened) -> str:
-    """Why an archive is worse after a repair, as a part of a sentence; empty where it is not."""
-    (verified, readable), (still, left) = _whole(before), _whole(after)
+def _why_worse(before: Opened, after: Opened) -> str:
+    """Why an archive is worse after a repair, as a clause; empty if it is not."""
+    (verified, readable), (still, left) = _verified_and_readable(before), _verified_and_readable(after)
     if still < verified:
         return f"the archive would be worse: {count(still, 'member')} would verify, and {verified:,} do now"
     was, will = state_of((before,)), state_of((after,))
@@ -251,8 +251,8 @@ def _worse(before: Opened, after: Opened) -> str:
     return ""
 
 
-def _whole(archive: Opened) -> tuple[int, int]:
-    """How many members verify, and how many can be read and are not known to be wrong."""
+def _verified_and_readable(archive: Opened) -> tuple[int, int]:
+    """How many members verify, and how many can be read and have no known mismatch."""
     marks, verdicts = archive.members.marks, archive.verdicts
     wrong = VERDICTS.index(Verdict.MISMATCH)
     unreadable = 0
@@ -265,35 +265,35 @@ def _whole(archive: Opened) -> tuple[int, int]:
 
 
 def _salvage(repairs: Iterable[Repair], accepted: Collection[str]) -> Repair | None:
-    """The salvage to be made: one that was accepted, else one that needs no consent."""
+    """The salvage to use: an accepted one, else one that needs no consent."""
     allowed = [each for each in repairs if each.is_salvage and (not each.claim or each.code in accepted)]
     return min(allowed, key=lambda each: not each.claim, default=None)
 
 
-def _same(some: Repair, other: Repair) -> bool:
+def _is_same(some: Repair, other: Repair) -> bool:
     return (some.code, some.edit, some.beside) == (other.code, other.edit, other.beside)
 
 
-def _content(repair: Repair, progress: Progress) -> Beside:
+def _content(repair: Repair, progress: Progress) -> SiblingFile:
     assert repair.content is not None
     content = TemporarySource("a repaired file")
     for piece in repair.content(progress):
         content.append(piece)
-    return Beside(repair.beside, repair.instead_of, content)
+    return SiblingFile(repair.beside, repair.instead_of, content)
 
 
-class _Neighboured:
-    """A source as it would be with a repaired file beside it."""
+class _WithSibling:
+    """A source with a repaired file beside it."""
 
-    def __init__(self, source: Source, beside: Beside) -> None:
+    def __init__(self, source: Source, beside: SiblingFile) -> None:
         self.name = source.name
         self.size = source.size
         self.read = source.read
         self._source = source
-        self._beside = beside
+        self._sibling = beside
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """See Source.sibling."""
-        if (suffix, instead_of) == (self._beside.suffix, self._beside.instead_of):
-            return self._beside.content
+        if (suffix, instead_of) == (self._sibling.suffix, self._sibling.instead_of):
+            return self._sibling.content
         return self._source.sibling(suffix, instead_of)

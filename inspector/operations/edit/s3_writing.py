@@ -1,4 +1,4 @@
-"""Changing archives that are on S3: what will be sent, and the sending."""
+"""Changing archives on S3: what writing would send, and writing."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
 
 
 def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False, planned: bool = True) -> list[str]:
-    """What writing an edit sends, what the server copies by itself, and how, in lines; ``planned``: would send."""
+    """What writing an edit sends and what the server copies, in lines; ``planned``: in the conditional."""
     pieces = pieces_of(edit, whole=whole)
     sent = bytes_sent(pieces)
-    lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_does(piece)}" for piece in merged(pieces)]
+    lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_action(piece)}" for piece in merged(pieces)]
     are, is_ = ("would be", "would be") if planned else ("are", "is")
     total = f"In all {sent:,} of {edit.new_size:,} bytes {are} read and sent again."
     is_one = not any(piece.copied for piece in pieces) and len(pieces) < 2
@@ -41,13 +41,13 @@ def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False, planned:
     ]
 
 
-def _does(piece: Piece) -> str:
+def _action(piece: Piece) -> str:
     size = rounded(piece.size)
-    return f"{size}, copied by the server itself" if piece.copied else f"{size}, read and sent again"
+    return f"{size}, copied by the server" if piece.copied else f"{size}, read and sent again"
 
 
 def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False) -> WriteResult:
-    """Make a change of an object; see write_object for ``whole``. Raises EditError and Cancelled."""
+    """Change an object; see write_object for ``whole``. Raises EditError and Cancelled."""
     from inspector.sources.s3.writing import write_object  # loads boto3
 
     name, cut = visible(source.name), edit.dropped.size
@@ -57,7 +57,7 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
             "object are kept. Write a repaired copy instead."
         )
     with cancelling(progress):
-        dropped = source.read(*_run(edit))
+        dropped = source.read(*_dropped_run(edit))
     try:
         stored = store_detached(source.name, edit, dropped)
     except OSError as error:
@@ -68,17 +68,17 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
         forget(stored.files, Disk())
         raise
     prune(Disk())
-    words = _words(sent.pieces)
+    text = _sent_text(sent.pieces)
     if stored.cut is not None:
-        words += f", {rounded(cut)} cut off, kept in {visible(stored.cut.path)}"
+        text += f", {rounded(cut)} cut off, kept in {visible(stored.cut.path)}"
     warnings = (*sent.warnings, *filter(None, (stored.warning,)))
-    return WriteResult(done_sentence(edit.label, words), warnings, edit.reverted(dropped), stored.cut)
+    return WriteResult(done_sentence(edit.label, text), warnings, edit.reverted(dropped), stored.cut)
 
 
 def put_copy(
     source: Source, edit: Edit, address: Address, connection: Connection, progress: Progress, over: bool
 ) -> None:
-    """Make an object of what ``source`` would be with an edit; see put_pieces."""
+    """Create an object with the bytes of ``source`` after an edit; see put_pieces."""
 
     def pieces() -> Iterator[bytes]:
         for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
@@ -93,9 +93,9 @@ def put_copy(
 def put_pieces(
     pieces: Iterable[bytes], address: Address, connection: Connection, progress: Progress, over: bool
 ) -> None:
-    """Make an object of pieces, ``over`` what is there.
+    """Create an object from pieces; ``over`` replaces an existing one.
 
-    Raises OperationError, SourceError and Cancelled: then none is made.
+    Raises OperationError, SourceError and Cancelled: then none is created.
     """
     with cancelling(progress):
         check_targets([address], overwrite=over, connection=connection)
@@ -105,16 +105,16 @@ def put_pieces(
             out.write(piece)
 
 
-def _run(edit: Edit) -> tuple[int, int]:
+def _dropped_run(edit: Edit) -> tuple[int, int]:
     return edit.dropped.start, edit.dropped.size
 
 
-def _words(pieces: tuple[Piece, ...]) -> str:
+def _sent_text(pieces: tuple[Piece, ...]) -> str:
     copied = sum(piece.size for piece in pieces if piece.copied)
-    words = plural(
+    text = plural(
         "{size} sent in {number} part",
         "{size} sent in {number} parts",
         sum(not piece.copied for piece in pieces),
         size=rounded(bytes_sent(pieces)),
     )
-    return f"{words}, {rounded(copied)} copied by the server" if copied else words
+    return f"{text}, {rounded(copied)} copied by the server" if copied else text

@@ -1,72 +1,74 @@
-"""The TACO header of an archive as a face shows it, and the edit that makes it what a draft says."""
+"""The TACO header of an archive for display, and the edit that writes a draft of it."""
 
 from __future__ import annotations
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError
+from inspector.formats._zip.directory import Directory
 from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import header_edit, why_not_editable
-from inspector.formats.taco.header import HEADER_SIZE, target_text
+from inspector.formats.taco.header import HEADER_SIZE, target_member, target_text
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     EMPTY,
-    MOST_ENTRIES,
-    Entry,
+    MAX_ENTRIES,
+    EntryTarget,
     EntryView,
     HeaderDraft,
     HeaderView,
-    Pointing,
+    TacoEntry,
     span_target,
 )
 
 
 def header_draft(archive: Archive) -> HeaderDraft:
-    """The header as it stands in the file; raises OperationError where the archive has none."""
+    """The header in the file; raises OperationError if there is none."""
     header = _detail(archive).header
     if header is None:
         raise OperationError(why_not_editable(archive))
-    return HeaderDraft(min(header.count, MOST_ENTRIES), header.entries)
+    return HeaderDraft(min(header.count, MAX_ENTRIES), header.entries)
 
 
 def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderView:
-    """The header to be shown, with where each entry leads; raises OperationError where there is none."""
+    """The header or a draft of it, and what each entry points to; raises OperationError if there is none."""
     detail = _detail(archive)
-    stands = header_draft(archive)
-    wanted = stands if draft is None else draft
-    count = detail.header.count if draft is None and detail.header is not None else wanted.count
-    changed = frozenset(i for i in range(MOST_ENTRIES) if wanted.entries[i] != stands.entries[i])
-    entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(wanted.entries))
+    stored = header_draft(archive)
+    shown = stored if draft is None else draft
+    count = detail.header.count if draft is None and detail.header is not None else shown.count
+    changed = frozenset(i for i in range(MAX_ENTRIES) if shown.entries[i] != stored.entries[i])
+    entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(shown.entries))
     return HeaderView(count, entries, why_not_editable(archive), changed)
 
 
-def _entry_view(archive: Archive, index: int, entry: Entry, used: bool) -> EntryView:
+def _entry_view(archive: Archive, index: int, entry: TacoEntry, used: bool) -> EntryView:
     size = archive.source.size
-    words = target_text(_detail(archive).directory, size, entry) if entry != EMPTY else "holds nothing"
-    pointing = _pointing(entry, size, words)
-    doubtful = used and pointing in (Pointing.OUTSIDE, Pointing.HEADER)
+    directory = _detail(archive).directory
+    words = target_text(directory, size, entry) if entry != EMPTY else "holds nothing"
+    pointing = _pointing(directory, entry, size)
+    doubtful = used and pointing in (EntryTarget.OUTSIDE, EntryTarget.HEADER)
     return EntryView(index, *entry, used, pointing, words, doubtful)
 
 
-def _pointing(entry: Entry, size: int, words: str) -> Pointing:
+def _pointing(directory: Directory, entry: TacoEntry, size: int) -> EntryTarget:
     offset, length = entry
     if entry == EMPTY:
-        return Pointing.NOWHERE
-    if words.startswith("the data of "):
-        return Pointing.MEMBER
+        return EntryTarget.NOWHERE
+    if target_member(directory, entry) is not None:
+        return EntryTarget.MEMBER
     if offset + length > size:
-        return Pointing.OUTSIDE
-    return Pointing.HEADER if offset < HEADER_SIZE and length else Pointing.ELSEWHERE
+        return EntryTarget.OUTSIDE
+    return EntryTarget.HEADER if offset < HEADER_SIZE and length else EntryTarget.ELSEWHERE
 
 
-def member_target(archive: Archive, index: int) -> Entry:
-    """The entry that leads to a member's stored bytes; raises OperationError where it is not known where they are."""
+def member_target(archive: Archive, index: int) -> TacoEntry:
+    """The entry that points to a member's stored bytes; raises OperationError if their location is unknown."""
     if not 0 <= index < len(archive.members) or not archive.members[index].readable:
         raise OperationError("The location of that member's data is unknown.")
     return span_target(archive.members[index].spans[0])
 
 
 def preview(archive: Archive, draft: HeaderDraft) -> Edit:
-    """The three writes that make the header what the draft says; raises OperationError and SourceError."""
+    """The three writes that store a draft; raises OperationError and SourceError."""
     try:
         return header_edit(archive, draft.entries, draft.count)
     except EditError as error:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from inspector.core.names import visible
 from inspector.core.source import HiddenError, Source
-from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES, Algorithm
+from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES, Algorithm
 
 MAX_LINE_BYTES = 1 << 17
 """Longer lines are cut off; a name of 65,535 bytes fits even if all of it is escaped."""

@@ -13,8 +13,7 @@ from inspector.core.source import SourceError
 from inspector.formats import FORMATS
 from inspector.operations.open.collection import collection_in, open_collection
 from inspector.operations.open.opening import open_place
-from inspector.operations.protocol.check_views import CheckTarget
-from inspector.operations.protocol.digest_algorithms import SUFFIXES
+from inspector.operations.protocol.check_views import SUFFIXES, CheckTarget
 from inspector.sources.local.disk_calls import reason, unusable
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection

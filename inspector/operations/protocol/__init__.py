@@ -1,1 +1,1 @@
-"""Values that cross between the window and its workers; nothing here decodes."""
+"""Values exchanged between the window and its workers, and the requests that workers answer."""

@@ -1,4 +1,4 @@
-"""What a window and an audit say to each other: what is to be audited, how far it is, and results page by page."""
+"""Values about audits: what to audit, how far it is, and its results page by page."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any
 from inspector.core.verdict import State
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-FINDINGS = 20
-"""The most findings that are kept of one archive, the worst; all are counted."""
+MAX_STORED_FINDINGS = 20
+"""Findings stored for one archive, the worst first; all are counted."""
 UNCHECKED = "unchecked"
-"""The state of an archive in which nothing wrong was seen, and of which not all was read."""
+"""The state of an archive without known errors that was not read completely."""
 NO_ARCHIVE = "no archive"
-"""The state of a file that was found and is of no format that is known."""
+"""The state of a file that was found in a folder and has no known format."""
 STATES = (State.SOUND.value, UNCHECKED, *(state.value for state in State if state is not State.SOUND))
 """The states of archives, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an audit knows of one file; plain values.
+    """The result of auditing one file.
 
-    ``size`` is the file's in bytes, ``stamp`` see Found; ``quick``: only the structure was read. ``state`` is one of
-    STATES, or NO_ARCHIVE. ``errors``, ``warnings`` and ``infos`` count findings; ``findings`` is JSON, a list of the
-    worst as ``check --json`` writes them, ``code`` that of the first. ``seconds`` is how long it took, ``finished``
-    when that was (seconds since 1970). ``again``: the reason may lie outside of the file, so it is tried again.
-    ``attempts`` is how often the file was audited.
+    ``size`` is in bytes; ``stamp`` is that of Found. ``quick``: only the structure was read. ``state`` is one of STATES
+    or NO_ARCHIVE. ``errors``, ``warnings`` and ``infos`` count findings; ``findings`` is a JSON list of the worst, as
+    ``check --json`` writes them, and ``code`` is that of the first. ``seconds`` is the duration, ``finished`` the time
+    (seconds since 1970). ``again``: the cause may lie outside the file, so the next audit tries again. ``attempts``
+    counts the audits of the file.
     """
 
     location: str
@@ -52,11 +52,11 @@ class Result:
 
     @property
     def read(self) -> int:
-        """How many bytes of it were read: of one that could not be read, none."""
+        """The bytes that were read: none for an unreadable file."""
         return 0 if self.state == State.UNREADABLE else self.size
 
     def as_object(self) -> dict[str, Any]:
-        """The object that scripts read: that of ``check --json``, with what only an audit knows."""
+        """The JSON object: that of ``check --json`` and the keys of audits."""
         return {
             "source": self.location,
             "format": self.format,
@@ -73,11 +73,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which results, and in which order.
+    """Which results to show, and in which order.
 
-    ``sort`` is one of COLUMNS, states from the best to the worst, the locations deciding between equals; ``states``
-    and ``formats`` are those wanted, all where there are none given; ``text`` stands in the location, the sentence or
-    a code, whatever its case (of ASCII letters). Files that are no archives are left out unless their state is wanted.
+    ``sort`` is one of COLUMNS; states sort from best to worst, and equal values by location. Empty ``states`` and
+    ``formats`` select all. ``text`` is searched in the location, the sentence and the findings, ignoring ASCII case.
+    Files that are no archives are left out unless ``states`` names them.
     """
 
     sort: str = "location"
@@ -89,7 +89,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """So many files, of so many bytes together."""
+    """A number of files and their total size in bytes."""
 
     files: int = 0
     size: int = 0
@@ -97,10 +97,10 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    """An audit as it is asked for.
+    """What to audit, and how.
 
-    ``results`` is the path of the file that keeps the results, empty where they are kept until the end only;
-    ``sample`` is in per cent; ``workers`` are processes, 0 for as many as there are processors.
+    ``results`` is the path of the results file; empty if results are only kept until the worker ends. ``sample`` is a
+    percentage; ``workers`` is a number of processes, 0 for one per processor.
     """
 
     place: str
@@ -112,11 +112,11 @@ class AuditRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How far an audit is: files done in all, of them those that were finished ``earlier``, and files left.
+class AuditStatus:
+    """How far an audit is: all files done, those of them finished by an ``earlier`` audit, and files left.
 
-    ``states`` counts archives, ``formats`` are those that were found, ``others`` are files that are no archives.
-    ``text`` sums up for a person what there is once the audit is over.
+    ``states`` counts archives, ``formats`` are those found, ``others`` counts files that are no archives. ``text``
+    is the summary for people, empty while the audit runs.
     """
 
     done: Amount = Amount()
@@ -129,7 +129,7 @@ class Standing:
 
 
 class ExportKind(StrEnum):
-    """What results are written as; JSON is one object a line, those of the archives and then the summary."""
+    """The format of exported results; JSON has one object per line: the archives, then the summary."""
 
     CSV = "csv"
     JSON = "json"

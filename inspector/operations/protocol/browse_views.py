@@ -1,4 +1,4 @@
-"""What a face is shown of S3 besides archives: entries of listings, what a request cost, what helps when it fails."""
+"""Values about S3 besides archives: entries of listings, the cost of requests, and what to do if they fail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.sources.s3.ledger import Totals
 
 
 class EntryKind(StrEnum):
-    """What an entry of a listing is."""
+    """The kind of an entry of a listing."""
 
     BUCKET = "bucket"
     PREFIX = "prefix"
@@ -18,10 +18,10 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RemoteEntry:
-    """One entry of a listing. ``location`` is whole and opens it; that of a bucket or a prefix ends with a slash.
+    """One entry of a listing. ``location`` is complete and can be opened; a bucket's or prefix's ends with a slash.
 
     ``name`` is its last part as visible text, ``size`` is in bytes and ``modified`` in seconds since 1970; both are 0
-    for what is no object.
+    for buckets and prefixes.
     """
 
     kind: EntryKind
@@ -33,9 +33,9 @@ class RemoteEntry:
 
 @dataclass(frozen=True, slots=True)
 class RemotePage:
-    """One page of a listing; ``following`` leads to the next one, empty where there is none.
+    """One page of a listing; ``following`` is the token of the next page, empty on the last one.
 
-    ``totals`` are those of all requests that were made with this connection by this browser.
+    ``totals`` are those of all requests of this browser.
     """
 
     entries: tuple[RemoteEntry, ...]
@@ -45,7 +45,7 @@ class RemotePage:
 
 @dataclass(frozen=True, slots=True)
 class Downloaded:
-    """What a download came to, in words; ``count`` files of ``size`` bytes in all were written."""
+    """The result of a download: ``count`` files with ``size`` bytes in total were written."""
 
     count: int
     size: int
@@ -53,7 +53,7 @@ class Downloaded:
 
 
 class ErrorAction(StrEnum):
-    """What may help when S3 does not give what is asked."""
+    """What a user can do about an S3 error."""
 
     UNSIGNED = "unsigned"
     CONNECTION = "connection"
@@ -65,18 +65,18 @@ class ErrorAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class S3Problem:
-    """What went wrong with S3, and what may help, the best first; ``region`` is the one that the server names."""
+    """An S3 error and what to do about it, the best action first; ``region`` is the one the server names."""
 
     sentence: str
-    remedies: tuple[ErrorAction, ...]
+    actions: tuple[ErrorAction, ...]
     region: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteState:
-    """What reading a location on S3 has cost until now; ``size`` is how many bytes there are in all.
+    """The cost of reading a location on S3 so far; ``size`` is its total size in bytes.
 
-    ``trouble`` is what stands in the way now, None where nothing does.
+    ``trouble`` is the current problem, None without one.
     """
 
     totals: Totals

@@ -1,8 +1,9 @@
-"""Locations to check, and the outcome of each."""
+"""Values about checks: locations and outcomes, kinds of reports, and the digests that manifests name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.finding import Severity
@@ -11,17 +12,17 @@ from inspector.core.verdict import State
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.responses import Seen
 
-if TYPE_CHECKING:  # loads what reads it, which the window does not need
+if TYPE_CHECKING:  # a snapshot imports this module
     from inspector.sources.s3.prefix import S3Prefix
 
 
 @dataclass(frozen=True, slots=True)
 class CheckTarget:
-    """A location to check. ``found``: it was found in a folder, so it need not be an archive.
+    """A location to check. ``found``: it was found in a folder, so it may be no archive.
 
-    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed. ``seen`` is what a
-    listing on S3 told of it, ``place`` what it is where that was opened to see whether it stands for others. ``why``
-    says why it could not be seen what is in it, which makes it unreadable whatever comes later.
+    ``beside`` are the sibling files that belong to it, if a folder was listed. ``seen`` is what an S3 listing said
+    about it; ``place`` is its open source or prefix, if expanding it opened that. ``why`` is the error of expanding it,
+    which makes it unreadable.
     """
 
     location: str
@@ -34,20 +35,20 @@ class CheckTarget:
 
     @property
     def size(self) -> int | None:
-        """In bytes; None unless a listing gave it."""
+        """The size in bytes if a listing gave it."""
         return None if self.seen is None else self.seen.head.size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Whatever is open stays in its process."""
+        """Open sources stay in their process."""
         return CheckTarget, (self.location, self.found, self.beside, self.connection, self.seen, None, self.why)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome for one location; ``report`` is in the requested format, ``counts`` are findings by severity.
+    """The outcome of checking one location; ``report`` is in the requested format, ``counts`` are findings by severity.
 
-    ``left_out``: it was found in a folder and is not a known archive, so it does not count. ``worst`` is the message of
-    the first of the worst findings, empty if nothing is wrong.
+    ``left_out``: it was found in a folder and has no known format, so it does not count. ``worst`` is the first of the
+    worst findings, empty if nothing is wrong.
     """
 
     location: str
@@ -62,3 +63,52 @@ class Outcome:
 def check_failed(location: str, sentence: str) -> Outcome:
     """The outcome for a location whose check did not finish; it has no report."""
     return Outcome(location, State.UNREADABLE, sentence, "", counts=((Severity.ERROR, 1),), worst=sentence)
+
+
+class ReportKind(StrEnum):
+    """The format of a report."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A digest algorithm: its name, its name in tagged (BSD) manifests, and suffixes of manifests, the usual one first.
+
+    ``size`` is that of a digest in bytes; the largest one if the length is variable (``chosen``).
+    """
+
+    name: str
+    tag: str
+    size: int
+    suffixes: tuple[str, ...]
+    chosen: bool = False
+
+    def fits(self, size: int) -> bool:
+        """Whether a digest can have ``size`` bytes."""
+        return 0 < size <= self.size if self.chosen else size == self.size
+
+
+def _suffixes(*words: str) -> tuple[str, ...]:
+    return tuple(f".{word}" for word in words)
+
+
+ALGORITHMS: tuple[Algorithm, ...] = (
+    Algorithm("SHA-256", "SHA256", 32, _suffixes("sha256", "sha256sum")),
+    Algorithm("SHA-512", "SHA512", 64, _suffixes("sha512", "sha512sum")),
+    Algorithm("SHA-384", "SHA384", 48, _suffixes("sha384", "sha384sum")),
+    Algorithm("SHA-224", "SHA224", 28, _suffixes("sha224", "sha224sum")),
+    Algorithm("SHA-1", "SHA1", 20, _suffixes("sha1", "sha1sum")),
+    Algorithm("MD5", "MD5", 16, _suffixes("md5", "md5sum")),
+    Algorithm("BLAKE2b", "BLAKE2b", 64, _suffixes("b2", "b2sum", "blake2b"), chosen=True),
+    Algorithm("BLAKE2s", "BLAKE2s", 32, _suffixes("blake2s"), chosen=True),
+    Algorithm("XXH64", "XXH64", 8, _suffixes("xxh64", "xxhsum", "xxh", "xxh64sum")),
+    Algorithm("XXH3", "XXH3", 8, _suffixes("xxh3", "xxh3sum")),
+    Algorithm("XXH128", "XXH128", 16, _suffixes("xxh128", "xxh128sum")),
+    Algorithm("XXH32", "XXH32", 4, _suffixes("xxh32", "xxh32sum")),
+)
+"""All known algorithms, the most common one first."""
+SUFFIXES: dict[str, Algorithm] = {suffix: known for known in ALGORITHMS for suffix in known.suffixes}
+"""The suffixes that turn the name of an archive into that of its manifest."""

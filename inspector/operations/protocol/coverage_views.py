@@ -1,7 +1,8 @@
-"""What a window is shown of a collection as it covers the keys of its datasets."""
+"""The ranges of a collection: how they cover the keys of its datasets, and expressions that name a key."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,7 +10,7 @@ from inspector.core.collection import Orphan
 
 
 class RangeState(StrEnum):
-    """What is known of one range. VERIFIED: all of its datapoints were compared with something, and are right."""
+    """What is known about one range. VERIFIED: all of its datapoints match recorded hashes."""
 
     NOT_READ = "not read yet"
     NOT_CHECKED = "not checked"
@@ -23,13 +24,13 @@ class RangeState(StrEnum):
 
 
 RANGE_STATES = tuple(RangeState)
-"""All states in a fixed order: states are given as positions in it, a byte each."""
+"""All states in a fixed order; a state is sent as its position here, one byte."""
 FAILED = frozenset((RangeState.TORN, RangeState.DAMAGED, RangeState.UNREADABLE))
-"""The states that say that something is wrong with the bytes."""
+"""The states that mean damage."""
 
 
 class Beside(StrEnum):
-    """What stands beside a range and describes it: rows with hashes, the index of the later layout, or nothing."""
+    """What describes a range beside it: rows with hashes, the index of the later layout, or nothing."""
 
     METADATA = "with metadata"
     INDEX = "with an index (later layout)"
@@ -38,7 +39,7 @@ class Beside(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RangeRow:
-    """One range: the keys ``first`` to ``last``, both included, in an archive of ``size`` bytes."""
+    """One range: the keys ``first`` to ``last``, inclusive, in an archive of ``size`` bytes."""
 
     first: int
     last: int
@@ -49,10 +50,10 @@ class RangeRow:
 
 @dataclass(frozen=True, slots=True)
 class DatasetRow:
-    """One dataset: its ``ranges`` ranges are those from number ``start`` on, of ``size`` bytes together.
+    """One dataset: its ranges are ``[start, start + ranges)``, ``size`` bytes in total.
 
-    ``first`` and ``last`` are its least and greatest key, of ranges or orphans. ``overlaps`` are shared keys, first and
-    last included. ``beside`` counts ranges by what stands beside them.
+    ``first`` and ``last`` are its lowest and highest key, of ranges or orphans. ``overlaps`` are inclusive intervals of
+    shared keys. ``beside`` counts ranges by what describes them.
     """
 
     name: str
@@ -68,7 +69,22 @@ class DatasetRow:
 
 @dataclass(frozen=True, slots=True)
 class RangePlace:
-    """Where a range is: its layer, and the number of its first member; None where it has none."""
+    """The location of a range: its layer and its first member, None without members."""
 
     layer: int
     member: int | None
+
+
+_KEY = re.compile(r"\s*(?:key|datapoint)\s*(?:\[(?P<inside>[^\]]*)\]|\s(?P<after>.*))\s*", re.IGNORECASE | re.DOTALL)
+_DATASET_AND_KEY = re.compile(r"\s*(?:(?P<dataset>.*\S)\s*/)?\s*(?P<key>[0-9][0-9,_]{0,40})\s*", re.ASCII | re.DOTALL)
+
+
+def datapoint_key(expression: str) -> tuple[str, int] | None:
+    """The dataset (empty for any) and the key that an expression names; None for other expressions.
+
+    Such expressions are ``key 12345``, ``datapoint[12345]`` and ``key weather/12345``. The window has to recognize them
+    because going to a datapoint may require reading its range, which is a job.
+    """
+    found = _KEY.fullmatch(expression)
+    wanted = found and _DATASET_AND_KEY.fullmatch(found["inside"] or found["after"] or "")
+    return (wanted["dataset"] or "", int(re.sub("[,_]", "", wanted["key"]))) if wanted else None

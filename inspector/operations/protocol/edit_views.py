@@ -1,4 +1,4 @@
-"""What a face is shown of changes: plain values that cross the border between processes (see ``views``)."""
+"""Values about changes and repairs; offsets and sizes are in bytes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from inspector.core.verdict import State
 
 @dataclass(frozen=True, slots=True)
 class RepairRow:
-    """One repair: see ``core.repair.Repair``. ``spans`` are the bytes of the file that it changes or cuts off.
+    """One repair (see ``core.repair.Repair``). ``spans`` are the bytes of the file that it changes or cuts off.
 
-    ``consent`` says in a sentence why it is made only with the user's consent, empty where it needs none or where the
-    ``claim`` says that.
+    ``consent`` is a sentence: why the repair is only made when accepted. It is empty if no consent is needed, or if
+    ``claim`` is the reason.
     """
 
     code: str
@@ -32,9 +32,9 @@ class RepairRow:
 class RepairPlan:
     """How an archive would be repaired; nothing has been written.
 
-    ``repairs`` would be made in their order, ``waiting`` only after consent; ``salvage`` would write a new archive;
-    ``accepted`` are the codes that were consented to. ``edit`` is what changes in the archive itself, ``beside`` names
-    the files written beside it. ``left`` are sentences on what would still be wrong, ``sentence`` sums up.
+    ``repairs`` are made in this order, ``waiting`` only when accepted; ``salvage`` writes a new archive; ``accepted``
+    are the accepted codes. ``edit`` changes the archive itself, ``beside`` names the files written beside it. ``left``
+    are sentences on what would still be wrong; ``sentence`` is the summary.
     """
 
     repairs: tuple[RepairRow, ...]
@@ -51,7 +51,7 @@ class RepairPlan:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """An edit with the checksums that depend on it: ``checksums`` are the names of those that were repaired."""
+    """An edit that includes repaired checksums; ``checksums`` are their names."""
 
     edit: Edit
     checksums: tuple[str, ...]
@@ -59,10 +59,9 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What writing came to, in words. ``warnings`` are sentences of what to know about it.
+    """The result of writing. ``warnings`` are sentences.
 
-    ``revert`` takes it back, None where that is not possible; ``kept`` is where the bytes stand that were cut off, None
-    where none were.
+    ``revert`` undoes it, None if that is not possible; ``kept`` is where cut-off bytes are stored, None without any.
     """
 
     sentence: str
@@ -73,18 +72,18 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True)
 class OnlyWhole:
-    """Nothing was written: the server cannot copy, so all of the object would have to be sent, as ``sentence`` says."""
+    """Nothing was written: the server cannot copy parts, so the whole object would have to be sent."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """A change of this archive that was interrupted; ``story`` says what state that left it in.
+    """An interrupted change of this archive; ``story`` describes the state that it left.
 
-    ``finish``, ``roll_back`` and ``forget`` (its journal, leaving the archive alone) say what each would do, and are
-    empty where that way is closed; ``spans`` are the bytes concerned. ``keeps`` where forgetting only puts the journal
-    aside, because the archive may be changed in part all the same.
+    ``finish``, ``roll_back`` and ``forget`` (remove the journal, leave the archive alone) describe each way out, and
+    are empty if it is not possible; ``spans`` are the affected bytes. ``keeps``: forgetting only moves the journal
+    away, because the archive may be partly changed.
     """
 
     story: str
@@ -104,5 +103,5 @@ class WayOut(StrEnum):
 
 
 def done_sentence(title: str, how: str = "") -> str:
-    """A sentence that something was done, by the title under which it was offered: ``Cut off 40 bytes``."""
+    """A sentence that a change was made; ``title`` is that of the offer, such as ``Cut off 40 bytes``."""
     return f"Done: {title} ({how})." if how else f"Done: {title}."

@@ -57,7 +57,7 @@ class Problems:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionPlan:
-    """What extracting would do; nothing has been written. Sizes in bytes.
+    """What extracting would do; nothing has been written. Sizes are in bytes.
 
     ``size`` is the total of the ``files``, ``free`` the space on the disk. ``refused`` are never extracted,
     ``doubtful`` only after confirming; ``conflicts`` are those whose path exists, with what happens to them.
@@ -80,7 +80,7 @@ class ExtractionPlan:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """What extracting did. ``size`` is in bytes, of the ``files`` that were written whole.
+    """What extracting did. ``size`` is in bytes, of the ``files`` that were written completely.
 
     ``stopped`` says what ended it early, and is empty otherwise; ``damaged`` are members that could not be read whole
     or are not proved to be what was archived. ``unproved`` are those with no other problem than that nothing proves
@@ -104,7 +104,7 @@ class ExtractionResult:
 
 @dataclass(frozen=True, slots=True)
 class ExportedFiles:
-    """Files and folders with members in them, for other programs; ``sentence`` says what is missing, if anything."""
+    """Extracted files and folders for other programs; ``sentence`` says what is missing, if anything."""
 
     paths: tuple[str, ...]
     sentence: str = ""

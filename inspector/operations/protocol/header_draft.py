@@ -1,7 +1,7 @@
-"""A TACO header as it is to become: plain values, and what a face does with them before anything is decoded or written.
+"""Drafts of a TACO header: parsing and editing before anything is decoded or written.
 
-A HeaderDraft is what the header is to hold; every operation gives a new one, so undoing is going back to the last.
-Offsets and lengths are in bytes. See ``taco_header`` for how drafts meet archives.
+Every operation on a HeaderDraft returns a new one, so undo is the previous draft. Offsets and lengths are in bytes.
+``taco_header`` applies drafts to archives.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from inspector.core.names import visible
 from inspector.core.span import Span
 from inspector.operations.jobs.operation_error import OperationError
 
-MOST_ENTRIES = 7
-LARGEST_NUMBER = 2**64 - 1
+MAX_ENTRIES = 7
+MAX_NUMBER = 2**64 - 1
 """The largest offset or length that an entry can hold."""
-Entry = tuple[int, int]
+TacoEntry = tuple[int, int]
 """Offset and length."""
-EMPTY: Entry = (0, 0)
+EMPTY: TacoEntry = (0, 0)
 
 _NUMBER = re.compile(r"(?:0[xX](?P<hex>[0-9a-fA-F_]+)|(?P<decimal>[0-9][0-9,_]*))")
-_LONGEST_NUMBER = 64
-_QUOTED = 40
+_MAX_TYPED = 64
+_MAX_QUOTED = 40
 
 
-class Pointing(StrEnum):
-    """Where an entry leads."""
+class EntryTarget(StrEnum):
+    """What an entry points to."""
 
     NOWHERE = "nowhere"
     MEMBER = "a member's data"
@@ -39,75 +39,68 @@ class Pointing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """One of the seven entries. ``words`` say where it leads, also where it is not in use.
+    """One of the seven entries. ``words`` say what it points to, even if it is not in use.
 
-    ``doubtful`` marks one in use that readers of this file could not follow: it leaves the file, or lies in the header
-    itself. The specification allows it: an entry may be about another file.
+    ``doubtful``: it is in use, and points outside the file or into the header. The specification allows that: an entry
+    may refer to another file.
     """
 
     index: int
     offset: int
     length: int
     used: bool
-    pointing: Pointing
+    pointing: EntryTarget
     words: str
     doubtful: bool
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderDraft:
-    """What a header is to hold: seven entries, of which the first ``count`` are in use."""
+    """The content of a header: seven entries, of which the first ``count`` are in use."""
 
     count: int
-    entries: tuple[Entry, ...]
+    entries: tuple[TacoEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderView:
-    """A header, as the file has it or as a draft. ``why_not`` says why it cannot be edited, empty where it can.
+    """The header of a file, or a draft of it. ``why_not`` says why it cannot be edited; empty if it can.
 
-    ``count`` is the number as it stands: more than seven in a damaged header. ``changed`` are the entries in which a
-    draft differs from the file; ``stood`` are all seven as the file has them, empty where that is not asked.
+    ``count`` is the stored number, more than seven in a damaged header. ``changed`` are the indices of entries that
+    differ from the file; ``stood`` are all seven entries of the file, empty if not requested.
     """
 
     count: int
     entries: tuple[EntryView, ...]
     why_not: str
     changed: frozenset[int] = frozenset()
-    stood: tuple[Entry, ...] = ()
+    stood: tuple[TacoEntry, ...] = ()
 
 
 def parse_number(text: str) -> int:
-    """A number as people type it: ``5000``, ``5,000``, ``0x1388``.
-
-    Raises OperationError, with a sentence, for others.
-    """
+    """A typed number: ``5000``, ``5,000`` or ``0x1388``. Raises OperationError for anything else."""
     typed = text.strip()
     if not typed:
         raise OperationError("Type a number: decimal (5000) or hexadecimal (0x1388).")
-    match = _NUMBER.fullmatch(typed) if len(typed) <= _LONGEST_NUMBER else None
+    match = _NUMBER.fullmatch(typed) if len(typed) <= _MAX_TYPED else None
     if match is None:
-        shown = visible(typed[:_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _QUOTED else "")
-        raise OperationError(f"{shown} is no number; type it in decimal (5000) or hexadecimal (0x1388).")
+        shown = visible(typed[:_MAX_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _MAX_QUOTED else "")
+        raise OperationError(f"{shown} is no number. Type it in decimal (5000) or hexadecimal (0x1388).")
     digits = (match["hex"] or match["decimal"]).replace("_", "").replace(",", "")
     if not digits:
         raise OperationError(f"{typed} has no digits.")
     number = int(digits, 16 if match["hex"] else 10)
-    if number > LARGEST_NUMBER:
-        raise OperationError(
-            f"{typed} does not fit: the largest number an entry can hold is {LARGEST_NUMBER:,} (64 bits)."
-        )
+    if number > MAX_NUMBER:
+        raise OperationError(f"{typed} is too large: an entry holds at most {MAX_NUMBER:,} (64 bits).")
     return number
 
 
-def parse_entry(text: str) -> Entry:
+def parse_entry(text: str) -> TacoEntry:
     """``OFFSET,LENGTH``; raises OperationError for anything else."""
     parts = text.split(",")
     if len(parts) != 2:
-        shown = visible(text[:_QUOTED].encode(errors="replace"))
-        raise OperationError(
-            f"An entry is OFFSET,LENGTH, two numbers without commas in them; {shown} has {len(parts)}."
-        )
+        shown = visible(text[:_MAX_QUOTED].encode(errors="replace"))
+        raise OperationError(f"An entry is OFFSET,LENGTH: two numbers without commas. {shown} has {len(parts)}.")
     return parse_number(parts[0]), parse_number(parts[1])
 
 
@@ -121,13 +114,13 @@ def set_length(draft: HeaderDraft, index: int, length: int) -> HeaderDraft:
     return set_entry(draft, index, (_at(draft, index)[0], length))
 
 
-def set_entry(draft: HeaderDraft, index: int, entry: Entry) -> HeaderDraft:
-    """The draft with another entry ``index``, which comes into use when it holds something."""
+def set_entry(draft: HeaderDraft, index: int, entry: TacoEntry) -> HeaderDraft:
+    """The draft with another entry ``index``; one that is not empty is then in use."""
     _at(draft, index)
     for number in entry:
-        if not 0 <= number <= LARGEST_NUMBER:
+        if not 0 <= number <= MAX_NUMBER:
             raise OperationError(
-                f"{number:,} does not fit: an entry holds numbers from 0 to {LARGEST_NUMBER:,} (64 bits)."
+                f"{number:,} is out of range: an entry holds numbers from 0 to {MAX_NUMBER:,} (64 bits)."
             )
     entries = (*draft.entries[:index], entry, *draft.entries[index + 1 :])
     count = max(draft.count, index + 1) if entry != EMPTY else draft.count
@@ -135,29 +128,29 @@ def set_entry(draft: HeaderDraft, index: int, entry: Entry) -> HeaderDraft:
 
 
 def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
-    """The draft with the first ``count`` entries in use; those that go out of use become zero, as tacozip has it."""
-    if not 0 <= count <= MOST_ENTRIES:
-        raise OperationError(f"The count of a TACO header is 0 to {MOST_ENTRIES}; {count:,} is not.")
+    """The draft with the first ``count`` entries in use; those no longer in use become zero, as in tacozip."""
+    if not 0 <= count <= MAX_ENTRIES:
+        raise OperationError(f"The count of a TACO header is 0 to {MAX_ENTRIES}, not {count:,}.")
     emptied = (EMPTY,) * max(0, draft.count - count)
     return HeaderDraft(count, (*draft.entries[:count], *emptied, *draft.entries[count + len(emptied) :]))
 
 
-def add(draft: HeaderDraft, entry: Entry = EMPTY) -> HeaderDraft:
-    """The draft with one more entry in use, behind the others."""
-    if draft.count >= MOST_ENTRIES:
-        raise OperationError(f"All {MOST_ENTRIES} entries are in use; remove one first.")
+def add(draft: HeaderDraft, entry: TacoEntry = EMPTY) -> HeaderDraft:
+    """The draft with one more entry in use, after the others."""
+    if draft.count >= MAX_ENTRIES:
+        raise OperationError(f"All {MAX_ENTRIES} entries are in use. Remove one first.")
     return replace(set_entry(draft, draft.count, entry), count=draft.count + 1)
 
 
 def remove(draft: HeaderDraft, index: int) -> HeaderDraft:
-    """The draft without entry ``index``: those in use behind it move up."""
+    """The draft without entry ``index``; the later ones in use move up."""
     _used(draft, index)
     kept = [*draft.entries[:index], *draft.entries[index + 1 : draft.count], EMPTY]
     return HeaderDraft(draft.count - 1, (*kept, *draft.entries[draft.count :]))
 
 
 def move(draft: HeaderDraft, index: int, to: int) -> HeaderDraft:
-    """The draft with entry ``index`` at position ``to``: those between them make room."""
+    """The draft with entry ``index`` moved to position ``to``; those between shift by one."""
     _used(draft, index)
     _used(draft, to)
     entries = list(draft.entries)
@@ -166,20 +159,20 @@ def move(draft: HeaderDraft, index: int, to: int) -> HeaderDraft:
 
 
 def clear(draft: HeaderDraft) -> HeaderDraft:
-    """The draft of a header without any entry."""
-    return replace(draft, count=0, entries=(EMPTY,) * MOST_ENTRIES)
+    """The draft without entries."""
+    return replace(draft, count=0, entries=(EMPTY,) * MAX_ENTRIES)
 
 
-def replaced(entries: Sequence[Entry]) -> HeaderDraft:
-    """The draft that holds exactly these entries, and zeros behind them."""
-    draft = HeaderDraft(0, (EMPTY,) * MOST_ENTRIES)
+def replaced(entries: Sequence[TacoEntry]) -> HeaderDraft:
+    """A draft of exactly these entries, followed by zeros."""
+    draft = HeaderDraft(0, (EMPTY,) * MAX_ENTRIES)
     for index, entry in enumerate(entries):
         draft = set_entry(draft, index, entry)
     return replace(draft, count=len(entries))
 
 
-def with_changes(draft: HeaderDraft, entries: Mapping[int, Entry], count: int | None = None) -> HeaderDraft:
-    """The draft with some entries set and another count; what is set keeps its value also behind the count."""
+def with_changes(draft: HeaderDraft, entries: Mapping[int, TacoEntry], count: int | None = None) -> HeaderDraft:
+    """The draft with some entries and the count replaced; entries after the count keep their values."""
     if count is not None:
         draft = set_count(draft, count)
     for index, entry in entries.items():
@@ -187,18 +180,18 @@ def with_changes(draft: HeaderDraft, entries: Mapping[int, Entry], count: int | 
     return draft if count is None else replace(draft, count=count)
 
 
-def span_target(span: Span) -> Entry:
-    """The entry that leads to a stretch of the file."""
+def span_target(span: Span) -> TacoEntry:
+    """The entry that points to a span of the file."""
     return span.start, span.size
 
 
-def _at(draft: HeaderDraft, index: int) -> Entry:
-    if not 0 <= index < MOST_ENTRIES:
-        raise OperationError(f"There is no entry {index:,}: a TACO header has the entries 0 to {MOST_ENTRIES - 1}.")
+def _at(draft: HeaderDraft, index: int) -> TacoEntry:
+    if not 0 <= index < MAX_ENTRIES:
+        raise OperationError(f"There is no entry {index:,}: a TACO header has the entries 0 to {MAX_ENTRIES - 1}.")
     return draft.entries[index]
 
 
 def _used(draft: HeaderDraft, index: int) -> None:
     if not 0 <= index < draft.count:
         words = f"entries 0 to {draft.count - 1} are" if draft.count > 1 else "entry 0 is" if draft.count else "none is"
-        raise OperationError(f"Entry {index:,} is not in use; {words}.")
+        raise OperationError(f"Entry {index:,} is not in use: {words}.")

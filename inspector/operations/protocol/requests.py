@@ -1,16 +1,17 @@
-"""Everything that a window asks of its workers: a class of requests for each kind of worker.
+"""The requests that workers answer: one class for each kind of worker, one method for each request.
 
-The window names a request by its method here, ``client.ask(ArchiveRequests.header, draft).then(show)``; the session
-that serves the class in the worker has a method of that name and signature, which says what it raises: the window gets
-the sentence of that.
+The window passes the method itself: ``client.ask(ArchiveRequests.header, draft).then(show)``. The session in the worker
+has a method with that name and signature; the errors it raises reach the window as sentences.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from inspector.operations.protocol.extraction_views import OnConflict
-from inspector.operations.protocol.request import job, request
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # the window names requests before its first paint, which needs none of these
@@ -23,10 +24,11 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.kinds import Kind
     from inspector.core.progress import Progress
     from inspector.core.span import Spans
-    from inspector.operations.protocol.audit_views import AuditRequest, ExportKind, Query, Result, Standing
+    from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
-    from inspector.operations.protocol.check_views import CheckTarget, Outcome
+    from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
     from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
+    from inspector.operations.protocol.create_views import Contents, CreateResult, Draft, FoundPlaces
     from inspector.operations.protocol.edit_views import (
         Interrupted,
         OnlyWhole,
@@ -36,8 +38,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         WriteResult,
     )
     from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
-    from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
-    from inspector.operations.protocol.report_kind import ReportKind
+    from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
     from inspector.operations.protocol.views import (
         Arrow,
         CheckResult,
@@ -59,13 +60,81 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         Target,
         TreeRow,
     )
-    from inspector.operations.protocol.workshop_views import Contents, CreateResult, Draft, FoundPlaces
     from inspector.sources.s3.connection import Profile
     from inspector.sources.s3.ledger import Request
 
 
+Asked = TypeVar("Asked", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Properties of a request.
+
+    A job takes a Progress first, may take long, and can be paused and cancelled; other requests answer at once.
+
+    Attributes:
+        is_job: it is a job.
+        waits_for_network: it answers at once unless the archive is on S3 and bytes have to be fetched.
+        writes_files: it needs time to remove unfinished files when it is cancelled.
+        changes_archive: it writes into the open archive.
+        only_shows: it only provides what is shown, so killing it loses nothing.
+
+    """
+
+    is_job: bool = False
+    waits_for_network: bool = False
+    writes_files: bool = False
+    changes_archive: bool = False
+    only_shows: bool = False
+
+
+_TRAITS: dict[Callable[..., Any], Traits] = {}
+
+
+@overload
+def request(method: Asked, /) -> Asked: ...
+@overload
+def request(*, network: bool) -> Callable[[Asked], Asked]: ...
+def request(method: Any = None, /, *, network: bool = False) -> Any:
+    """Declare a request that answers at once; ``network`` is Traits.waits_for_network."""
+    return _declared(method, Traits(waits_for_network=network))
+
+
+@overload
+def job(method: Asked, /) -> Asked: ...
+@overload
+def job(
+    *, writes_files: bool = False, changes_archive: bool = False, only_shows: bool = False
+) -> Callable[[Asked], Asked]: ...
+def job(
+    method: Any = None, /, *, writes_files: bool = False, changes_archive: bool = False, only_shows: bool = False
+) -> Any:
+    """Declare a job; see Traits."""
+    return _declared(method, Traits(True, False, writes_files or changes_archive, changes_archive, only_shows))
+
+
+def _declared(method: Any, traits: Traits) -> Any:
+    def declare(function: Asked) -> Asked:
+        _TRAITS[function] = traits
+        return function
+
+    return declare if method is None else declare(method)
+
+
+def traits_of(method: Callable[..., Any]) -> Traits:
+    """The traits of a request. Raises KeyError for other methods."""
+    return _TRAITS[method]
+
+
+def requests_of(protocol: type[object]) -> dict[str, Traits]:
+    """All requests of a class and its bases by name."""
+    functions = inspect.getmembers(protocol, inspect.isfunction)
+    return {name: _TRAITS[function] for name, function in functions if function in _TRAITS}
+
+
 class ProfileRequests(Protocol):
-    """What every worker answers that may reach S3."""
+    """Requests to every worker that may use S3."""
 
     @job
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
@@ -73,13 +142,13 @@ class ProfileRequests(Protocol):
 
 
 class ArchiveRequests(ProfileRequests, Protocol):
-    """What the worker of one open location answers: ArchiveSession."""
+    """Requests to the worker of one open location; ArchiveSession answers them."""
 
     # ---- state -------------------------------------------------------------------------------------------------
 
     @request
     def status(self) -> Status:
-        """How far it has come."""
+        """The current status."""
 
     @request
     def layers(self) -> tuple[LayerInfo, ...]:
@@ -87,27 +156,27 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
     @request
     def disk_change(self) -> DiskChange | None:
-        """What has happened to the file on disk since it was read; None for nothing, and for a folder."""
+        """How the file on disk has changed since it was read; None if it has not, and for a folder."""
 
     @request
     def remote(self) -> RemoteState | None:
-        """What reading has cost until now; None for what is on this machine."""
+        """The cost of reading so far; None for local files."""
 
     @request
     def requests(self) -> tuple[Request, ...]:
-        """The last requests that were made, the oldest first."""
+        """The latest S3 requests, oldest first."""
 
     @request
     def cached(self, layer: int) -> Spans:
-        """The bytes of a layer that are kept here, so that no request is needed to read them."""
+        """The cached bytes of a layer, which can be read without a request."""
 
     @job(only_shows=True)
     def decode(self, progress: Progress) -> None:
-        """Decode everything. Cancelling leaves what is there and is no exception."""
+        """Decode everything. Cancelling keeps what was decoded and raises nothing."""
 
     @job
-    def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
-        """Show the archive as it is now, not checked, with ``edit`` over it where there is one."""
+    def reload(self, progress: Progress, edit: Edit | None = None) -> None:
+        """Read the archive again, without checking it, and show it with ``edit`` if given."""
 
     # ---- bytes and fields --------------------------------------------------------------------------------------
 
@@ -121,15 +190,15 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
     @request(network=True)
     def explain(self, layer: int, offset: int) -> Explanation:
-        """What a byte is."""
+        """The fields that own a byte, and the findings on it."""
 
     @request(network=True)
     def field_rows(self, layer: int, path: tuple[int, ...], first: int, count: int) -> Page[FieldRow]:
-        """The children of the field at ``path``, the outermost fields for ``()``."""
+        """The children of the field at ``path``; the outermost fields for ``()``."""
 
     @request(network=True)
     def field(self, layer: int, path: tuple[int, ...]) -> FieldRow | None:
-        """The field at ``path``; None where there is none."""
+        """The field at ``path``, None without one."""
 
     @job(only_shows=True)
     def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
@@ -137,7 +206,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
     @job(only_shows=True)
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
-        """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
+        """The set of verdicts (see ``Judged``) in each stretch of ``overview``."""
 
     # ---- members -----------------------------------------------------------------------------------------------
 
@@ -147,31 +216,31 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
     @request(network=True)
     def member_rows(self, first: int, count: int) -> Page[MemberRow]:
-        """Members in the present arrangement."""
+        """Members in the current order."""
 
     @request(network=True)
     def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
-        """What lies in a folder of the tree of paths; 0 is its root. Empty until planted."""
+        """The rows of a folder in the tree of paths; 0 is the root. Empty before ``build_tree``."""
 
     @request(network=True)
     def chosen(self, chosen: Chosen) -> array[int]:
-        """The numbers of the members that are chosen."""
+        """The numbers of the selected members."""
 
     @request(network=True)
     def place(self, index: int) -> MemberPlace:
-        """Where a member is."""
+        """The location of a member."""
 
     @job(only_shows=True)
     def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
-        """These members, with what their headers say."""
+        """These members, after reading their headers."""
 
     @job(only_shows=True)
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
-        """Show the members whose visible path holds a text, sorted; the count of what is shown."""
+        """Show the members whose visible path contains a text, sorted; returns their number."""
 
     @job(only_shows=True)
-    def plant(self, progress: Progress) -> None:
-        """Build the tree of paths of what is shown."""
+    def build_tree(self, progress: Progress) -> None:
+        """Build the tree of paths of the members shown."""
 
     @job(only_shows=True)
     def content(self, progress: Progress, index: int) -> ContentInfo:
@@ -181,37 +250,37 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
     @request(network=True)
     def findings(self, first: int, count: int, severities: Collection[Severity]) -> Page[FindingRow]:
-        """Findings of these severities in the order in which they were made."""
+        """Findings of these severities, oldest first."""
 
     @request(network=True)
     def damage(self, layer: int, most: int) -> Spans:
-        """The bytes of a layer that are wrong: those of its archive's first ``most`` errors and warnings."""
+        """The damaged bytes of a layer: those of the first ``most`` errors and warnings."""
 
     @request(network=True)
     def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
-        """The checksums that are recorded, and what comparing has found."""
+        """The recorded checksums and their verdicts."""
 
     @job
     def check(self, progress: Progress) -> CheckResult:
-        """Decode what is not decoded yet, and check everything, again if need be."""
+        """Decode the rest, and check everything, even if it was checked before."""
 
     @job(writes_files=True)
     def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
-        """Write a report of what is known to a file."""
+        """Write a report to a file."""
 
     @job(writes_files=True)
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
-        """Write digests of all members beside the archive."""
+        """Write the digests of all members to a manifest beside the archive."""
 
-    # ---- from one place to another -----------------------------------------------------------------------------
+    # ---- navigation --------------------------------------------------------------------------------------------
 
     @request(network=True)
     def goto(self, expression: str, layer: int, caret: int) -> Target:
-        """Where an expression leads, from a caret in a layer."""
+        """The target of an expression, relative to a caret in a layer."""
 
     @job(only_shows=True)
     def find_datapoint(self, progress: Progress, expression: str) -> Target:
-        """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been."""
+        """The location of a datapoint (see ``datapoint_key``); its range is read first if necessary."""
 
     @job(only_shows=True)
     def search(
@@ -221,39 +290,39 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
     @request(network=True)
     def references(self, layer: int, offset: int, path: tuple[int, ...] | None = None) -> tuple[Reference, ...]:
-        """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first."""
+        """What the byte at ``offset`` of a layer, or the field at ``path``, refers to; the most specific first."""
 
     @request(network=True)
     def arrows(self, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
-        """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes."""
+        """The references from or to bytes ``[start, stop)`` of a layer, in the order of these bytes."""
 
     @job(only_shows=True)
-    def unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
-        """The nearest bytes beyond ``offset`` that nothing explains, None where there are none."""
+    def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
+        """The nearest unexplained bytes after ``offset``, or before it; None without any."""
 
     @job(only_shows=True)
-    def alike(
+    def next_similar(
         self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
     ) -> Target | None:
-        """The nearest field beyond ``offset`` of a kind, of plain values also of the name."""
+        """The nearest field of a kind after ``offset``, or before it; for plain values also of the name."""
 
     # ---- the ranges of a collection ----------------------------------------------------------------------------
 
     @request(network=True)
     def datasets(self) -> tuple[DatasetRow, ...]:
-        """All datasets, in the order of their ranges; those that have only orphans last."""
+        """All datasets in the order of their ranges; those with orphans only come last."""
 
     @request(network=True)
     def ranges(self, first: int, count: int) -> Page[RangeRow]:
-        """Up to ``count`` ranges from number ``first`` on, sorted by dataset and key."""
+        """Ranges ``[first, first + count)``, sorted by dataset and key."""
 
     @request(network=True)
     def range_states(self, first: int, count: int) -> bytes:
-        """The states of ``count`` ranges from number ``first`` on, as positions in RANGE_STATES."""
+        """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
 
     @request(network=True)
     def range_place(self, at: int) -> RangePlace:
-        """Where range ``at`` is."""
+        """The location of range ``at``."""
 
     # ---- extraction --------------------------------------------------------------------------------------------
 
@@ -279,75 +348,75 @@ class ArchiveRequests(ProfileRequests, Protocol):
         keep_damaged: bool = False,
         remove_unfinished: bool = False,
     ) -> ExtractionResult:
-        """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``)."""
+        """Extract members, all for None, into a folder (see ``ExtractionOptions``)."""
 
     @job(writes_files=True)
-    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
-        """Extract what is chosen into a private folder; nothing if that is more than ``most`` bytes."""
+    def export_members(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
+        """Extract the selection into a private folder; nothing if it has more than ``most`` bytes."""
 
     @job(writes_files=True)
-    def lend_one(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
+    def export_member(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
         """Extract a member for another program to open."""
 
     # ---- changes -----------------------------------------------------------------------------------------------
 
     @job(only_shows=True)
     def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
-        """Show the archive as ``edit`` would leave it; as it is on disk for None."""
+        """Show the archive with ``edit`` applied, or as it is on disk for None."""
 
     @job
     def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
-        """The edit with all checksums that depend on what it changes."""
+        """The edit extended by all checksums that it makes wrong."""
 
     @request(network=True)
     def header(self, draft: HeaderDraft | None) -> HeaderView:
-        """The TACO header as it is shown, or as a draft would make it."""
+        """The TACO header that is shown, or a draft of it."""
 
     @request(network=True)
     def header_edit(self, draft: HeaderDraft) -> Edit:
-        """The edit of what is shown that makes the header what the draft says."""
+        """The edit that writes the draft into the header."""
 
     @request(network=True)
-    def header_target(self, member: int) -> Entry:
+    def header_target(self, member: int) -> TacoEntry:
         """Offset and length of a member's data."""
 
     @request
-    def sending(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
-        """What writing an edit would send to S3; nothing where the archive is on disk."""
+    def upload_preview(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
+        """What writing an edit would send to S3, in lines; none if the archive is local."""
 
     @job(changes_archive=True)
     def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
-        """Write an edit into the file, and read it again; all of an object for ``whole``."""
+        """Write an edit into the file and read it again; ``whole`` sends the whole object."""
 
     @job(changes_archive=True)
     def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> WriteResult:
-        """Add files to an RCA archive in place, and read it again; see ``Draft`` for the options."""
+        """Append files to an RCA archive and read it again; see ``Draft`` for the options."""
 
     @job(writes_files=True)
     def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
-        """Write the archive as ``edit`` would leave it to another file, or object, which ``s3`` says how to reach."""
+        """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that."""
 
     @job(writes_files=True)
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
-        """Write an edit to a file of its own."""
+        """Write an edit to a patch file."""
 
     @job
     def import_patch(self, progress: Progress, path: str) -> Edit:
-        """The edit that a patch file holds, if it is one of this file."""
+        """The edit in a patch file that matches this archive."""
 
     # ---- repairs -----------------------------------------------------------------------------------------------
 
     @request
     def interrupted(self) -> Interrupted | None:
-        """What an interrupted change has left of the archive, None where there was none."""
+        """The interrupted change of this archive, None without one."""
 
     @job(changes_archive=True)
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
-        """Finish an interrupted change, roll it back or forget it, and read the file again."""
+        """Finish, roll back or forget an interrupted change, and read the file again."""
 
     @job(changes_archive=True)
     def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:
-        """Put back what the last change of the file has taken away, from the store of old bytes, and read it again."""
+        """Undo the last change of the file from the store of old bytes, and read it again."""
 
     @job
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
@@ -363,7 +432,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
         over: bool = True,
         s3: Connection = DEFAULT,
     ) -> WriteResult | OnlyWhole:
-        """Repair it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there."""
+        """Repair in place, or to the file or object ``copy``; ``over`` replaces an existing one."""
 
     @job(writes_files=True)
     def salvage(
@@ -374,31 +443,31 @@ class ArchiveRequests(ProfileRequests, Protocol):
         over: bool = True,
         s3: Connection = DEFAULT,
     ) -> WriteResult:
-        """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
+        """Write the undamaged members to a new archive ``copy``; see ``make_repairs``."""
 
 
 class CreateRequests(ProfileRequests, Protocol):
-    """What the worker answers that makes archives: CreateSession."""
+    """Requests to the worker that creates archives; CreateSession answers them."""
 
     @job(only_shows=True)
     def look(self, progress: Progress, draft: Draft) -> Contents:
-        """What an archive would hold, and whatever is wrong with that."""
+        """What an archive would hold, and why it cannot be created."""
 
     @job(only_shows=True)
     def unfinished(self, progress: Progress, draft: Draft) -> str:
-        """What runs that were killed have left where the archive is to be; empty where that is nothing."""
+        """Leftovers of killed runs at the target, in a sentence; empty without any."""
 
     @job(writes_files=True)
     def create(self, progress: Progress, draft: Draft) -> CreateResult:
-        """Make the archive. Where it fails, nothing is made."""
+        """Create the archive, or nothing if that fails."""
 
     @job(only_shows=True)
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
-        """The places that a catalogue knows of a name, or of those that begin so."""
+        """The locations in a catalogue of members called ``name``; a final ``*`` matches any rest."""
 
 
 class BrowseRequests(ProfileRequests, Protocol):
-    """What the worker of a bucket browser answers: Browser."""
+    """Requests to the worker of a bucket browser; Browser answers them."""
 
     @job(only_shows=True)
     def buckets(self, progress: Progress, connection: Connection) -> RemotePage:
@@ -406,42 +475,42 @@ class BrowseRequests(ProfileRequests, Protocol):
 
     @job(only_shows=True)
     def page(self, progress: Progress, connection: Connection, location: str, after: str) -> RemotePage:
-        """The page of a prefix that ``after`` leads to, the first one where that is empty."""
+        """The page of a prefix with the token ``after``; the first one if that is empty."""
 
     @job(writes_files=True)
     def download(
         self, progress: Progress, connection: Connection, locations: tuple[str, ...], folder: str
     ) -> Downloaded:
-        """Write objects, and all beneath prefixes, into a folder; each is there when all of it has come."""
+        """Download objects and everything under prefixes into a folder; each file appears when it is complete."""
 
 
 class AuditRequests(Protocol):
-    """What the worker of an audit answers: Auditor."""
+    """Requests to the worker of an audit; Auditor answers them."""
 
     @request
     def page(self, query: Query, first: int, count: int) -> Page[Result]:
-        """Up to ``count`` results from number ``first`` on; none before an audit has begun."""
+        """Results ``[first, first + count)``; none before an audit has started."""
 
     @request
-    def standing(self) -> Standing:
-        """How far it is."""
+    def status(self) -> AuditStatus:
+        """How far the audit is."""
 
     @job(writes_files=True)
-    def audit(self, progress: Progress, wanted: AuditRequest) -> Standing:
-        """Do what is not done yet. What was finished until then is kept."""
+    def audit(self, progress: Progress, request: AuditRequest) -> AuditStatus:
+        """Audit what is not done yet. Finished results are kept if it fails."""
 
     @job(writes_files=True)
     def export(self, progress: Progress, path: str, kind: ExportKind) -> str:
-        """Write the results to a file, in the place of what is there, and say so."""
+        """Write the results to a file, replacing an existing one."""
 
 
 class CheckRequests(Protocol):
-    """What a worker answers that checks one location after another: Checker."""
+    """Requests to a worker that checks single locations; Checker answers them."""
 
     @job(only_shows=True)
     def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckTarget]:
-        """What is to be checked."""
+        """The locations to check."""
 
     @job(only_shows=True)
-    def check(self, progress: Progress, wanted: CheckTarget) -> Outcome:
+    def check(self, progress: Progress, location: CheckTarget) -> Outcome:
         """Check one location."""

@@ -1,6 +1,6 @@
-"""What a face is shown of an archive: plain values that cross the border between processes.
+"""What a front end shows of an archive: plain values that processes exchange.
 
-Names in them are already visible text (see ``core.names.visible``); offsets and sizes are in bytes.
+Names are already visible text (see ``core.names.visible``); offsets and sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Page(Generic[Row]):
 
 
 class Stage(StrEnum):
-    """How far opening has come."""
+    """How far opening an archive is."""
 
     OPENING = "opening"
     DECODING = "decoding"
@@ -40,11 +40,11 @@ class Stage(StrEnum):
 class Status:
     """The state of an open location.
 
-    ``sentence`` says in words what was opened or why it could not be; ``generation`` grows when fields, layers or
-    members have changed, so that what was fetched before is stale; ``counts`` are findings by severity. ``state`` is
-    what the archive is as far as is known, None while nothing wrong was seen and not all was read; ``checked`` says
-    that a check has come to its end, ``judgement`` says both in words; ``judged`` is how many members a check, over or
-    not, has come to a verdict on. ``stamp`` tells this state of a single file from others, as far as that can be known.
+    ``sentence`` says what was opened, or why it could not be. ``generation`` grows when fields, layers or members
+    change: what was fetched before is stale. ``counts`` are findings by severity. ``state`` is the known state of the
+    archive, None while no error was found and not everything was read; ``checked``: a check has finished;
+    ``judgement`` is a sentence on both. ``judged`` counts the members with a verdict, also during a check. ``stamp``
+    distinguishes this state of a single file from others; empty if that is unknown.
     """
 
     stage: Stage
@@ -64,7 +64,7 @@ class Status:
 
     @property
     def given_up(self) -> Status:
-        """The same where whoever was reading it has gone."""
+        """The same status once the worker has ended."""
         if self.stage is Stage.OPENING:
             return replace(self, stage=Stage.FAILED, sentence="Nothing of it was read.")
         if self.stage is Stage.DECODING:
@@ -74,7 +74,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """How far a job has come; ``total`` 0 where it is not known."""
+    """The progress of a job; ``total`` is 0 if unknown."""
 
     label: str
     done: int
@@ -85,11 +85,11 @@ class JobState:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a check found; ``sentence`` sums up.
+    """The result of a check; ``sentence`` is the summary.
 
-    ``state`` is None where it was cancelled and nothing wrong was seen until then. ``counts`` are findings by
-    severity, ``verdicts`` members by verdict; ``members`` is how many were judged, ``size`` how many stored bytes
-    those have that were compared with something.
+    ``state`` is None if it was cancelled and no error was found so far. ``counts`` are findings by severity,
+    ``verdicts`` members by verdict; ``members`` have a verdict, ``size`` is the stored size in bytes of those compared
+    with a checksum.
     """
 
     state: State | None
@@ -103,7 +103,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class ManifestResult:
-    """What writing a digest manifest came to, in words; not ``written`` where one was there already."""
+    """The result of writing a digest manifest; not ``written`` if one exists already."""
 
     name: str
     written: bool
@@ -111,7 +111,7 @@ class ManifestResult:
 
 
 class Judged(IntFlag):
-    """What checking has said of the stored bytes of members in a stretch of a layer: a set."""
+    """The set of verdicts on members in one stretch of a layer."""
 
     VERIFIED = 1
     DAMAGED = 2
@@ -119,7 +119,7 @@ class Judged(IntFlag):
 
 
 class LayerKind(StrEnum):
-    """What a layer's bytes are."""
+    """The kind of bytes in a layer."""
 
     FILE = "file"
     INNER = "inner stream"
@@ -142,7 +142,7 @@ class ContentInfo:
     """A member's decoded content, ready to be read as a layer.
 
     ``encoding`` is the detected text encoding or None for binary; ``image`` the image format (``png``) or None;
-    ``sentence`` says what is missing, empty where all of it is there.
+    ``sentence`` says what is missing, empty if the content is complete.
     """
 
     layer: LayerInfo
@@ -153,9 +153,9 @@ class ContentInfo:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """One field. ``path`` are the positions in the tree from the root; ``wrong`` the worst finding that meets it.
+    """One field. ``path`` are the positions in the tree from the root; ``wrong`` is the worst finding on its bytes.
 
-    ``children`` is how many there are, at least 1 where that takes reading and there are any.
+    ``children`` is their number; if counting would require reading, 1 stands for any.
     """
 
     path: tuple[int, ...]
@@ -173,7 +173,7 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a byte is: the fields that own it, outermost first, and what was found wrong with it."""
+    """One byte: the fields that own it, outermost first, and the findings on it."""
 
     layer: int
     offset: int
@@ -184,9 +184,9 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """One member. ``name`` is its whole path; ``offset`` where its stored bytes begin in the file.
+    """One member. ``name`` is its full path; ``offset`` is where its stored bytes start in the file.
 
-    ``read``: its own header has been. Else only the beginning of its name is known, and about how large it is.
+    ``read``: its own header was read. Otherwise only the start of its name and its approximate size are known.
     """
 
     index: int
@@ -214,10 +214,9 @@ class TreeRow:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Members that a user has chosen: by number, in stretches ``(first, count)`` of the flat table, or in folders.
+    """Selected members: by number, as rows ``(first, count)`` of the flat table, or in folders.
 
-    ``nodes`` are folders of the tree, with all that is beneath them; ``stretches`` are rows ``(node, first, count)``
-    of one.
+    ``nodes`` are folders of the tree with everything in them; ``stretches`` are rows ``(node, first, count)`` of one.
     """
 
     members: tuple[int, ...] = ()
@@ -231,9 +230,9 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class MemberPlace:
-    """Where a member is: its layer and spans there, its row in the flat table and its rows in the tree.
+    """The location of a member: its layer and spans there, its row in the flat table and its rows in the tree.
 
-    ``flat`` is None and ``tree`` empty where the filter hides it or the tree is not built yet.
+    ``flat`` is None and ``tree`` empty if the filter hides it or the tree is not built yet.
     """
 
     layer: int
@@ -244,7 +243,7 @@ class MemberPlace:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """One finding, with the layer its spans are in; ``repair`` is the code of what fixes it, if anything does."""
+    """One finding and the layer of its spans; ``repair`` is the code of the repair that fixes it, if any."""
 
     severity: Severity
     code: str
@@ -258,7 +257,7 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True)
 class ChecksumRow:
-    """One checksum that the archive records: see ``core.verdict.Checksum``. The spans are in ``layer``."""
+    """One recorded checksum (see ``core.verdict.Checksum``). The spans are in ``layer``."""
 
     name: str
     algorithm: str
@@ -275,7 +274,7 @@ class ChecksumRow:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an expression leads: bytes ``[start, stop)`` of a layer."""
+    """The target of an expression: bytes ``[start, stop)`` of a layer."""
 
     layer: int
     start: int
@@ -284,9 +283,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where a byte leads, in words, and the bytes ``covers`` of ``layer`` that it leads to.
+    """What a byte refers to, in words, and the target bytes ``covers`` in ``layer``.
 
-    Of a hash, ``place`` is where its value stands and ``omits`` what it leaves out between them.
+    For a hash, ``place`` is where its value is stored, and ``omits`` are bytes between those it covers.
     """
 
     words: str
@@ -299,9 +298,9 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A reference from the bytes ``source`` of a layer to the bytes ``target`` of it, and both in words.
+    """A reference from the bytes ``source`` of a layer to its bytes ``target``, and both in words.
 
-    ``source`` is None where what leads there stands beside the archive.
+    ``source`` is None if the reference is in a file beside the archive.
     """
 
     source: Span | None
@@ -312,10 +311,10 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class DiskChange:
-    """A file that is not what was opened: ``sentence`` says how.
+    """A change of the open file by another program, described by ``sentence``.
 
-    ``size`` is its size when it was opened and ``now`` its size now, in bytes, None where it has gone; ``written`` is
-    when it was written, in nanoseconds since 1970. ``grown``: it is the same file, which has become longer.
+    ``size`` is the size when it was opened and ``now`` the current one, in bytes, None if the file is gone;
+    ``written`` is its modification time in nanoseconds since 1970. ``grown``: the same file has become longer.
     """
 
     sentence: str
@@ -326,7 +325,7 @@ class DiskChange:
 
 
 class SortKey(StrEnum):
-    """What members can be sorted by; ARCHIVE is the order in which they stand."""
+    """What members can be sorted by; ARCHIVE is their order in the archive."""
 
     ARCHIVE = "archive"
     NAME = "name"

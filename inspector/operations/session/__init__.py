@@ -1,1 +1,1 @@
-"""One open location: its layers, members, fields, edits and jobs."""
+"""One open location: its snapshot, layers, members, navigation, checks and edits."""

@@ -1,4 +1,4 @@
-"""Checking what is open in a session: the check as a job, and what it has found so far."""
+"""Checking what is open in a session: the check, what it has found so far, and digest manifests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeVar
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import count, grouped, plural
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.check.checking import (
@@ -24,54 +24,55 @@ from inspector.operations.check.checking import (
     state_of,
     verdict_counts,
 )
+from inspector.operations.check.digest_check import manifest_path, write_manifest
 from inspector.operations.check.report import write_report
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import not_read
-from inspector.operations.protocol.report_kind import ReportKind
-from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, Page
+from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
+from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, ManifestResult, Page
 from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.members_view import LARGEST_PAGE
+from inspector.operations.session.members_view import MAX_ROWS
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 ALL = tuple(Severity)
 _NOT_CHECKED = VERDICTS.index(Verdict.NOT_CHECKED)
 
 
 class Checks:
-    """What is known of whether the archives of a location are right. ``running``: a check is going on."""
+    """The check of a location: its state, findings and checksums. ``running``: a check is in progress."""
 
-    def __init__(self, name: str, location: Location, shelf: ArchiveSet) -> None:
+    def __init__(self, name: str, location: Location, archive_set: ArchiveSet) -> None:
         self._name = name
         self._location = location
-        self._shelf = shelf
+        self._archive_set = archive_set
         self._report: CheckReport | None = None
         self._cancelled = ""
         self.running = False
 
-    # ---- what is known -----------------------------------------------------------------------------------------
+    # ---- results so far ----------------------------------------------------------------------------------------
 
     @property
     def checked(self) -> bool:
-        """Whether a check has come to its end."""
+        """Whether a check has finished."""
         return self._report is not None
 
     def counts(self) -> tuple[tuple[Severity, int], ...]:
-        """How many findings there are by severity, the worst first."""
+        """The number of findings by severity, worst first."""
         found = Counter(
             finding.severity for archive in tuple(self._location.archives) for finding in tuple(archive.findings)
         )
         return tuple((severity, found[severity]) for severity in Severity if found[severity])
 
     def state(self) -> State | None:
-        """What the decoded archives are; None where nothing wrong was seen and not all was read."""
+        """The state of the archives; None if no error was found and not everything was read."""
         if self._report is not None:
             return self._report.state
         seen = state_of(self._location.archives)
         return None if seen is State.SOUND else seen
 
     def sentence(self) -> str:
-        """What is known, in words."""
+        """The state as a sentence."""
         if self._report is not None:
             return self._report.sentence
         if self.running:
@@ -98,7 +99,7 @@ class Checks:
     # ---- checking ----------------------------------------------------------------------------------------------
 
     def run(self, progress: Progress) -> CheckResult:
-        """Check everything; what was found before is forgotten. Cancelling leaves what was judged until then."""
+        """Check everything and discard earlier findings. Cancelling keeps the verdicts so far."""
         self._report = None
         self._cancelled = ""
         self.running = True
@@ -113,7 +114,7 @@ class Checks:
         return self._result()
 
     def judged(self) -> int:
-        """How many members there is a verdict on."""
+        """The number of members with a verdict."""
         archives = tuple(self._location.archives)
         return sum(len(archive.verdicts) - archive.verdicts.count(_NOT_CHECKED) for archive in archives)
 
@@ -123,8 +124,8 @@ class Checks:
         text = "The check was cancelled: the findings so far say {state}; {judged} of {members} were checked."
         if state is None:
             text = "The check was cancelled: nothing wrong was found in {judged} of {members}; the rest is not checked."
-        said = "" if state is None else state.value
-        return text.format(state=said, judged=grouped(judged), members=count(verdicts.total(), "member"))
+        value = "" if state is None else state.value
+        return text.format(state=value, judged=grouped(judged), members=count(verdicts.total(), "member"))
 
     def _verdicts(self) -> Counter[Verdict]:
         return sum(map(verdict_counts, self._location.archives), Counter[Verdict]())
@@ -144,11 +145,11 @@ class Checks:
         )
 
     def export(self, path: Path, kind: ReportKind) -> None:
-        """Write what is known to a file; raises OperationError where that is one that is open here, and SourceError."""
+        """Write a report to a file; raises OperationError if that is an open archive, and SourceError."""
         for archive in self._location.archives:
             own = Path(archive.source.name)
             if path.exists() and own.exists() and path.samefile(own):
-                raise OperationError(f"{visible(path.name)} is the archive itself: choose another name for the report.")
+                raise OperationError(f"{visible(path.name)} is the archive itself. Choose another name for the report.")
         report = self._report or replace(
             report_of(self._name, self._location, ""), state=self.state(), sentence=self.sentence()
         )
@@ -157,7 +158,7 @@ class Checks:
     # ---- rows --------------------------------------------------------------------------------------------------
 
     def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
-        """Findings of these severities in the order in which they were made."""
+        """Findings of these severities, oldest first."""
         whole = len(set(severities)) == len(ALL)
 
         def chosen(archive: Archive) -> Sequence[Finding]:
@@ -173,7 +174,7 @@ class Checks:
         )
 
     def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
-        """Checksums that the archives record, in their order; raises SourceError where they cannot be read."""
+        """The recorded checksums in order; raises SourceError if they cannot be read."""
         total, first, rows = self._page(first, count, lambda archive: archive.checksums)
         return Page(total, first, tuple(self._checksum(at, checksum) for at, checksum in rows))
 
@@ -193,28 +194,53 @@ class Checks:
         )
 
     def _member(self, at: int, local: int | None) -> tuple[int | None, str]:
-        """The number of an archive's member among all, and its whole path as visible text."""
+        """The number of an archive's member among all members, and its full path as visible text."""
         if local is None:
             return None, ""
-        member = self._shelf.number(at, local)
-        return member, visible(self._shelf.path(member))
+        member = self._archive_set.number(at, local)
+        return member, visible(self._archive_set.path(member))
 
     def _page(
-        self, first: int, count: int, things: Callable[[Archive], Sequence[Thing]]
-    ) -> tuple[int, int, Iterator[tuple[int, Thing]]]:
-        """Of all archives' things the page of at most ``count`` from ``first`` on, each with its archive's number."""
-        parts = [things(archive) for archive in tuple(self._location.archives)]
+        self, first: int, count: int, items: Callable[[Archive], Sequence[Item]]
+    ) -> tuple[int, int, Iterator[tuple[int, Item]]]:
+        """A page of the items of all archives, each with its archive's number: total, first and items."""
+        parts = [items(archive) for archive in tuple(self._location.archives)]
         sizes = [len(part) for part in parts]
         total = sum(sizes)
         first = max(0, min(first, total))
-        return total, first, _through(parts, sizes, first, max(0, min(count, LARGEST_PAGE)))
+        return total, first, _through(parts, sizes, first, max(0, min(count, MAX_ROWS)))
 
 
 def _through(
-    parts: Sequence[Sequence[Thing]], sizes: Sequence[int], first: int, count: int
-) -> Iterator[tuple[int, Thing]]:
+    parts: Sequence[Sequence[Item]], sizes: Sequence[int], first: int, count: int
+) -> Iterator[tuple[int, Item]]:
     for at, (part, size) in enumerate(zip(parts, sizes, strict=True)):
-        for thing in part[min(first, size) : min(first + count, size)]:
+        for item in part[min(first, size) : min(first + count, size)]:
             count -= 1
-            yield at, thing
+            yield at, item
         first = max(0, first - size)
+
+
+def write_manifest_beside(location: Location, algorithm: str, progress: Progress, *, replace: bool) -> ManifestResult:
+    """Write the digests of all members to a manifest beside a decoded archive.
+
+    An existing manifest stays unless ``replace``. Raises OperationError, SourceError and Cancelled.
+    """
+    if location.collection is not None:
+        raise OperationError("A folder of ranges has no manifest. Open one of its archives to write one.")
+    chosen = next((known for known in ALGORITHMS if known.name == algorithm), None)
+    if chosen is None:
+        raise OperationError(f"There is no algorithm called {visible(algorithm)}.")
+    archive = location.archives[0]
+    path = manifest_path(archive, chosen)
+    name = visible(path.name)
+    if path.exists() and not replace:
+        return ManifestResult(name, False, f"{name} exists already, so nothing was written.")
+    written = write_manifest(archive, chosen, path, progress, replace=replace)
+    sentence = plural(
+        "{number} digest written to {name}, beside the archive. A check compares them from now on.",
+        "{number} digests written to {name}, beside the archive. A check compares them from now on.",
+        written,
+        name=name,
+    )
+    return ManifestResult(name, True, sentence)

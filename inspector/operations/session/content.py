@@ -1,4 +1,4 @@
-"""A member's decoded content as a source of its own, and what kind of content it is."""
+"""A member's decoded content as a source, and its detected text encoding or image format."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from inspector.operations.open.listing import content as pieces_of
 from inspector.operations.open.opening import Opened
 from inspector.sources.local.file import TemporarySource
 
-SAMPLE = 64 * 1024
-"""Bytes that the encoding is told from."""
-LARGEST_IMAGE = 64 << 20
-"""Bytes of the largest image that is shown as one."""
+SAMPLE_BYTES = 64 * 1024
+"""The bytes that encoding detection reads."""
+MAX_IMAGE_BYTES = 64 << 20
+"""The size of the largest file that is shown as an image."""
 
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -38,10 +38,10 @@ _IMAGES = (
 
 
 def decoded_content(archive: Opened, index: int, progress: Progress, largest: int = 0) -> tuple[Source, str]:
-    """The content of a member and a sentence about what is missing of it, empty where nothing is.
+    """The content of a member, and a sentence on what is missing, empty if it is complete.
 
-    At most ``largest`` bytes are decoded, 0 for what the user has set. A stored member is a view of the file and copied
-    nowhere. Raises SourceError and Cancelled.
+    At most ``largest`` bytes are decoded, 0 for the user's limit. A stored member is a view of the file, not a copy.
+    Raises SourceError and Cancelled.
     """
     member = archive.members[index]
     name = visible(member.path)
@@ -71,8 +71,8 @@ def _is_whole(archive: Opened, member: Member) -> bool:
 
 
 def encoding_of(sample: bytes, whole: bool) -> str | None:
-    """The encoding of text, or None for what is binary; ``whole`` says that nothing follows the sample."""
-    for mark, name in _MARKS:
+    """The encoding of a text, None for binary content; ``whole``: the sample is the complete content."""
+    for mark, name in _BYTE_ORDER_MARKS:
         if sample.startswith(mark):
             return name
     if sample.translate(None, _CONTROLS) != sample:
@@ -87,15 +87,15 @@ def encoding_of(sample: bytes, whole: bool) -> str | None:
 
 
 def _guessed(sample: bytes) -> str | None:
-    from charset_normalizer import from_bytes  # here because it takes long to import and is seldom needed
+    from charset_normalizer import from_bytes  # slow to import and rarely needed
 
     best = from_bytes(sample).best()
     return None if best is None else best.encoding
 
 
 def image_of(start: bytes, size: int) -> str | None:
-    """The format of an image, told from its first bytes; None for anything else and for images too large to show."""
-    if size > LARGEST_IMAGE:
+    """The image format according to the first bytes; None for other content and for images too large to show."""
+    if size > MAX_IMAGE_BYTES:
         return None
     if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
         return "webp"

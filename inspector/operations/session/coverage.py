@@ -1,10 +1,9 @@
-"""A collection as it covers the keys of its datasets: which range has which keys, and what is known of each."""
+"""How the ranges of a collection cover the keys of its datasets, and the state of each range."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from inspector.core.collection import Collection, Orphan
 from inspector.core.verdict import State, Verdict
@@ -21,15 +20,13 @@ from inspector.operations.protocol.coverage_views import (
     RangeState,
 )
 from inspector.operations.protocol.views import Page
+from inspector.operations.session.snapshot import Snapshot
 
-if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.snapshot import Snapshot
-
-LARGEST_PAGE = 10_000
-"""The most ranges given at once."""
+MAX_RANGE_ROWS = 10_000
+"""The largest number of ranges in a page."""
 
 
-_OF_STATE = {
+_RANGE_STATES = {
     State.WARNING: RangeState.WARNING,
     State.TORN: RangeState.TORN,
     State.DAMAGED: RangeState.DAMAGED,
@@ -37,22 +34,22 @@ _OF_STATE = {
 }
 
 
-class Covering:
-    """What a session answers about the ranges of its location; there are none where it is no collection."""
+class Coverage:
+    """The part of a session about the ranges of a collection; other locations have none."""
 
     _now: Snapshot
 
     def datasets(self) -> tuple[DatasetRow, ...]:
-        """All datasets, in the order of their ranges; those that have only orphans last."""
+        """All datasets in the order of their ranges; those with orphans only come last."""
         collection = self._now.location.collection
         return () if collection is None else _datasets(collection)
 
     def ranges(self, first: int, count: int) -> Page[RangeRow]:
-        """Up to ``count`` ranges from number ``first`` on, sorted by dataset and key."""
+        """Ranges ``[first, first + count)``, sorted by dataset and key."""
         collection = self._now.location.collection
         every = () if collection is None else collection.ranges
         first = max(0, min(first, len(every)))
-        rows = every[first : first + max(0, min(count, LARGEST_PAGE))]
+        rows = every[first : first + max(0, min(count, MAX_RANGE_ROWS))]
         return Page(
             len(every),
             first,
@@ -60,7 +57,7 @@ class Covering:
         )
 
     def range_states(self, first: int, count: int) -> bytes:
-        """The states of ``count`` ranges from number ``first`` on, as positions in RANGE_STATES."""
+        """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
         now = self._now
         archives = now.archives
         stop = min(first + count, now.location.total)
@@ -68,7 +65,7 @@ class Covering:
         return bytes(codes) + bytes(max(0, stop - first - len(codes)))
 
     def range_place(self, at: int) -> RangePlace:
-        """Where range ``at`` is; raises OperationError where it is not read yet."""
+        """The location of range ``at``; raises OperationError if it was not read yet."""
         archives = self._now.archives
         if not 0 <= at < len(archives):
             raise OperationError("This range has not been read yet. Try again in a moment.")
@@ -80,10 +77,10 @@ def _state(archive: Opened) -> RangeState:
     if not archive.complete:
         return RangeState.NOT_READ
     state = own_state(archive)
-    if archive.checking and _OF_STATE.get(state) not in FAILED:
+    if archive.checking and _RANGE_STATES.get(state) not in FAILED:
         return RangeState.CHECKING
     if state is not State.SOUND:
-        return _OF_STATE[state]
+        return _RANGE_STATES[state]
     if not archive.checked:
         return RangeState.NOT_CHECKED
     return RangeState.VERIFIED if set(verdict_counts(archive)) <= {Verdict.VERIFIED} else RangeState.SOUND
@@ -111,7 +108,7 @@ def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
 
 
 def _stretch(names: Sequence[str], name: str) -> tuple[int, int]:
-    """Where the ranges of a dataset begin and stop: they are sorted by its name."""
+    """The numbers ``[start, stop)`` of a dataset's ranges, which are sorted by its name."""
     start = bisect_left(names, name)
     stop = bisect_left(names, name + "\0")
     return start, stop

@@ -10,21 +10,31 @@ everything else from 0.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from inspector.core.collection import Collection, Range
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.formats.datas3t.datapoints import member_with
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.views import Target
+from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
+from inspector.operations.open.opening import Opened, learn
+from inspector.operations.protocol.coverage_views import datapoint_key
+from inspector.operations.protocol.views import LayerKind, MemberPlace, Stage, Target
+from inspector.operations.session.archive_set import ArchiveSet
+from inspector.operations.session.layers import Layers
+from inspector.operations.session.snapshot import Snapshot
 
-LOOKED_AT = 20_000
+MAX_FIELDS = 20_000
 """Fields that are looked at for a name."""
-SCANNED = 1_000
+MAX_SIBLINGS = 1_000
 """Fields of the same parent that are looked at one by one."""
-SUGGESTED = 8
+MAX_SUGGESTIONS = 8
 """Words that are named where one leads nowhere."""
 
 _TOKEN = re.compile(
@@ -32,7 +42,7 @@ _TOKEN = re.compile(
     r"|(?P<number>0[xX][0-9a-fA-F]{1,32}|[0-9][0-9,]{0,63})(?![\w,])"
     r"|(?P<name>[^\W\d][^+\-\[\]]*)(?:\[\s*(?P<at>[0-9]{1,18})\s*\])?)\s*"
 )
-_SHORT = {
+_SHORT_NAMES = {
     "eocd": (Kind.END_OF_DIRECTORY,),
     "cd": (Kind.CENTRAL_DIRECTORY,),
     "chunk": (Kind.CHUNK_HEADER,),
@@ -44,7 +54,7 @@ _SHORT = {
     "data": (Kind.DATA,),
 }
 """Words people use for kinds of fields."""
-_FROM_ONE = ("chunk", "chunk header", "segment")
+_COUNTED_FROM_ONE = ("chunk", "chunk header", "segment")
 
 
 class ExpressionError(OperationError):
@@ -56,7 +66,7 @@ class UnknownNameError(ExpressionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class ExpressionContext:
     """What an expression may speak of: the fields of a layer, members, and of all layers the size and what they are."""
 
     layer: int
@@ -67,30 +77,30 @@ class Places:
     named: Callable[[str], Target]
 
 
-def resolve(expression: str, places: Places, caret: int) -> Target:
+def resolve(expression: str, context: ExpressionContext, caret: int) -> Target:
     """Where the expression leads, ``start == stop`` for a mere position. Raises OperationError with a sentence."""
     text = expression.strip()
     if not text:
         raise ExpressionError("Type an offset, the name of a field, or an expression such as end-4.")
     if text.lower().startswith("member:"):
-        return places.named(text[len("member:") :].strip())
+        return context.named(text[len("member:") :].strip())
     try:
-        found = _evaluate(text, places, caret)
+        found = _evaluate(text, context, caret)
     except UnknownNameError:
         # A name may hold a sign itself: crc-32.
-        field = _find(places.fields, _folded(text), 0)
+        field = _find_field(context.fields, _normalized(text), 0)
         if field is None:
             raise
-        found = Target(places.layer, *field.spans[0])
-    size = places.size(found.layer)
+        found = Target(context.layer, *field.spans[0])
+    size = context.size(found.layer)
     if not 0 <= found.start <= size:
-        raise ExpressionError(f"Byte {found.start:,} is not there: {places.what(found.layer)} has {in_bytes(size)}.")
+        raise ExpressionError(f"Byte {found.start:,} is not there: {context.what(found.layer)} has {in_bytes(size)}.")
     return found
 
 
-def _evaluate(text: str, places: Places, caret: int) -> Target:
+def _evaluate(text: str, context: ExpressionContext, caret: int) -> Target:
     """A sum of terms; one that begins with a sign counts from the caret."""
-    found = Target(places.layer, caret, caret) if text[0] in "+-" else None
+    found = Target(context.layer, caret, caret) if text[0] in "+-" else None
     sign = 0 if found is not None else 1
     at = 0
     while at < len(text):
@@ -101,7 +111,7 @@ def _evaluate(text: str, places: Places, caret: int) -> Target:
         if match["sign"]:
             sign = 1 if match["sign"] == "+" else -1
         else:
-            found, sign = _sum(found, sign, _term(match, places)), 0
+            found, sign = _sum(found, sign, _term(match, context)), 0
         at = match.end()
     if sign or found is None:
         raise ExpressionError(f"Something is missing at the end of “{text}”.")
@@ -116,67 +126,226 @@ def _sum(known: Target | None, sign: int, term: Target) -> Target:
     return Target(known.layer, start, start)
 
 
-def _term(match: re.Match[str], places: Places) -> Target:
+def _term(match: re.Match[str], context: ExpressionContext) -> Target:
     if match["number"]:
         digits = match["number"].replace(",", "")
         number = int(digits, 16 if digits[:2].lower() == "0x" else 10)
-        return Target(places.layer, number, number)
-    name, at = _folded(match["name"]), None if match["at"] is None else int(match["at"])
+        return Target(context.layer, number, number)
+    name, at = _normalized(match["name"]), None if match["at"] is None else int(match["at"])
     if at is None and name in ("start", "end"):
-        end = places.size(places.layer) if name == "end" else 0
-        return Target(places.layer, end, end)
+        end = context.size(context.layer) if name == "end" else 0
+        return Target(context.layer, end, end)
     if name == "member" and at is not None:
-        return places.member(at)
-    field = _find(places.fields, name, (at or 0) - (at is not None and name in _FROM_ONE))
+        return context.member(at)
+    field = _find_field(context.fields, name, (at or 0) - (at is not None and name in _COUNTED_FROM_ONE))
     if field is None:
         which = match["name"].strip() + ("" if at is None else f"[{at}]")
-        known = ", ".join(_words(places.fields))
+        known = ", ".join(_suggestions(context.fields))
         more = f" There is: {known}." if known else ""
-        raise UnknownNameError(f"There is no “{visible(which)}” in {places.what(places.layer)}.{more}")
-    return Target(places.layer, *field.spans[0])
+        raise UnknownNameError(f"There is no “{visible(which)}” in {context.what(context.layer)}.{more}")
+    return Target(context.layer, *field.spans[0])
 
 
-def _folded(name: str) -> str:
+def _normalized(name: str) -> str:
     return " ".join(name.replace("_", " ").lower().split())
 
 
-def _find(fields: Sequence[Field], name: str, wanted: int) -> Field | None:
+def _find_field(fields: Sequence[Field], name: str, wanted: int) -> Field | None:
     """The field that is number ``wanted`` (from 0) of those with the name, level by level."""
     for siblings in _groups(fields) if wanted >= 0 else ():
-        like = [field for field in siblings[:SCANNED] if field.spans and _is_called(field, name)]
+        like = [field for field in siblings[:MAX_SIBLINGS] if field.spans and _is_called(field, name)]
         if wanted < len(like):
             return like[wanted]
         wanted -= len(like)
-        if like and wanted < len(siblings) - SCANNED:
+        if like and wanted < len(siblings) - MAX_SIBLINGS:
             # The rows of a table as long as this one are alike.
-            return siblings[SCANNED + wanted]
-        wanted -= max(0, len(siblings) - SCANNED) if like else 0
+            return siblings[MAX_SIBLINGS + wanted]
+        wanted -= max(0, len(siblings) - MAX_SIBLINGS) if like else 0
     return None
 
 
 def _is_called(field: Field, name: str) -> bool:
-    return name in (_folded(field.name), field.kind.value.lower()) or field.kind in _SHORT.get(name, ())
+    return name in (_normalized(field.name), field.kind.value.lower()) or field.kind in _SHORT_NAMES.get(name, ())
 
 
-def _words(fields: Sequence[Field]) -> list[str]:
+def _suggestions(fields: Sequence[Field]) -> list[str]:
     """Some of the words that lead to fields, those for the outer ones first."""
     words: dict[str, None] = {}
     for siblings in _groups(fields):
-        words |= dict.fromkeys(field.kind.value.lower() for field in siblings[:SUGGESTED] if field.spans)
-        if len(words) >= SUGGESTED:
+        words |= dict.fromkeys(field.kind.value.lower() for field in siblings[:MAX_SUGGESTIONS] if field.spans)
+        if len(words) >= MAX_SUGGESTIONS:
             break
-    return list(words)[:SUGGESTED]
+    return list(words)[:MAX_SUGGESTIONS]
 
 
 def _groups(fields: Sequence[Field]) -> Iterator[Sequence[Field]]:
     """Siblings, level by level."""
     level: list[Sequence[Field]] = [fields]
-    left = LOOKED_AT
+    left = MAX_FIELDS
     while level and left > 0:
         below: list[Sequence[Field]] = []
         for siblings in level:
             yield siblings
-            looked_at = siblings[: min(left, SCANNED)]
+            looked_at = siblings[: min(left, MAX_SIBLINGS)]
             left -= len(looked_at)
             below += [field.children for field in looked_at if field.children]
         level = below
+
+
+_DESCRIPTIONS = {LayerKind.FILE: "the file", LayerKind.INNER: "the inner stream", LayerKind.CONTENT: "this content"}
+
+
+class GotoTargets:
+    """Knows the archives, layers and members that are there; ``place`` says where a member is."""
+
+    def __init__(
+        self, archives: Sequence[Opened], archive_set: ArchiveSet, layers: Layers, place: Callable[[int], MemberPlace]
+    ) -> None:
+        self._archives = archives
+        self._archive_set = archive_set
+        self._layers = layers
+        self._place = place
+
+    def target(self, expression: str, layer: int, caret: int) -> Target:
+        """Where an expression (see ``goto``) leads, from a caret in a layer; raises OperationError for nonsense."""
+        try:
+            return self._resolved(expression, layer, caret)
+        except ExpressionError:
+            name = expression.strip()
+            if not name or not self._is_member(name):
+                raise
+            return self._member_named(name)
+
+    def _resolved(self, expression: str, layer: int, caret: int) -> Target:
+        try:
+            return resolve(expression, self._context(layer), caret)
+        except UnknownNameError:
+            whole = self._layers[layer].at
+            if whole == layer:
+                raise
+            return resolve(expression, self._context(whole), 0)
+
+    def _is_member(self, name: str) -> bool:
+        """Whether a member is called so, or several."""
+        try:
+            self._find_member(name)
+        except AmbiguousMemberError:
+            return True
+        except MemberNotFoundError:
+            return False
+        return True
+
+    def _context(self, layer: int) -> ExpressionContext:
+        here = self._layers[layer]
+        return ExpressionContext(layer, here.fields(), self._size, self._describe, self._member, self._member_named)
+
+    def _size(self, layer: int) -> int:
+        return self._layers[layer].source.size
+
+    def _describe(self, layer: int) -> str:
+        return _DESCRIPTIONS[self._layers[layer].info.kind]
+
+    def _member(self, index: int) -> Target:
+        place = self._place(index)
+        if not place.spans:
+            raise OperationError("The location of that member is unknown.")
+        return Target(place.layer, *place.spans[0])
+
+    def _member_named(self, name: str) -> Target:
+        """A member by the name that its archive gives it, or by the whole path that it is shown with."""
+        found, local = self._find_member(name)
+        at = next(at for at, archive in enumerate(self._archives) if archive is found)
+        return self._member(self._archive_set.number(at, local))
+
+    def _find_member(self, name: str) -> tuple[Opened, int]:
+        wanted = list(self._archives)
+        for at, archive in enumerate(self._archives):
+            folder = visible(self._archive_set.folder(at))
+            if folder and name.startswith(folder):
+                wanted, name = [archive], name.removeprefix(folder)
+                break
+        return find_member(wanted, name)
+
+
+class Datapoints:
+    """What a session answers about single datapoints of its location."""
+
+    _now: Snapshot
+    _stage: Stage
+    _generation: int
+
+    def find_datapoint(self, progress: Progress, expression: str) -> Target:
+        """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
+
+        Raises OperationError where there is none, or several, and Cancelled.
+        """
+        wanted = datapoint_key(expression)
+        if wanted is None:
+            raise OperationError("Type a key, such as key 12345.")
+        collection = self._now.location.collection
+        if collection is None:
+            return self._in_archive(0, wanted[1], progress)
+        numbers = _ranges_with(collection, *wanted)
+        for at in numbers[:-1]:  # ranges that overlap: one of them may hold the key by its name alone
+            try:
+                return self._in_archive(at, wanted[1], progress)
+            except OperationError:
+                continue
+        return self._in_archive(numbers[-1], wanted[1], progress)
+
+    def _in_archive(self, at: int, key: int, progress: Progress) -> Target:
+        archive = self._read(at, progress)
+        member = member_with(archive, key)
+        if member is not None and learn(archive, (member,), progress):
+            self._generation += 1
+            member = member_with(archive, key)
+        if member is None:
+            raise OperationError(self._missing(archive, at, key))
+        spans = archive.members[member].spans
+        if not spans:
+            raise OperationError(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
+        return Target(at, *spans[0])
+
+    def _read(self, at: int, progress: Progress) -> Opened:
+        now = self._now
+        archive = now.open_ahead(at) if now.location.total else None
+        if archive is None or (self._stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
+            raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
+        if not archive.complete:
+            now.location.decode(at, progress)
+            self._generation += 1
+        return archive
+
+    def _missing(self, archive: Opened, at: int, key: int) -> str:
+        collection = self._now.location.collection
+        if collection is None:
+            what = "archive holds" if archive.format == "datas3t" else "is not a datas3t range and holds"
+            return f"This {what} no datapoint with key {key:,}."
+        name = visible(collection.ranges[at].name)
+        return f"Key {key:,} is among those that the name of {name} tells, but there is no such datapoint in it."
+
+
+def _ranges_with(collection: Collection, dataset: str, key: int) -> list[int]:
+    """The numbers of the ranges that may hold a key; raises OperationError for none, or for several datasets."""
+    if dataset and dataset not in collection.datasets:
+        known = ", ".join(map(visible, collection.datasets[:8]))
+        raise OperationError(f"There is no dataset called {visible(dataset)}. There is: {known}.")
+    among = [at for at, each in enumerate(collection.ranges) if dataset in ("", each.dataset)]
+    found = [at for at in among if collection.ranges[at].first <= key <= collection.ranges[at].last]
+    if not found:
+        raise OperationError(_nowhere([collection.ranges[at] for at in among], key))
+    names = list(dict.fromkeys(collection.ranges[at].dataset for at in found))
+    if len(names) > 1:
+        told = " or ".join(f"key {visible(name)}/{key}" for name in names[:3])
+        raise OperationError(f"Several datasets have ranges with key {key:,}: type {told}.")
+    return found
+
+
+def _nowhere(ranges: list[Range], key: int) -> str:
+    """That no range holds a key, and between which it would be."""
+    lasts = sorted(each.last for each in ranges)
+    firsts = sorted(each.first for each in ranges)
+    before, after = bisect_left(lasts, key) - 1, bisect_left(firsts, key)
+    sides = [f"the one before ends with {lasts[before]:,}"] if before >= 0 else []
+    sides += [f"the next one begins with {firsts[after]:,}"] if after < len(firsts) else []
+    return f"No range holds key {key:,}: {' and '.join(sides)}." if sides else f"No range holds key {key:,}."

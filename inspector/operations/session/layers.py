@@ -1,55 +1,57 @@
-"""The layers of what is open: sequences of bytes, each with the fields that own them."""
+"""Layers: the byte sequences that can be shown, the fields in each, and fields as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from inspector.core.field import Field
-from inspector.core.kinds import Kind
+from inspector.core.field import Field, FieldTable, Unread, locate
+from inspector.core.kinds import Kind, Role, role_of
+from inspector.core.rows import LazyRows
 from inspector.core.source import Source, SplicedSource
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span, Spans, subtract
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.views import LayerInfo, LayerKind
-from inspector.operations.session.inner_fields import Moving
+from inspector.operations.protocol.views import Explanation, FieldRow, LayerInfo, LayerKind, Page
+from inspector.operations.session.archive_set import Marks
 
-CONTENTS = 16
-"""Contents of members kept at once; each may hold a temporary file."""
+MAX_CONTENTS = 16
+"""Contents of members kept open; each may be a temporary file."""
 
 
 @dataclass(slots=True)
 class Layer:
-    """One layer. ``archive`` is the archive its bytes come from and ``at`` that archive's place among all."""
+    """One layer. ``archive`` is the archive its bytes come from and ``at`` the number of that archive."""
 
     info: LayerInfo
     source: Source
     archive: Opened
     at: int
-    _laid: Sequence[Field] = ()
-    _moved: Sequence[Field] = ()
-    _moving: Moving | None = None
+    _decoded: Sequence[Field] = ()
+    _mapped: Sequence[Field] = ()
+    _mapping: StreamMapping | None = None
 
     def fields(self) -> Sequence[Field]:
-        """The fields in this layer's own positions; new ones after the decoder has laid them."""
+        """The current fields, with offsets in this layer."""
         if self.info.kind is LayerKind.FILE:
             return self.archive.fields
         if self.info.kind is LayerKind.CONTENT:
             return (Field("content", Kind.DATA, (Span(0, self.source.size),), member=self.info.member),)
         laid = self.archive.fields
-        if laid is not self._laid:
-            self._moved, self._laid = self.moving().fields(laid), laid
-        return self._moved
+        if laid is not self._decoded:
+            self._mapped, self._decoded = self.mapping().fields(laid), laid
+        return self._mapped
 
-    def moving(self) -> Moving:
-        """The way into the inner stream."""
-        if self._moving is None:
+    def mapping(self) -> StreamMapping:
+        """The mapping from file offsets to offsets in the inner stream."""
+        if self._mapping is None:
             assert isinstance(self.source, SplicedSource)
-            self._moving = Moving(self.source)
-        return self._moving
+            self._mapping = StreamMapping(self.source)
+        return self._mapping
 
     def in_file(self, spans: Spans) -> Spans:
-        """Spans of this layer as spans of the file; none for decoded content, which stands nowhere in it."""
+        """Spans of this layer as spans of the file; none for decoded content."""
         if self.info.kind is LayerKind.FILE:
             return spans
         if self.info.kind is LayerKind.CONTENT:
@@ -58,14 +60,14 @@ class Layer:
         return tuple(outer for span in spans for outer in self.source.outer(span.start, span.stop))
 
     def from_file(self, spans: Spans) -> Spans:
-        """Spans of the file as spans of this layer, as far as they are in it; none for decoded content."""
+        """The parts of file spans that are in this layer, as its spans; none for decoded content."""
         if self.info.kind is LayerKind.FILE:
             return spans
-        return () if self.info.kind is LayerKind.CONTENT else self.moving().spans(spans)
+        return () if self.info.kind is LayerKind.CONTENT else self.mapping().spans(spans)
 
 
 class Layers:
-    """All layers by number: the files first (0 for a single one), then inner streams and contents as they appear."""
+    """All layers by number: first the files (0 for a single one), then inner streams and contents as created."""
 
     def __init__(self, files: int) -> None:
         self._all: dict[int, Layer] = {}
@@ -73,24 +75,24 @@ class Layers:
         self._next = files
 
     def add_file(self, at: int, title: str, archive: Opened) -> None:
-        """Add the whole file of an archive; its number is the archive's."""
+        """Add the file of an archive; the layer has the archive's number."""
         if at not in self._all:
             self._all[at] = Layer(
                 LayerInfo(at, LayerKind.FILE, title, archive.source.size), archive.source, archive, at
             )
 
     def infos(self) -> tuple[LayerInfo, ...]:
-        """All layers that exist, in the order of their numbers."""
+        """All layers, sorted by number."""
         return tuple(layer.info for _, layer in sorted(self._all.copy().items()))
 
     def __getitem__(self, number: int) -> Layer:
         layer = self._all.get(number)
         if layer is None:
-            raise OperationError(f"Layer {number}  does not exist.")
+            raise OperationError(f"Layer {number} does not exist.")
         return layer
 
     def add_inner(self, at: int, archive: Opened) -> bool:
-        """Add the inner stream of an archive once it has one; says whether it was added now."""
+        """Add the inner stream of an archive when it has one; returns whether it was added now."""
         if archive.inner is None or at in self._inner:
             return False
         self._inner.add(at)
@@ -98,13 +100,13 @@ class Layers:
         return True
 
     def content(self, member: int) -> Layer | None:
-        """The layer of a member's content, where it exists already."""
+        """The layer of a member's content, if it exists."""
         return next((layer for layer in self._contents() if layer.info.member == member), None)
 
     def add_content(self, title: str, source: Source, at: int, member: int) -> Layer:
-        """Add a member's content; the oldest one goes when there are too many."""
+        """Add a member's content; the oldest content is removed if there are too many."""
         contents = self._contents()
-        if len(contents) >= CONTENTS:
+        if len(contents) >= MAX_CONTENTS:
             del self._all[contents[0].info.layer]
         return self._add(LayerKind.CONTENT, title, source, self._all[at], member)
 
@@ -116,3 +118,158 @@ class Layers:
         self._all[self._next] = Layer(info, source, file.archive, file.at)
         self._next += 1
         return self._all[info.layer]
+
+
+MAX_FIELD_ROWS = 2_000
+"""The largest number of rows in a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """The fields of a layer as rows, with the findings of its archive.
+
+    ``first`` is the number of the archive's first member among all members, None if they are not numbered yet.
+    """
+
+    layer: Layer
+    marks: Marks
+    first: int | None
+
+    def member(self, field: Field) -> int | None:
+        """The number of a field's member among all members."""
+        if field.member is None or self.layer.info.kind is LayerKind.CONTENT:
+            return field.member
+        return None if self.first is None else self.first + field.member
+
+    def row(self, path: tuple[int, ...], field: Field, inherited: Role) -> FieldRow:
+        """One field as a row; ``inherited`` is its parent's role."""
+        return FieldRow(
+            path,
+            field.name,
+            field.kind,
+            role_of(field.kind, inherited),
+            field.spans,
+            field.shown,
+            field.note,
+            field.specification,
+            field.children.known if isinstance(field.children, Unread) else len(field.children),
+            self.member(field),
+            self.marks.of_spans(self.layer.in_file(tuple(subtract(field.spans, field.foreign)))),
+        )
+
+    def field(self, path: Sequence[int]) -> FieldRow | None:
+        """The field at ``path``; None where there is none."""
+        found = _descend(self.layer.fields(), path)
+        return None if found is None else self.row(tuple(path), found[0], found[1])
+
+    def rows(self, path: Sequence[int], first: int, count: int) -> Page[FieldRow]:
+        """The children of the field at ``path``; the outermost fields for an empty path."""
+        path = tuple(path)
+        fields, role = self.layer.fields(), Role.DATA
+        if path:
+            found = _descend(fields, path)
+            if found is None:
+                return Page(0, 0, ())
+            fields, role = found[0].children, found[2]
+        first = max(0, min(first, len(fields)))
+        stop = min(len(fields), first + max(0, min(count, MAX_FIELD_ROWS)))
+        return Page(len(fields), first, tuple(self.row((*path, at), fields[at], role) for at in range(first, stop)))
+
+    def explain(self, offset: int) -> Explanation:
+        """The fields that own the byte at ``offset``, and the findings on it."""
+        rows: list[FieldRow] = []
+        path: tuple[int, ...] = ()
+        role, member = Role.DATA, None
+        for position, field in locate(self.layer.fields(), offset):
+            path = (*path, position)
+            rows.append(self.row(path, field, role))
+            role = role_of(field.kind, role)
+            member = member if field.member is None else self.member(field)
+        inside = 0 <= offset < self.layer.source.size
+        outer = self.layer.in_file((Span(offset, offset + 1),)) if inside else ()
+        findings = self.marks.at(outer[0].start) if outer else ()
+        return Explanation(self.layer.info.layer, offset, tuple(rows), member, findings)
+
+
+def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Role, Role] | None:
+    """The field at ``path``, its parent's role and its own role; None without one."""
+    found: tuple[Field, Role, Role] | None = None
+    role = Role.DATA
+    for position in path:
+        if not 0 <= position < len(fields):
+            return None
+        field = fields[position]
+        inherited, role = role, role_of(field.kind, role)
+        found, fields = (field, inherited, role), field.children
+    return found
+
+
+class StreamMapping:
+    """Maps file offsets to offsets in a stream spliced from the file, whose outer spans ascend."""
+
+    def __init__(self, stream: SplicedSource) -> None:
+        self._outer = [span for span in stream.outer(0, stream.size) if span.size > 0]
+        self._starts = [span.start for span in self._outer]
+        self._bases: list[int] = []
+        base = 0
+        for span in self._outer:
+            self._bases.append(base)
+            base += span.size
+
+    def position(self, offset: int) -> int:
+        """The stream offset of a file byte; for a byte outside the stream, that of the next byte inside."""
+        at = bisect_right(self._starts, offset) - 1
+        if at < 0:
+            return 0
+        return self._bases[at] + min(offset, self._outer[at].stop) - self._outer[at].start
+
+    def spans(self, spans: Iterable[Span]) -> Spans:
+        """The stream spans of file spans; adjacent ones are merged."""
+        found: list[Span] = []
+        for span in spans:
+            moved = Span(self.position(span.start), self.position(span.stop))
+            if moved.size <= 0:
+                continue
+            if found and found[-1].stop == moved.start:
+                found[-1] = Span(found[-1].start, moved.stop)
+            else:
+                found.append(moved)
+        return tuple(found)
+
+    def fields(self, fields: Sequence[Field]) -> Sequence[Field]:
+        """The fields inside the stream. Tables stay tables and map each row on access."""
+        if isinstance(fields, FieldTable):
+            return self._table(fields)
+        moved = (self._mapped(field) for field in fields)
+        return tuple(field for field in moved if field is not None)
+
+    def _table(self, table: FieldTable) -> FieldTable:
+        def make(row: int) -> Field:
+            field = table.make(row)
+            at = self.position(table.starts[row])
+            return self._mapped(field) or replace(field, spans=(Span(at, at),), children=())
+
+        return FieldTable(_MappedStarts(table.starts, self), make, table.roles)
+
+    def _mapped(self, field: Field) -> Field | None:
+        """The field in the stream, None if it is outside."""
+        if not field.spans:
+            return field
+        spans = self.spans(field.spans)
+        if not spans:
+            return None
+        return replace(field, spans=spans, children=self.fields(field.children))
+
+
+class _MappedStarts(LazyRows[int]):
+    """The starts of a table's rows, each mapped on access."""
+
+    def __init__(self, starts: Sequence[int], mapping: StreamMapping) -> None:
+        self._starts = starts
+        self._mapping = mapping
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def row(self, at: int) -> int:
+        return self._mapping.position(self._starts[at])

@@ -1,41 +1,43 @@
-"""Members as rows: the flat table in its arrangement and the tree of what it shows."""
+"""Members as rows: the flat table, the tree of paths, and names that are read as they come into view."""
 
 from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import learn_all
+from inspector.operations.open.opening import learn
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
-from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.marks import Marks
+from inspector.operations.session.archive_set import ArchiveSet, Marks
 
-if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive need not wait for
+if TYPE_CHECKING:  # a snapshot imports this module
     from inspector.operations.session.arrangement import Arrangement, Arranger
     from inspector.operations.session.path_tree import PathTree
+    from inspector.operations.session.snapshot import Snapshot
 
-LARGEST_PAGE = 10_000
-"""The most rows given at once."""
+
+MAX_ROWS = 10_000
+"""The largest number of rows in a page."""
 
 MAX_PATH_DEPTH = 128
-"""Folders above a member that a face is led through: a view opens them one by one."""
+"""The deepest tree position returned: a view expands the folders above it one by one."""
 
 
 _EXACT = (SortKey.SIZE, SortKey.STORED)
-"""What is known of members to the byte only once their headers have been read."""
+"""Sort keys that are only exact once the members' headers were read."""
 
 
 class MembersView:
-    """The members of a shelf, arranged; ``marks`` gives the findings of an archive by its number.
+    """The members of an archive set, arranged; ``marks`` gives the findings of an archive by its number.
 
-    Arranging and planting happen in threads of their own, one at a time; their results are put in place whole.
+    ``arrange`` and ``build_tree`` run on job threads, one at a time; each replaces its result as a whole.
     """
 
-    def __init__(self, shelf: ArchiveSet, marks: Callable[[int], Marks]) -> None:
-        self._shelf = shelf
+    def __init__(self, archive_set: ArchiveSet, marks: Callable[[int], Marks]) -> None:
+        self._archive_set = archive_set
         self._marks = marks
         self._arranger: Arranger | None = None
         self._arrangement: Arrangement | None = None
@@ -43,54 +45,53 @@ class MembersView:
         self._one_at_a_time = threading.Lock()
 
     def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> int:
-        """See Session.arrange."""
+        """Filter and sort the flat table; returns the number of members shown. Raises Cancelled."""
         if not filter_text and key is SortKey.ARCHIVE and not descending:
             self._arrangement = None
-            return len(self._shelf)
+            return len(self._archive_set)
         with self._one_at_a_time:
             if filter_text or key in _EXACT:
-                learn_all(tuple(self._shelf.archives), progress)
+                learn_all(tuple(self._archive_set.archives), progress)
             arrangement = self._names().arrange(filter_text, key, descending, progress)
             self._arrangement = arrangement
         return len(arrangement.order)
 
-    def plant(self, progress: Progress) -> None:
-        """See Session.plant."""
-        from inspector.operations.session.columns import names_of
-        from inspector.operations.session.name_order import kept
+    def build_tree(self, progress: Progress) -> None:
+        """Build the tree of the members shown. Raises Cancelled."""
+        from inspector.operations.session.arrangement import kept, names_of
         from inspector.operations.session.path_tree import PathTree
 
         with self._one_at_a_time:
             arrangement = self._arrangement
-            count = len(self._shelf) if arrangement is None else len(arrangement.rows)
-            names = names_of(self._shelf, count)
+            count = len(self._archive_set) if arrangement is None else len(arrangement.rows)
+            names = names_of(self._archive_set, count)
             order = self._names().name_order(names, progress)
             if arrangement is not None and len(arrangement.order) < count:
                 order = kept(order, arrangement.rows >= 0)
-            tree = PathTree(names, order, self._shelf.path, progress)
-            tree.count(0)  # cuts the root here rather than while somebody waits for its rows
+            tree = PathTree(names, order, self._archive_set.path, progress)
+            tree.count(0)  # splits the root here, because rows are requested without a job
             self._tree = tree
 
     def _names(self) -> Arranger:
         from inspector.operations.session.arrangement import Arranger
 
         if self._arranger is None:
-            self._arranger = Arranger(self._shelf)
+            self._arranger = Arranger(self._archive_set)
         return self._arranger
 
     def row(self, index: int) -> MemberRow:
-        """The member as a row; raises OperationError where there is none."""
-        return self._shelf.row(index, self._marks)
+        """One member; raises OperationError if there is none."""
+        return self._archive_set.row(index, self._marks)
 
     def rows(self, first: int, count: int) -> Page[MemberRow]:
         """Rows of the flat table."""
         order = None if self._arrangement is None else self._arrangement.order
-        total = len(self._shelf) if order is None else len(order)
+        total = len(self._archive_set) if order is None else len(order)
         chosen = _clipped(first, count, total)
         return Page(total, chosen.start, tuple(self.row(at if order is None else int(order[at])) for at in chosen))
 
     def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
-        """Rows of a folder of the tree; none before it is planted."""
+        """Rows of a folder of the tree; none before it is built."""
         tree = self._tree
         if tree is None:
             return Page(0, 0, ())
@@ -103,7 +104,7 @@ class MembersView:
         return TreeRow(leaf.name, leaf.node, leaf.members, None if leaf.member is None else self.row(leaf.member))
 
     def numbers(self, chosen: Chosen) -> array[int]:
-        """The numbers of what is chosen, those beneath folders included."""
+        """The numbers of the selected members, including those in folders."""
         found, nodes = self._resolved(chosen)
         tree = self._tree
         if tree is not None:
@@ -111,17 +112,17 @@ class MembersView:
                 found.extend(map(int, tree.members(node)))
         return found
 
-    def heads(self, chosen: Chosen) -> list[bytes]:
-        """The paths of the members and folders that are chosen themselves."""
+    def paths(self, chosen: Chosen) -> list[bytes]:
+        """The paths of the selected members and folders themselves."""
         members, nodes = self._resolved(chosen)
         tree = self._tree
         folders = [] if tree is None else [tree.path(node) for node in nodes]
-        return [*map(self._shelf.path, members), *folders]
+        return [*map(self._archive_set.path, members), *folders]
 
     def _resolved(self, chosen: Chosen) -> tuple[array[int], list[int]]:
-        """The members and the folders of the tree that are chosen, rows taken for what stands in them."""
+        """The selected members and tree folders, with rows resolved."""
         order = None if self._arrangement is None else self._arrangement.order
-        total = len(self._shelf) if order is None else len(order)
+        total = len(self._archive_set) if order is None else len(order)
         members, nodes = array("Q", chosen.members), list(chosen.nodes)
         for first, count in chosen.rows:
             places = _clipped(first, count, total, total)
@@ -138,15 +139,40 @@ class MembersView:
         return members, nodes
 
     def flat_place(self, index: int) -> int | None:
-        """The row of a member in the flat table; None where it is hidden."""
+        """The row of a member in the flat table, None if it is hidden."""
         return index if self._arrangement is None else self._arrangement.row(index)
 
     def tree_place(self, index: int) -> tuple[int, ...]:
-        """The rows that lead to a member in the tree; none where it is hidden, too deep, or nothing is planted."""
+        """The rows that lead to a member in the tree; empty if it is hidden, too deep, or the tree is not built."""
         rows = () if self._tree is None else self._tree.place(index)
         return rows if len(rows) <= MAX_PATH_DEPTH else ()
 
 
-def _clipped(first: int, count: int, total: int, most: int = LARGEST_PAGE) -> range:
+def _clipped(first: int, count: int, total: int, most: int = MAX_ROWS) -> range:
     first = max(0, min(first, total))
     return range(first, min(total, first + max(0, min(count, most))))
+
+
+class LazyNames:
+    """The part of a session that reads names as they come into view.
+
+    Some archives are decoded without reading the headers of their members.
+    """
+
+    _now: Snapshot
+    _generation: int
+
+    def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
+        """These members, after reading their headers. Raises OperationError, SourceError and Cancelled."""
+        now = self._now
+        progress.begin("Reading names", len(numbers), "members")
+        chosen: dict[int, list[int]] = {}
+        for number in sorted(numbers):
+            at, local = now.archive_set.locate(number)
+            chosen.setdefault(at, []).append(local)
+        for at, locals_ in chosen.items():
+            if learn(now.archives[at], locals_, progress):
+                now.forget_marks()
+                self._generation += 1
+            progress.advance(len(locals_))
+        return tuple(now.members.row(number) for number in numbers if number < len(now.archive_set))

@@ -1,19 +1,18 @@
-"""From one field to the next: the next bytes that nothing explains, the next field of the same kind."""
+"""Searching from an offset: for bytes, for unexplained bytes, and for the next field of the same kind."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from inspector.core.field import Field, FieldTable, locate
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Progress
+from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.operations.protocol.views import Target
-
-if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.snapshot import Snapshot
+from inspector.operations.session.snapshot import Snapshot
 
 UNEXPLAINED = frozenset((Kind.GAP, Kind.GARBAGE))
 """Kinds of bytes that no structure of the archive explains."""
@@ -25,7 +24,7 @@ _VALUES = frozenset(
     )
 )
 """Kinds so common that the same kind means the same name too."""
-_TURN = 1_024
+_ROWS_PER_STEP = 1_024
 """Rows of a table that are looked at between two chances to cancel."""
 
 
@@ -34,13 +33,13 @@ class FieldNavigation:
 
     _now: Snapshot
 
-    def unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
+    def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
         """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
         fields = self._now.layers[layer].fields()
-        wanted = Wanted(lambda field: field.kind in UNEXPLAINED, _UNEXPLAINED_ROLES)
-        return _target(layer, Step(wanted, offset, backwards, progress).among(fields))
+        field_filter = FieldFilter(lambda field: field.kind in UNEXPLAINED, _UNEXPLAINED_ROLES)
+        return _target(layer, FieldSearch(field_filter, offset, backwards, progress).among(fields))
 
-    def alike(
+    def next_similar(
         self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
     ) -> Target | None:
         """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""
@@ -51,7 +50,7 @@ class FieldNavigation:
 
         here = next((field for _, field in reversed(locate(fields, offset)) if is_alike(field)), None)
         start = here.start if here is not None else offset
-        return _target(layer, Step(Wanted(is_alike), start, backwards, progress).among(fields))
+        return _target(layer, FieldSearch(FieldFilter(is_alike), start, backwards, progress).among(fields))
 
 
 def _target(layer: int, span: Span | None) -> Target | None:
@@ -59,18 +58,18 @@ def _target(layer: int, span: Span | None) -> Target | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FieldFilter:
     """Which fields are looked for; a table none of whose rows has one of ``roles`` is passed over (0: none is)."""
 
-    fits: Callable[[Field], bool]
+    matches: Callable[[Field], bool]
     roles: int = 0
 
 
-class Step:
-    """Looks for the span of a wanted field that begins nearest after ``offset``, or nearest before it."""
+class FieldSearch:
+    """Looks for the span of a matching field that begins nearest after ``offset``, or nearest before it."""
 
-    def __init__(self, wanted: Wanted, offset: int, backwards: bool, progress: Progress) -> None:
-        self._wanted = wanted
+    def __init__(self, field_filter: FieldFilter, offset: int, backwards: bool, progress: Progress) -> None:
+        self._filter = field_filter
         self._offset = offset
         self._backwards = backwards
         self._progress = progress
@@ -93,19 +92,19 @@ class Step:
         if isinstance(table.roles, int) and not self._may_hold(table.roles):
             return None
         for turn, row in enumerate(rows):
-            if turn % _TURN == 0:
+            if turn % _ROWS_PER_STEP == 0:
                 self._progress.advance(0)
             if self._may_hold(table.role_set(row)) and (found := self._in(table[row])) is not None:
                 return found
         return None
 
     def _may_hold(self, roles: int) -> bool:
-        return not self._wanted.roles or bool(roles & self._wanted.roles)
+        return not self._filter.roles or bool(roles & self._filter.roles)
 
     def _in(self, field: Field) -> Span | None:
         if not field.spans or not self._reaches(field):
             return None
-        own = self._wanted.fits(field)
+        own = self._filter.matches(field)
         found = self._of(field) if own else None
         return self._nearer(found, self.among(field.children)) if field.children else found
 
@@ -129,3 +128,67 @@ class Step:
 
     def _is_beyond(self, span: Span) -> bool:
         return span.start < self._offset if self._backwards else span.start > self._offset
+
+
+WINDOW_BYTES = 4 << 20
+"""Bytes looked at between two chances to cancel."""
+_LONG_PATTERN_BYTES = 10
+"""Bytes from which on ``bytes.find``, which can skip, is faster than ``re``, which looks at every byte."""
+
+Find = Callable[[bytes], int]
+
+
+def search(
+    source: Source, pattern: bytes, start: int, backwards: bool, ignore_case: bool, progress: Progress
+) -> int | None:
+    """The first match at or after ``start``; backwards the last one that begins before ``start``. None without one.
+
+    ``ignore_case`` is about the letters of ASCII. Raises SourceError and Cancelled.
+    """
+    if not pattern:
+        return None
+    start = max(0, min(start, source.size))
+    find = _finder(pattern.lower() if ignore_case else pattern, backwards)
+    if ignore_case and pattern.lower() != pattern.upper():
+        exact = find
+
+        def find(window: bytes) -> int:
+            return exact(window.lower())
+
+    return (_last_match if backwards else _first_match)(source, find, len(pattern), start, progress)
+
+
+def _finder(pattern: bytes, backwards: bool) -> Find:
+    """What finds the pattern in a window: the position, or -1."""
+    if backwards:
+        return lambda window: window.rfind(pattern)
+    if len(pattern) >= _LONG_PATTERN_BYTES:
+        return lambda window: window.find(pattern)
+    match = re.compile(re.escape(pattern)).search
+    return lambda window: found.start() if (found := match(window)) else -1
+
+
+def _first_match(source: Source, find: Find, size: int, start: int, progress: Progress) -> int | None:
+    progress.begin("Searching", source.size - start)
+    while start + size <= source.size:
+        window = source.read(start, WINDOW_BYTES + size - 1)
+        at = find(window)
+        if at >= 0:
+            return start + at
+        if len(window) < size:
+            return None  # the file has become shorter
+        start += WINDOW_BYTES
+        progress.advance(WINDOW_BYTES)
+    return None
+
+
+def _last_match(source: Source, find: Find, size: int, stop: int, progress: Progress) -> int | None:
+    progress.begin("Searching", stop)
+    while stop > 0:
+        start = max(0, stop - WINDOW_BYTES)
+        at = find(source.read(start, stop - start + size - 1))
+        if at >= 0:
+            return start + at
+        progress.advance(stop - start)
+        stop = start
+    return None

@@ -1,16 +1,38 @@
-"""Which roles each stretch of a layer has: what a map of the whole is drawn from, exact at any size."""
+"""The map of a layer: which roles and verdicts each of many equal stretches has, exact at any size."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
 
-import numpy as np
-
 from inspector.core.field import Field, FieldTable
 from inspector.core.kinds import Role, role_bit, role_of
 from inspector.core.progress import Progress
+from inspector.core.source import is_sparing
 from inspector.core.span import Span
+from inspector.operations.protocol.views import LayerKind
+from inspector.operations.session.snapshot import Snapshot
+
+
+class LayerMap:
+    """What a session answers about whole layers at once."""
+
+    _now: Snapshot
+
+    def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
+        """The set of roles in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
+        shown = self._now.layers[layer]
+        return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
+
+    def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
+        """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
+        from inspector.operations.session.verdict_overview import BITS, verdict_overview  # brings numpy
+
+        shown = self._now.layers[layer]
+        if shown.info.member is not None:
+            verdict = self._now.members.row(shown.info.member).verdict
+            return [int(BITS[verdict]) if shown.source.size else 0] * rows
+        return verdict_overview(shown.archive, shown.info.kind is LayerKind.INNER, rows, progress)
 
 
 def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress, *, sparing: bool = False) -> list[int]:
@@ -20,13 +42,13 @@ def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress, 
     which might read it; of one that reaches far, the beginning has all its roles and the rest is data. Raises
     Cancelled.
     """
-    painter = _Painter(size, rows, progress, sparing=sparing)
+    painter = _RolePainter(size, rows, progress, sparing=sparing)
     if size > 0 and rows > 0:
         painter.paint(fields, Role.DATA, size)
     return painter.sets
 
 
-class _Painter:
+class _RolePainter:
     def __init__(self, size: int, rows: int, progress: Progress, *, sparing: bool) -> None:
         self.sets = [0] * max(0, rows)
         self._size = size
@@ -98,6 +120,8 @@ def _sets(table: FieldTable, first: int, stop: int) -> int:
     """The roles of rows that are followed by another one; rows without bytes count for nothing."""
     if isinstance(table.roles, int):
         return table.roles if table.starts[first] < table.starts[stop] else 0
+    import numpy as np  # here because opening an archive need not wait for it
+
     starts = np.asarray(table.starts[first : stop + 1], np.int64)
     own = np.asarray(table.roles[first:stop], np.int64)
     return int(np.bitwise_or.reduce(own[np.diff(starts) > 0], initial=0))

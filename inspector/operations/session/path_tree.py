@@ -9,7 +9,7 @@ import numpy as np
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.session.name_order import NameOrder, Names, Numbers
+from inspector.operations.session.arrangement import NameOrder, Names, Numbers
 
 SLASH = ord("/")
 

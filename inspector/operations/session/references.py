@@ -1,13 +1,12 @@
-"""Where the bytes of a field lead: what they point at, what a hash covers, where a member is described."""
+"""Where bytes lead: what they point to, what a hash covers, what describes a member, and the arrows drawn for that."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain as one_after_another
+from itertools import chain as joined
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.field import Field, FieldTable, at_path, locate, positions
@@ -16,41 +15,39 @@ from inspector.core.names import visible
 from inspector.core.span import Span, Spans, intersect
 from inspector.core.verdict import Checksum
 from inspector.formats.taco.header import HEADER_SIZE, PAYLOAD_SIZE
-from inspector.operations.protocol.views import LayerKind, Reference
+from inspector.operations.protocol.views import Arrow, LayerKind, Reference
+from inspector.operations.session.layers import Layer
+from inspector.operations.session.snapshot import Snapshot
 
-if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.layers import Layer
-    from inspector.operations.session.snapshot import Snapshot
-
-SCANNED = 2_000
+MAX_SCANNED_ROWS = 2_000
 """Rows of a long table that are looked at one by one: the answer has to come at once."""
-MOST = 12
+MAX_REFERENCES = 12
 """References given of one byte."""
 
 TACO_PAYLOAD = HEADER_SIZE - PAYLOAD_SIZE
 """The byte that the payload of a TACO header begins at."""
 
-LEADS_TO = {
+POINTS_TO = {
     Kind.FOOTER: (Kind.INDEX,),
     Kind.END_OF_DIRECTORY: (Kind.CENTRAL_DIRECTORY,),
     Kind.ZIP64_LOCATOR: (Kind.ZIP64_END,),
     Kind.ZIP64_END: (Kind.CENTRAL_DIRECTORY,),
 }
 """What stands at the end of an archive, and the kind of what it says the place of."""
-HASHING = frozenset((Kind.RESET_BLOCK, Kind.CHUNK_HEADER))
+HASH_KINDS = frozenset((Kind.RESET_BLOCK, Kind.CHUNK_HEADER))
 """Kinds whose one purpose is the hash in them."""
-DESCRIBING = frozenset(
+DESCRIBES_MEMBER = frozenset(
     (Kind.INDEX_ENTRY, Kind.CENTRAL_HEADER, Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.TAR_EXTENSION, Kind.METADATA_ROW)
 )
 """Kinds that tell of one member."""
-LISTS = {Kind.INDEX: Kind.INDEX_ENTRY, Kind.CENTRAL_DIRECTORY: Kind.CENTRAL_HEADER}
+LIST_ROWS = {Kind.INDEX: Kind.INDEX_ENTRY, Kind.CENTRAL_DIRECTORY: Kind.CENTRAL_HEADER}
 """Kinds that list members, and the kind of their rows."""
 
 Chain = Sequence[Field]
 """Fields inside one another, outermost first."""
 
 
-class Referring:
+class References:
     """What a session answers about where bytes lead."""
 
     _now: Snapshot
@@ -62,18 +59,18 @@ class Referring:
         """
         now = self._now
         shown = now.layers[layer]
-        chain = _chain(shown.fields(), offset, path)
-        return Referrer(shown, now.shelf.number(shown.at, 0)).references(chain)
+        chain = _chain_at(shown.fields(), offset, path)
+        return ReferenceFinder(shown, now.archive_set.number(shown.at, 0)).references(chain)
 
 
-def _chain(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None) -> list[Field]:
+def _chain_at(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None) -> list[Field]:
     if path is None:
         return [field for _, field in locate(fields, offset)]
     return [field for stop in range(1, len(path) + 1) if (field := at_path(fields, path[:stop])) is not None]
 
 
 @dataclass(frozen=True, slots=True)
-class Referrer:
+class ReferenceFinder:
     """Knows one layer; ``first`` is the number of its archive's first member among all."""
 
     layer: Layer
@@ -95,16 +92,16 @@ class Referrer:
         for each in list(self._own(chain)) or (() if is_entry else self._of_member(chain)):
             if each.covers and each.covers not in around:
                 found.setdefault(each.covers, each)
-        return tuple(found.values())[:MOST]
+        return tuple(found.values())[:MAX_REFERENCES]
 
     def _own(self, chain: Chain) -> Iterator[Reference]:
         """What the bytes themselves say a place of; the innermost field first."""
         for depth in range(len(chain) - 1, -1, -1):
             field, outer = chain[depth], chain[:depth]
-            yield from self._hashed(field)
-            yield from self._led_to(field)
+            yield from self._from_hash(field)
+            yield from self._pointed_to(field)
             if field.kind is Kind.TACO_ENTRY:
-                yield from self._taco(field)
+                yield from self._to_taco_target(field)
             elif field.kind is Kind.CHUNK_HEADER and outer:
                 stop = self._chunk_end(field, outer[-1].children)
                 yield self._to("The bytes of this chunk", (Span(field.spans[-1].stop, stop),))
@@ -115,8 +112,8 @@ class Referrer:
 
     # ---- hashes ------------------------------------------------------------------------------------------------
 
-    def _hashed(self, field: Field) -> Iterator[Reference]:
-        if field.kind in HASHING:
+    def _from_hash(self, field: Field) -> Iterator[Reference]:
+        if field.kind in HASH_KINDS:
             field = next((child for child in field.children if child.kind is Kind.DIGEST), field)
         if field.kind is not Kind.DIGEST or not field.spans:
             return
@@ -136,15 +133,15 @@ class Referrer:
         """The recorded checksum that stands at a byte of the file."""
         every = self.archive.checksums
         # Most ledgers are in file order; what is not found so is looked for among the first.
-        at = bisect_left(every, start, key=_place)
+        at = bisect_left(every, start, key=_place_start)
         near = every[max(0, at - 2) : at + 3]
-        for some in (near, every[-3:], every[:SCANNED]):
+        for some in (near, every[-3:], every[:MAX_SCANNED_ROWS]):
             for each in some:
                 if any(span.start <= start < span.stop for span in each.place):
                     return each
         return None
 
-    def _covered(self, chain: Chain) -> Iterator[Reference]:
+    def _covering_hash(self, chain: Chain) -> Iterator[Reference]:
         """The hash over the segment that bytes are in; resets and headers of chunks lead elsewhere."""
         segment = next((field for field in chain if field.kind is Kind.SEGMENT), None)
         hashed = self.covering(segment.start) if segment is not None else None
@@ -157,14 +154,14 @@ class Referrer:
         place = self.layer.in_file((Span(start, start + 1),))
         if not place or not len(every):
             return None
-        at = bisect_right(every, place[0].start, key=_covers)
+        at = bisect_right(every, place[0].start, key=_covers_start)
         near = every[max(0, at - 2) : at + 1]
         return next((each for each in near if any(start <= place[0].start < stop for start, stop in each.covers)), None)
 
     # ---- places ------------------------------------------------------------------------------------------------
 
-    def _led_to(self, field: Field) -> Iterator[Reference]:
-        for kind in LEADS_TO.get(field.kind, ()):
+    def _pointed_to(self, field: Field) -> Iterator[Reference]:
+        for kind in POINTS_TO.get(field.kind, ()):
             target = next((each for each in self.layer.fields() if each.kind is kind), None)
             if target is not None:
                 yield self._to(f"The {target.name}", target.spans)
@@ -176,7 +173,7 @@ class Referrer:
         entries = payload.children if payload is not None else ()
         return [each for each in entries if each.kind is Kind.TACO_ENTRY and not _unused(each)]
 
-    def led_by(self, entry: Field) -> Span:
+    def target_of(self, entry: Field) -> Span:
         """The bytes that an entry of a TACO header says the place of, as far as they exist."""
         match entry.value:
             case [int(start), int(length)] if length > 0:
@@ -184,25 +181,25 @@ class Referrer:
             case _:
                 return Span(0, 0)
 
-    def _entered(self, leaf: Field) -> Iterator[Reference]:
+    def _from_taco_entries(self, leaf: Field) -> Iterator[Reference]:
         """The entries of a TACO header that lead to some of the bytes of a field."""
         for entry in self.taco_entries():
-            if intersect((self.led_by(entry),), leaf.spans):
+            if intersect((self.target_of(entry),), leaf.spans):
                 yield self._to(f"{entry.name} of the TACO header", entry.spans)
 
-    def _taco(self, entry: Field) -> Iterator[Reference]:
-        span = self.led_by(entry)
+    def _to_taco_target(self, entry: Field) -> Iterator[Reference]:
+        span = self.target_of(entry)
         if span.size:
-            yield self._to(self._words(span.start), (span,))
+            yield self._to(self._text_at(span.start), (span,))
 
-    def _at(self, field: Field, but: Spans) -> Iterator[Reference]:
+    def _byte_at(self, field: Field, but: Spans) -> Iterator[Reference]:
         """The byte that an offset names, unless the data ``but`` begins there."""
         start = field.value
         known = but and but[0].start == start
         if field.kind is Kind.OFFSET and isinstance(start, int) and not known and 0 <= start < self.layer.source.size:
-            yield self._to(f"Byte {start:,}: {_lowered(self._words(start))}", (Span(start, start + 1),))
+            yield self._to(f"Byte {start:,}: {_lowered(self._text_at(start))}", (Span(start, start + 1),))
 
-    def _words(self, start: int) -> str:
+    def _text_at(self, start: int) -> str:
         """What stands at a byte of the layer."""
         chain = [field for _, field in locate(self.layer.fields(), start)]
         member = next((field.member for field in reversed(chain) if field.member is not None), None)
@@ -226,8 +223,8 @@ class Referrer:
         row = next((at for at, field in enumerate(chain) if field.kind is Kind.METADATA_ROW), None)
         if row:
             yield from self._children(chain[row - 1], (Kind.TAR_HEADER,))
-        yield from self._covered(chain)
-        yield from self._entered(chain[-1])
+        yield from self._covering_hash(chain)
+        yield from self._from_taco_entries(chain[-1])
         member = next((field.member for field in reversed(chain) if field.member is not None), None)
         if member is None or not member < len(self.archive.members):
             return
@@ -236,7 +233,7 @@ class Referrer:
         data = self._data(member)
         if data.covers:
             yield data
-        yield from self._at(chain[-1], data.covers)
+        yield from self._byte_at(chain[-1], data.covers)
         yield from self._described(member, chain)
 
     def _data(self, member: int) -> Reference:
@@ -256,22 +253,22 @@ class Referrer:
         """Where the archive tells of a member: beside its data, and in an index."""
         for field in chain:
             if field.kind is Kind.MEMBER:
-                yield from self._children(field, DESCRIBING)
+                yield from self._children(field, DESCRIBES_MEMBER)
         for listing in self.layer.fields():
-            listed = self.entry_of(member, listing) if listing.kind in LISTS else None
+            listed = self.entry_of(member, listing) if listing.kind in LIST_ROWS else None
             if listed is not None:
                 yield self._to(f"The {listed.name} of {self._name(member)}", listed.spans)
 
-    def entry_of(self, member: int, listing: Field, most: int = SCANNED) -> Field | None:
-        """The row about a member in a field of a kind in ``LISTS``, if it is among the ``most`` likely ones."""
-        entries = self._entries(listing, LISTS[listing.kind])
+    def entry_of(self, member: int, listing: Field, most: int = MAX_SCANNED_ROWS) -> Field | None:
+        """The row about a member in a field of a kind in ``LIST_ROWS``, if it is among the ``most`` likely ones."""
+        entries = self._entries(listing, LIST_ROWS[listing.kind])
         head = self.archive.members[member].head
         near = entries.rows(head, head + 1) if isinstance(entries, FieldTable) and head >= listing.start else ()
-        rows = (entries[row] for row in one_after_another(near, islice(_likely(member, len(entries)), most)))
+        rows = (entries[row] for row in joined(near, islice(_likely(member, len(entries)), most)))
         return next((row for row in rows if row.member == member), None)
 
     def _children(self, field: Field, kinds: tuple[Kind, ...] | frozenset[Kind]) -> Iterator[Reference]:
-        for child in field.children[:SCANNED]:
+        for child in field.children[:MAX_SCANNED_ROWS]:
             if child.kind in kinds and child.spans:
                 yield self._to(f"The {child.kind} of {visible(field.shown or field.name)}", child.spans)
 
@@ -291,11 +288,11 @@ class Referrer:
         return visible(self.archive.members.path(member))
 
 
-def _place(checksum: Checksum) -> int:
+def _place_start(checksum: Checksum) -> int:
     return checksum.place[0].start if checksum.place else -1
 
 
-def _covers(checksum: Checksum) -> int:
+def _covers_start(checksum: Checksum) -> int:
     return checksum.covers[0].start if checksum.covers else -1
 
 
@@ -311,3 +308,142 @@ def _likely(member: int, rows: int) -> Iterator[int]:
 
 def _lowered(words: str) -> str:
     return words[:1].lower() + words[1:]
+
+
+MAX_ARROWS = 200
+"""Arrows given at once: more than this cannot be told apart."""
+MAX_LIST_GUESSES = 2
+"""Rows of a list that are looked at for the entry of one member: those where it usually is."""
+MAX_ARROW_FIELDS = 2_000
+"""Fields looked at for one answer: it has to come at once."""
+POINTING_KINDS = frozenset(
+    (
+        *POINTS_TO,
+        *(Kind.INDEX_ENTRY, Kind.TACO_ENTRY, Kind.RESET_BLOCK, Kind.CHUNK_HEADER, Kind.CENTRAL_HEADER),
+    )
+)
+"""Kinds that say the place of something else; what they hold is not looked at."""
+SIDECAR_KINDS = frozenset((Kind.METADATA_ROW, Kind.INDEX_ENTRY))
+"""Kinds that stand beside the archive and say where in it a member's header begins."""
+_NOT_ENTERED = frozenset((*POINTING_KINDS, Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.BLOB_BLOCK))
+
+
+class Arrows:
+    """What a session answers about the references around some bytes."""
+
+    _now: Snapshot
+
+    def arrows(self, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
+        """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes.
+
+        Raises OperationError where the layer is gone and SourceError where bytes cannot be read.
+        """
+        now = self._now
+        shown = now.layers[layer]
+        if shown.info.kind is LayerKind.CONTENT:
+            return ()
+        finder = _ArrowFinder(ReferenceFinder(shown, now.archive_set.number(shown.at, 0)), Span(start, stop))
+        found: dict[tuple[int, int], Arrow] = {}
+        for arrow in islice(finder.arrows(), MAX_ARROWS):
+            found.setdefault((-1 if arrow.source is None else arrow.source.start, arrow.target.start), arrow)
+        return tuple(found.values())
+
+
+class _ArrowFinder:
+    """Finds the arrows of one stretch of bytes."""
+
+    def __init__(self, referrer: ReferenceFinder, shown: Span) -> None:
+        self._finder = referrer
+        self._fields = referrer.layer.fields()
+        self._shown = shown
+
+    def arrows(self) -> Iterator[Arrow]:
+        """The arrows that touch the bytes, some of them more than once."""
+        for arrow in self._every():
+            if self._starts_in_view(arrow.target) or (
+                arrow.source is not None and arrow.source.clipped(*self._shown).size
+            ):
+                yield arrow
+
+    def _every(self) -> Iterator[Arrow]:
+        yield from self._from_ends()
+        for chain in islice(_chains_in(self._fields, self._shown, ()), MAX_ARROW_FIELDS):
+            field = chain[-1]
+            if field.kind in POINTING_KINDS:
+                yield from self._from(chain)
+            elif self._starts_in_view(field.spans[0]):
+                yield from self._to(chain)
+
+    def _starts_in_view(self, span: Span) -> bool:
+        return self._shown.start <= span.start < self._shown.stop
+
+    def _from_ends(self) -> Iterator[Arrow]:
+        """What stands at the end of an archive or at its beginning leads far: it is few, so it is always looked at."""
+        for field in islice((each for each in self._fields if each.kind in POINTS_TO), len(POINTS_TO)):
+            yield from self._from((field,))
+        for entry in self._finder.taco_entries():
+            target = self._finder.target_of(entry)
+            if target.size:
+                yield from self._from((entry,))
+
+    def _from(self, chain: Chain) -> Iterator[Arrow]:
+        field = chain[-1]
+        for reference in self._finder.references(chain)[:1]:
+            yield Arrow(_hull(field.spans), _hull(reference.covers), _label(field), reference.words)
+
+    def _to(self, chain: Chain) -> Iterator[Arrow]:
+        """What leads to the beginning of a field."""
+        field = chain[-1]
+        if field.kind is Kind.SEGMENT:
+            yield from self._from_hash_of(field)
+        elif field.kind is Kind.MEMBER:
+            yield from self._from_sidecar(field)
+        if field.member is not None and field.kind is not Kind.BLOB_BLOCK:
+            yield from self._from_list(field)
+
+    def _from_hash_of(self, segment: Field) -> Iterator[Arrow]:
+        """The block or header whose hash covers a segment."""
+        hashed = self._finder.covering(segment.start)
+        for place in self._finder.layer.from_file(hashed.place) if hashed is not None else ():
+            chain = [field for _, field in locate(self._fields, place.start)]
+            depth = next((at for at, field in enumerate(chain) if field.kind in POINTING_KINDS), None)
+            if depth is not None:
+                yield from self._from(chain[: depth + 1])
+
+    def _from_sidecar(self, member: Field) -> Iterator[Arrow]:
+        """Rows beside the archive own no byte of it: their arrows come from nowhere."""
+        head = next((each for each in member.children[:8] if each.kind is Kind.TAR_HEADER), None)
+        for row in member.children[:8] if head is not None else ():
+            if head is not None and row.kind in SIDECAR_KINDS and not row.spans:
+                words = f"The {row.name} of {visible(member.name)}, which stands beside the archive"
+                yield Arrow(None, head.spans[0], words, f"The {head.name}")
+
+    def _from_list(self, field: Field) -> Iterator[Arrow]:
+        """The entry of a list that says where a member's data, or what stands before them, begin."""
+        assert field.member is not None
+        for listing in self._fields:
+            if listing.kind in LIST_ROWS and listing.kind is not field.kind:
+                entry = self._finder.entry_of(field.member, listing, MAX_LIST_GUESSES)
+                if entry is not None:
+                    yield from self._from((listing, entry))
+
+
+def _hull(spans: Spans) -> Span:
+    return Span(spans[0].start, spans[-1].stop)
+
+
+def _label(field: Field) -> str:
+    shown = visible(field.shown)
+    return f"The {field.name} {shown}" if field.kind is Kind.INDEX_ENTRY and shown else f"The {field.name}"
+
+
+def _chains_in(fields: Sequence[Field], shown: Span, above: tuple[Field, ...]) -> Iterator[Chain]:
+    """The fields with a byte in ``shown``, each after those around it, but not what is in those that lead on."""
+    for position in positions(fields, *shown):
+        field = fields[position]
+        if not any(span.start < shown.stop and shown.start < span.stop for span in field.spans):
+            continue
+        chain = (*above, field)
+        yield chain
+        if field.kind not in _NOT_ENTERED:
+            yield from _chains_in(field.children, shown, chain)

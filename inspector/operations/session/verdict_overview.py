@@ -10,9 +10,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import Judged
-from inspector.operations.session.name_order import Numbers
+from inspector.operations.session.arrangement import Numbers
 
-BATCH = 1 << 16
+MEMBERS_PER_STEP = 1 << 16
 """Members painted between two chances to cancel."""
 
 BITS = {
@@ -33,14 +33,14 @@ def verdict_overview(archive: Archive, inner: bool, rows: int, progress: Progres
     size = archive.inner.size if inner and archive.inner is not None else archive.source.size
     if size <= 0 or rows <= 0:
         return [0] * max(0, rows)
-    painter = _Painter(size, rows)
+    painter = _VerdictPainter(size, rows)
     chunks = None if inner or archive.inner is None else _Chunks(archive.inner)
     members = archive.members
     count = len(members)
     progress.begin("Mapping verdicts", count, "members")
     limit = archive.inner.size if archive.inner is not None else size
-    for first in range(0, count, BATCH):
-        stop = min(count, first + BATCH)
+    for first in range(0, count, MEMBERS_PER_STEP):
+        stop = min(count, first + MEMBERS_PER_STEP)
         starts = np.minimum(np.array(members.starts[first:stop], np.uint64), limit).astype(np.int64)
         stops = np.minimum(np.array(members.stops[first:stop], np.uint64), limit).astype(np.int64)
         bits = _bits(archive, first, stop)
@@ -94,7 +94,7 @@ class _Chunks:
         )
 
 
-class _Painter:
+class _VerdictPainter:
     """Counts for every stretch how many members of a kind begin in it less how many end before it."""
 
     def __init__(self, size: int, rows: int) -> None:

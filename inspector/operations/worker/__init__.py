@@ -1,1 +1,1 @@
-"""The loops of worker processes that serve sessions to a window."""
+"""Worker processes: the server loop, and the sessions that have no open archive."""

@@ -1,4 +1,4 @@
-"""An audit as a window works with it: it runs as a job, while its results are read page by page."""
+"""The session of an audit: it runs as a job while its results are read page by page."""
 
 from __future__ import annotations
 
@@ -9,59 +9,54 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
-from inspector.operations.audit.audit_csv import write_csv
-from inspector.operations.audit.audit_pages import page
 from inspector.operations.audit.audit_places import Choice
-from inspector.operations.audit.audit_results import Results
-from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
+from inspector.operations.audit.audit_results import Results, page
+from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary, write_csv
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,
     STATES,
     Amount,
     AuditRequest,
+    AuditStatus,
     ExportKind,
     Query,
     Result,
-    Standing,
 )
 from inspector.operations.protocol.views import Page
 from inspector.sources.local.atomic import AtomicFile
 
-_NONE_YET = "There are no results yet. Start the audit first."
+_NO_RESULTS = "There are no results yet. Start the audit first."
 
 
 class Auditor:
-    """One audit at a time, and its results until the next one begins."""
+    """Runs one audit at a time and keeps its results until the next one starts. Answers AuditRequests."""
 
     def __init__(self) -> None:
         self._results: Results | None = None
         self._todo = Todo(Amount(), Amount())
         self._done = Amount()
-        self._began = time.monotonic()
+        self._started = time.monotonic()
         self._seconds = 0.0
         self._running = False
 
-    def audit(self, progress: Progress, wanted: AuditRequest) -> Standing:
-        """Do what is not done yet.
-
-        Raises SourceError, OperationError and Cancelled; what was finished until then is kept.
-        """
+    def audit(self, progress: Progress, request: AuditRequest) -> AuditStatus:
+        """Audit what is not done yet. Raises SourceError, OperationError and Cancelled; finished results are kept."""
         if self._running:
             raise OperationError("An audit is running. Cancel it before starting another one.")
         self._running = True
         try:
-            results = self._open(wanted.results)
-            plan = Plan(wanted.place, wanted.quick, Choice(wanted.sample), connection=wanted.connection)
+            results = self._open(request.results)
+            plan = Plan(request.place, request.quick, Choice(request.sample), connection=request.connection)
             self._todo = prepare(plan, results, progress)
-            self._began = time.monotonic()
-            with closing(run(plan, results, progress, wanted.workers)) as work:
+            self._started = time.monotonic()
+            with closing(run(plan, results, progress, request.workers)) as work:
                 for result in work:
-                    self._seconds = time.monotonic() - self._began
+                    self._seconds = time.monotonic() - self._started
                     self._done = Amount(self._done.files + 1, self._done.size + result.read)
         finally:
             self._running = False
-        return self.standing()
+        return self.status()
 
     def _open(self, path: str) -> Results:
         fresh = Results(Path(path) if path else None)
@@ -71,25 +66,25 @@ class Auditor:
         self._todo, self._done, self._seconds = Todo(Amount(), Amount()), Amount(), 0.0
         return fresh
 
-    def _known(self) -> Results:
+    def _existing(self) -> Results:
         if self._results is None:
-            raise OperationError(_NONE_YET)
+            raise OperationError(_NO_RESULTS)
         return self._results
 
     def page(self, query: Query, first: int, count: int) -> Page[Result]:
-        """Up to ``count`` results from number ``first`` on; none before an audit has begun. Raises OperationError."""
+        """Results ``[first, first + count)``; none before an audit has started. Raises OperationError."""
         if self._results is None:
             return Page(0, 0, ())
         return page(self._results, query, first, count)
 
-    def standing(self) -> Standing:
-        """How far it is; raises OperationError where the results cannot be read."""
+    def status(self) -> AuditStatus:
+        """How far the audit is; raises OperationError if the results cannot be read."""
         results = self._results
-        if results is None or not results.wants:
-            return Standing()
+        if results is None or not results.has_request:
+            return AuditStatus()
         states, formats = _counts(results, "state"), _counts(results, "format")
         others = states.pop(NO_ARCHIVE, 0)
-        return Standing(
+        return AuditStatus(
             results.amount(done=True),
             results.amount(done=False),
             self._todo.earlier,
@@ -103,11 +98,11 @@ class Auditor:
         return summary(results, Run(self._done, self._seconds, self._todo.earlier))
 
     def export(self, progress: Progress, path: str, kind: ExportKind) -> str:
-        """Write the results to a file, in the place of what is there, and say so.
+        """Write the results to a file, replacing an existing one; returns a sentence.
 
         Raises OperationError, SourceError and Cancelled.
         """
-        results = self._known()
+        results = self._existing()
         progress.begin("Writing the results", 0)
         if str(Path(path).absolute()) in results.files():
             raise OperationError("This is the results file. Choose another name for the export.")

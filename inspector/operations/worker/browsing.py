@@ -1,4 +1,4 @@
-"""Looking around on S3 and taking objects home. Nothing is listed that was not asked for."""
+"""The session of a bucket browser: listing buckets and prefixes, and downloading objects."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from inspector.sources.s3.ledger import Ledger
 if TYPE_CHECKING:
     from inspector.sources.s3.responses import Page
 
-_COPIES = 1_000
-"""The most files of like names in one folder that a download makes a further name for."""
+_MAX_COPIES = 1_000
+"""Numbered names tried for a file whose name exists already."""
 
 
 class Browser:
-    """What a bucket browser asks. What is asked of it needs no order."""
+    """Answers BrowseRequests, in any order. Lists only what was requested."""
 
     def __init__(self) -> None:
         self._ledger = Ledger()
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """The profiles of this machine; no request is made."""
+        """The profiles of this machine; sends no request."""
         return profiles(progress)
 
     def buckets(self, progress: Progress, connection: Connection) -> RemotePage:
@@ -47,7 +47,7 @@ class Browser:
         return RemotePage(entries, "", self._ledger.totals)
 
     def page(self, progress: Progress, connection: Connection, location: str, after: str) -> RemotePage:
-        """The page of a prefix that ``after`` leads to, the first one where that is empty; raises SourceError."""
+        """The page of a prefix with the token ``after``, the first one if that is empty; raises SourceError."""
         from inspector.sources.s3.client import client_for
 
         address = parse(location)
@@ -59,10 +59,10 @@ class Browser:
     def download(
         self, progress: Progress, connection: Connection, locations: tuple[str, ...], folder: str
     ) -> Downloaded:
-        """Write objects, and all beneath prefixes, into a folder; each is there when all of it has come.
+        """Download objects and everything under prefixes into a folder; each file appears when it is complete.
 
-        Nothing is replaced: a file that exist already gets a number. Raises OperationError before anything is written
-        where a name cannot be used, SourceError and Cancelled; files that are whole by then stay.
+        Existing files stay: a new file gets a number. Raises OperationError for unusable names before anything is
+        written, and SourceError and Cancelled; complete files stay.
         """
         progress.begin("Listing", 0, "objects")
         wanted = [each for location in locations for each in _wanted(location, connection, progress)]
@@ -94,13 +94,13 @@ def _entries(address: Address, page: Page) -> list[RemoteEntry]:
             each.modified,
         )
         for each in page.objects
-        if each.key != address.prefix  # some tools make an empty object in place of a folder
+        if each.key != address.prefix  # some tools create an empty object for a folder
     ]
     return found
 
 
 def _wanted(location: str, connection: Connection, progress: Progress) -> list[ObjectInput]:
-    """The objects at a location; those of a prefix have the prefix's own name before theirs."""
+    """The objects at a location; names of those under a prefix start with its last part."""
     found = [each for each in objects_at(location, connection, progress) if not each.name.endswith(b"/")]
     if not location.endswith("/"):
         return found
@@ -130,11 +130,11 @@ def _write(destination: Destination, wanted: ObjectInput, progress: Progress) ->
 
 
 def _free(destination: Destination, parts: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """A place where nothing stands yet. Raises PlaceError."""
+    """A path that does not exist yet. Raises PlaceError."""
     if destination.look(parts) is Existing.NOTHING:
         return parts
-    for number in range(2, _COPIES):
+    for number in range(2, _MAX_COPIES):
         other = (*parts[:-1], with_number(parts[-1], number))
         if destination.look(other) is Existing.NOTHING:
             return other
-    raise PlaceError("files of that name and too many copies exist already")
+    raise PlaceError("files with that name and too many numbered copies exist already")

@@ -1,4 +1,4 @@
-"""Checking one location after another, as it is asked for. To stop at once the process is ended: it only reads."""
+"""The session that checks locations one by one. It only reads, so killing its process stops it safely."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.many import check_one
 from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import CheckTarget, Outcome
-from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
 from inspector.sources.s3.connection import Connection
 
 
@@ -15,9 +14,9 @@ class Checker:
     """Answers CheckRequests."""
 
     def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckTarget]:
-        """What is to be checked; a prefix that cannot be listed stands for itself, since checking it says why.
+        """The locations to check; a prefix that cannot be listed is returned itself, and checking it reports why.
 
-        ``connection`` says how S3 is reached. Raises Cancelled.
+        ``connection`` says how to reach S3. Raises Cancelled.
         """
         progress.begin("Looking for archives", 0, "locations")
         try:
@@ -25,6 +24,6 @@ class Checker:
         except SourceError:
             return [CheckTarget(location, connection=connection) for location in locations]
 
-    def check(self, progress: Progress, wanted: CheckTarget) -> Outcome:
+    def check(self, progress: Progress, location: CheckTarget) -> Outcome:
         """Check one location. Raises Cancelled."""
-        return check_one(wanted, ReportKind.TEXT, progress)
+        return check_one(location, ReportKind.TEXT, progress)

@@ -1,4 +1,4 @@
-"""Making archives as a face asks for it: a look at what they would hold, making them, searching a catalogue."""
+"""The session that creates archives: previews of their contents, creating them, and searching a catalogue."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from inspector.operations.create.rca_writing import create_rca, names_in, rca_op
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import check_object_name, target_of
 from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
-from inspector.operations.protocol.header_draft import parse_entry
-from inspector.operations.protocol.workshop_views import (
+from inspector.operations.protocol.create_views import (
     ArchiveKind,
     Contents,
     CreateResult,
@@ -32,34 +31,35 @@ from inspector.operations.protocol.workshop_views import (
     FoundPlaces,
     InputRow,
 )
+from inspector.operations.protocol.header_draft import parse_entry
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import Profile, profiles
 
-TOLD = 5_000
-"""The most inputs told one by one."""
-FOUND = 1_000
-"""The most places told of what is found in a catalogue."""
+MAX_INPUT_ROWS = 5_000
+"""Inputs listed in a preview."""
+MAX_FOUND_PLACES = 1_000
+"""Locations listed from a catalogue."""
 BY_NAME = "="
-"""What stands before the name of a member where an entry of a TACO header is for that."""
+"""The prefix of a TACO header entry that names a member."""
 
 
 class CreateSession:
-    """Has no archive of its own. What is asked of it needs no order."""
+    """Answers CreateRequests, in any order; has no open archive."""
 
     def __init__(self) -> None:
         self._names: tuple[Path, Identity, frozenset[bytes]] | None = None
-        """What the archive that is to grow holds, until that is another one."""
+        """The path, identity and member names of the archive last appended to."""
 
     def look(self, progress: Progress, draft: Draft) -> Contents:
-        """What an archive would hold. Raises Cancelled; whatever is wrong is said in the contents."""
+        """What an archive would hold. Raises Cancelled; problems are in the result."""
         inputs, refused = _gathered(progress, draft)
         obstacle, parts = "", ""
         notes: tuple[str, ...] = ()
         taken: frozenset[bytes] = frozenset()
         try:
-            _see_that_it_names_a_place(draft)
-            taken = self._held(draft, progress)
+            _require_valid_target(draft)
+            taken = self._existing_names(draft, progress)
             notes, parts = _planned(inputs, draft, taken)
         except (OperationError, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
@@ -67,11 +67,11 @@ class CreateSession:
         sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
         first = refused[0].trouble if refused else obstacle
         return Contents(
-            (*refused, *_rows(inputs[:TOLD], taken)), len(inputs) + len(refused), size, sentence, first, notes
+            (*refused, *_rows(inputs[:MAX_INPUT_ROWS], taken)), len(inputs) + len(refused), size, sentence, first, notes
         )
 
-    def _held(self, draft: Draft, progress: Progress) -> frozenset[bytes]:
-        """The names of the members that an archive has that is to grow. Raises SourceError and Cancelled."""
+    def _existing_names(self, draft: Draft, progress: Progress) -> frozenset[bytes]:
+        """The member names of the archive to append to, if any. Raises SourceError and Cancelled."""
         if not draft.grows:
             return frozenset()
         path = Path(draft.target)
@@ -81,57 +81,57 @@ class CreateSession:
         return self._names[2]
 
     def unfinished(self, progress: Progress, draft: Draft) -> str:
-        """What runs that were killed have left where the archive is to be; empty where that is nothing."""
+        """Leftovers of killed runs at the target, in sentences; empty without any."""
         progress.begin("Looking for unfinished files", 0, "folders")
         if not is_s3(draft.target):
             return " ".join(report_unfinished(_folders(draft)))
         try:
             return " ".join(report_uploads(parse(draft.target), draft.connection))
         except SourceError:
-            return ""  # what is wrong with the place is said where it is to be used
+            return ""  # the preview reports what is wrong with the target
 
     def create(self, progress: Progress, draft: Draft) -> CreateResult:
-        """Make the archive. Raises OperationError, SourceError, EditError and Cancelled: then nothing is made."""
+        """Create the archive. Raises OperationError, SourceError, EditError and Cancelled: then nothing is created."""
         if not draft.locations:
             raise OperationError("The archive would be empty. Add files or folders.")
         if not draft.target:
             raise OperationError("Choose where to write the archive.")
-        tidied = _tidied(draft) if draft.remove_unfinished else ()
-        made = _MAKE[draft.kind](progress, draft)
-        path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
-        return CreateResult(path, made.sentence, (*tidied, *made.warnings))
+        removed_notes = _remove_leftovers(draft) if draft.remove_unfinished else ()
+        created = _CREATE[draft.kind](progress, draft)
+        path = draft.target if draft.kind is ArchiveKind.DATAS3T else created.archives[0].path
+        return CreateResult(path, created.sentence, (*removed_notes, *created.warnings))
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """The profiles of this machine: an archive may go to S3."""
+        """The profiles of this machine, for archives on S3."""
         return profiles(progress)
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
-        """The places that a catalogue knows of a name, or of those that begin so.
+        """The locations in a catalogue of members called ``name``, where a final ``*`` matches any rest.
 
         Raises OperationError and SourceError.
         """
         progress.begin("Searching the catalogue", 0, "members")
-        places = tuple(islice(catalogue.find(Path(path), name), FOUND + 1))
-        return FoundPlaces(places[:FOUND], len(places) > FOUND)
+        places = tuple(islice(catalogue.find(Path(path), name), MAX_FOUND_PLACES + 1))
+        return FoundPlaces(places[:MAX_FOUND_PLACES], len(places) > MAX_FOUND_PLACES)
 
 
-def _tidied(draft: Draft) -> tuple[str, ...]:
-    """Remove unfinished files of killed runs where it will be written to; sentences on that. Raises SourceError."""
+def _remove_leftovers(draft: Draft) -> tuple[str, ...]:
+    """Remove leftovers of killed runs at the target; returns sentences. Raises SourceError."""
     if is_s3(draft.target):
         return tuple(remove_uploads(parse(draft.target), draft.connection))
     return tuple(remove_unfinished(_folders(draft)))
 
 
 def _folders(draft: Draft) -> list[Path]:
-    """The folders that will be written into, as far as that is said by now."""
+    """The folders that will be written to, as far as they are known."""
     if not draft.target:
         return []
     target = Path(draft.target)
     return datas3t_packing.holders(target, draft.dataset) if draft.kind is ArchiveKind.DATAS3T else [target.parent]
 
 
-def _see_that_it_names_a_place(draft: Draft) -> None:
-    """Raise SourceError or OperationError for a target that cannot be an archive; nothing is asked of S3."""
+def _require_valid_target(draft: Draft) -> None:
+    """Raise SourceError or OperationError for an invalid target, without sending a request."""
     if not is_s3(draft.target):
         return
     address = parse(draft.target)
@@ -140,7 +140,7 @@ def _see_that_it_names_a_place(draft: Draft) -> None:
 
 
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
-    """What is at the locations, and those at which there is nothing that can be put in. Raises Cancelled."""
+    """The inputs at all locations, and rows for locations without usable inputs. Raises Cancelled."""
     is_file = draft.target and draft.kind is not ArchiveKind.DATAS3T and not is_s3(draft.target)
     never = [Path(draft.target)] if is_file else []
     inputs: list[Input] = []
@@ -154,7 +154,7 @@ def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[Input
 
 
 def _planned(inputs: Sequence[Input], draft: Draft, taken: Collection[bytes]) -> tuple[tuple[str, ...], str]:
-    """Sentences on the names, and what parts it will have. Raises OperationError, WriteError and EditError."""
+    """Sentences on the names, and the parts of the archive. Raises OperationError, WriteError and EditError."""
     notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
     return notes, _PARTS[draft.kind](inputs, draft)
 
@@ -168,19 +168,19 @@ def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
             visible(each.name),
             each.size or 0,
             visible(each.where),
-            _trouble(each.name, often, taken),
-            "On some systems this name is the same as another one." if alike[key] > often[each.name] else "",
+            _problem_of(each.name, often, taken),
+            "On some systems this name equals another one." if alike[key] > often[each.name] else "",
         )
         for each, key in zip(inputs, keys, strict=True)
     ]
 
 
-def _trouble(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> str:
+def _problem_of(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> str:
     words = hazards(name)
     if words:
-        return f"The name {words[0]}: rename it first."
+        return f"The name {words[0]}. Rename it first."
     if name in taken:
-        return "The archive already has a member of this name. Remove it or rename it first."
+        return "The archive already has a member with this name. Remove it or rename it first."
     return "The name occurs more than once." if often[name] > 1 else ""
 
 
@@ -188,13 +188,13 @@ def _trouble(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> st
 
 
 def _archives(inputs: Sequence[Input], draft: Draft) -> str:
-    """In how many archives it will be, where that is more than one. Raises OperationError."""
+    """The number of archives if there are several. Raises OperationError."""
     volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_MAX_BYTES)
     return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
 
 
-def _fits(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - one of several
-    """Nothing to be said; raises WriteError where a TACO archive would be too large."""
+def _check_slots(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - the signature of _PARTS
+    """Raise WriteError if a TACO archive would be too large; returns no text."""
     slots((each.name, size_of(each), each.modified) for each in inputs)
     return ""
 
@@ -209,7 +209,7 @@ def _ranges(inputs: Sequence[Input], draft: Draft) -> str:
 _PARTS: dict[ArchiveKind, Callable[[Sequence[Input], Draft], str]] = {
     ArchiveKind.CAF: _archives,
     ArchiveKind.RCA: lambda _inputs, _draft: "",
-    ArchiveKind.TACO: _fits,
+    ArchiveKind.TACO: _check_slots,
     ArchiveKind.DATAS3T: _ranges,
 }
 
@@ -254,7 +254,7 @@ def _datas3t(progress: Progress, draft: Draft) -> Created:
     return create_datas3t(progress, draft.target, draft.locations, _packing(draft), connection=draft.connection)
 
 
-_MAKE: dict[ArchiveKind, Callable[[Progress, Draft], Created]] = {
+_CREATE: dict[ArchiveKind, Callable[[Progress, Draft], Created]] = {
     ArchiveKind.CAF: _caf,
     ArchiveKind.RCA: _rca,
     ArchiveKind.TACO: _taco,

@@ -1,12 +1,12 @@
-"""The loop of a worker process: requests come in through a pipe, answers go out as they are ready.
+"""The loop of a worker process: it receives requests from a pipe and sends each answer when it is ready.
 
-A request is ``(number, name, arguments, keywords)``, of the name of a method of the class of requests that is served;
-its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
-``("progress", number)`` asks how far a job is and is answered with ``(number, "progress", JobState or None)``;
-``("cancel", number)`` stops one and has no answer of its own: the job's answer says that it was cancelled.
+A request is ``(number, name, arguments, keywords)``; ``name`` is a method of the class of requests that is served.
+Its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
+``("progress", number)`` asks for the progress of a job; the answer is ``(number, "progress", JobState or None)``.
+``("cancel", number)`` cancels a job and has no answer of its own: the job's answer says that it was cancelled.
 ``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
-A mistake in the program is told in a ``CrashReport`` of its own before the answer that it kept from coming.
-``None`` ends the loop: jobs are cancelled, and have GRACE seconds to take away what is half made.
+An unexpected exception is sent as a ``CrashReport`` before the answer of its request.
+``None`` ends the loop: jobs are cancelled and have GRACE_SECONDS to remove unfinished files.
 """
 
 from __future__ import annotations
@@ -29,35 +29,34 @@ from inspector.core.format import MemberError
 from inspector.core.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.request import requests_of
-from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.requests import ArchiveRequests, requests_of
 from inspector.operations.protocol.views import JobState
-from inspector.operations.worker.desk import ArchiveSession
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT
 from inspector.sources.s3.connection import Connection as S3Connection
 
-GRACE = 5.0
-"""Seconds that jobs have to stop in when the loop ends."""
-_SWITCH = 0.001
-"""Seconds a job may keep the interpreter while a question waits."""
-_ORDERS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
+GRACE_SECONDS = 5.0
+"""Seconds for jobs to stop when the loop ends."""
+_SWITCH_SECONDS = 0.001
+"""Seconds a job may hold the interpreter while a request waits."""
+_CONTROLS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 
 def serve(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
-    """Answer for one location until the pipe closes; ``s3`` says how S3 is reached."""
+    """Serve one location until the pipe closes; ``s3`` says how to reach S3."""
     session: ArchiveRequests = ArchiveSession(location, s3)
     serve_requests(connection, session, ArchiveRequests, far=is_s3(location))
 
 
 def serve_requests(connection: Connection, session: object, protocol: type[object], *, far: bool = False) -> None:
-    """Answer the requests of a class with the methods of a session until the pipe closes; jobs when they are done.
+    """Answer requests of the class ``protocol`` with the methods of a session until the pipe closes.
 
-    What is ``far`` is behind a network: requests that wait for it are answered one after another, and others meanwhile.
-    Interrupts from the keyboard are for the process that asks.
+    ``far``: the archive is on a network. Requests that wait for it are answered in order on a thread of their own.
+    Keyboard interrupts are left to the parent process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.setswitchinterval(_SWITCH)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     _Server(connection, session, protocol, far).run()
 
 
@@ -82,7 +81,7 @@ class _Server:
             if message is None:
                 break
             self._take(message)
-        end = monotonic() + GRACE
+        end = monotonic() + GRACE_SECONDS
         for progress in tuple(self._jobs.values()):
             progress.cancel()
         for thread in tuple(self._threads):
@@ -91,9 +90,9 @@ class _Server:
     def _take(self, message: tuple[Any, ...]) -> None:
         if message[0] == "progress":
             self._send((message[1], "progress", self._state(message[1])))
-        elif message[0] in _ORDERS:
+        elif message[0] in _CONTROLS:
             if (progress := self._jobs.get(message[1])) is not None:
-                _ORDERS[message[0]](progress)
+                _CONTROLS[message[0]](progress)
         else:
             self._request(*message)
 
@@ -111,7 +110,7 @@ class _Server:
         if traits.is_job:
             progress = self._jobs[number] = Progress()
             ask = partial(method, progress, *args, **kwargs)
-            # A daemon: one that does not stop when asked to must not keep the process.
+            # A daemon, so that a job that does not stop cannot keep the process alive.
             thread = threading.Thread(target=self._job, args=(number, ask), daemon=True)
             self._threads.add(thread)
             thread.start()
@@ -138,13 +137,13 @@ class _Server:
             answer = (number, False, CANCELLED)
         except (OperationError, SourceError, EditError, MemberError) as error:
             answer = (number, False, str(error))
-        except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one answer must not end all others
+        except Exception as error:  # noqa: BLE001 - the process boundary: one failing request must not end all others
             traceback.print_exc()
             self._send(CrashReport(report(error, "worker")))
-            answer = (number, False, f"This could not be answered because of a mistake in the program: {error!r}.")
+            answer = (number, False, f"The request failed because of an error in the program: {error!r}.")
         self._send(answer)
 
     def _send(self, message: tuple[Any, ...] | CrashReport) -> None:
-        # Where nobody listens any more the loop ends when it next looks.
+        # If the pipe is closed, the loop ends at its next read.
         with self._sending, contextlib.suppress(OSError):
             self._connection.send(message)

@@ -1,4 +1,4 @@
-"""A session that also changes its archive: previews of edits, writing them, repairs. Nothing is written unasked."""
+"""A session that also changes its archive: previews of edits, writing, repairs. Nothing is written unasked."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.operations.edit import patch_file
-from inspector.operations.edit.apply_repairs import carry_out, described, save_copy, save_salvage, write_edit
+from inspector.operations.edit.apply_repairs import apply_plan, describe, save_copy, save_salvage, write_edit
 from inspector.operations.edit.dependents import broken, repair_checksums
 from inspector.operations.edit.interrupted import interrupted, recover, take_back
-from inspector.operations.edit.patch_file import see_that_it_fits
+from inspector.operations.edit.patch_file import require_match
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.edit.taco_header import header_draft, header_view, member_target
@@ -23,11 +23,11 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, Repaired, RepairPlan, WayOut, WriteResult
-from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
+from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
 from inspector.operations.protocol.views import Stage
+from inspector.operations.session.extract_session import ExtractSession
 from inspector.operations.session.session import Session
 from inspector.operations.session.snapshot import Snapshot
-from inspector.operations.session.taking import ExtractSession
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
@@ -35,12 +35,12 @@ from inspector.sources.s3.connection import DEFAULT, Connection, Profile, profil
 from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import TAIL_BYTES, S3Source
 
-CHECKED_ALONG = 64 << 20
-"""Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
+MAX_PREVIEW_CHECK_BYTES = 64 << 20
+"""Archives up to this size are checked with every preview, larger ones only if they were checked before."""
 
 
 class EditSession(ExtractSession):
-    """One open location that can be changed."""
+    """An open location that can be changed."""
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         super().__init__(location, s3)
@@ -50,30 +50,30 @@ class EditSession(ExtractSession):
     # ---- previews ----------------------------------------------------------------------------------------------
 
     def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
-        """Show the archive as ``edit`` would leave it; as it is on disk for None. Raises OperationError and Cancelled.
+        """Show the archive with ``edit`` applied, or as it is on disk for None. Raises OperationError and Cancelled.
 
-        Gives the names of the checksums that the edit makes wrong, None where it was not checked.
+        Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
         """
         with self._job_lock.held(progress):
-            scene = self._disk if edit is None else self._scene(edit, progress)
-            self._show(scene)
-            return broken(scene.archives[0], edit) if edit is not None and scene.checks.checked else None
+            snapshot = self._disk if edit is None else self._snapshot_with(edit, progress)
+            self._show(snapshot)
+            return broken(snapshot.archives[0], edit) if edit is not None and snapshot.checks.checked else None
 
-    def _scene(self, edit: Edit, progress: Progress) -> Snapshot:
+    def _snapshot_with(self, edit: Edit, progress: Progress) -> Snapshot:
         source = self._file()
         changed = OverlaySource(source, edit)
         changed.sparing = isinstance(source, S3Source) and source.size > TAIL_BYTES
-        scene = Snapshot(self._name, Location([start(changed)]))
-        decode(scene.archives[0], progress)
-        if not changed.sparing and (self._disk.checks.checked or scene.location.size <= CHECKED_ALONG):
-            scene.checks.run(progress)
+        snapshot = Snapshot(self._name, Location([start(changed)]))
+        decode(snapshot.archives[0], progress)
+        if not changed.sparing and (self._disk.checks.checked or snapshot.location.size <= MAX_PREVIEW_CHECK_BYTES):
+            snapshot.checks.run(progress)
             progress.advance(0)
-        return scene
+        return snapshot
 
     def _file(self) -> FileSource | S3Source:
-        """The archive on disk or on S3; raises OperationError where it cannot be changed."""
+        """The archive on disk or on S3; raises OperationError if it cannot be changed."""
         if self._stage in (Stage.OPENING, Stage.DECODING):
-            raise OperationError("The archive is still being read. Change it when it is done.")
+            raise OperationError("The archive is still being read. Change it after that.")
         archives = self._disk.archives
         if self._disk.location.collection is not None:
             raise OperationError("This is a folder of several files. Open the one to change.")
@@ -83,15 +83,15 @@ class EditSession(ExtractSession):
         return source
 
     def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
-        """The edit with all checksums that depend on what it changes. Raises OperationError and Cancelled."""
+        """The edit extended by all checksums that it makes wrong. Raises OperationError and Cancelled."""
         return repair_checksums(self._file(), edit, progress)
 
     # ---- the TACO header ---------------------------------------------------------------------------------------
 
     def header(self, draft: HeaderDraft | None) -> HeaderView:
-        """The TACO header as it is shown, or as a draft would make it; raises OperationError where there is none.
+        """The TACO header that is shown, or a draft of it; raises OperationError if there is none.
 
-        ``changed`` are the entries in which it differs from the file on disk, ``stood`` those of the file.
+        ``changed`` are the indices of entries that differ from the file on disk, ``stood`` its entries.
         """
         shown = header_view(self._archive(), draft)
         stands = header_draft(self._disk.archives[0]).entries
@@ -99,15 +99,15 @@ class EditSession(ExtractSession):
         return replace(shown, changed=changed, stood=tuple(stands))
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
-        """The edit of what is shown that makes the header what the draft says. Raises OperationError and SourceError.
+        """The edit that writes a draft into the header. Raises OperationError and SourceError.
 
-        Its old bytes are those on disk, where that has as many: what is pending may be other than what is shown.
+        Its old bytes are those on disk where it has them, because a pending edit may have changed what is shown.
         """
         edit, disk = preview_header(self._archive(), draft), self._file()
-        return replace(edit, patches=tuple(_of_disk(patch, disk) for patch in edit.patches))
+        return replace(edit, patches=tuple(_with_old_bytes_of(patch, disk) for patch in edit.patches))
 
-    def header_target(self, member: int) -> Entry:
-        """Offset and length of a member's data; raises OperationError where it is not known where that is."""
+    def header_target(self, member: int) -> TacoEntry:
+        """Offset and length of a member's data; raises OperationError if they are unknown."""
         return member_target(self._archive(), member)
 
     def _archive(self) -> Opened:
@@ -117,22 +117,22 @@ class EditSession(ExtractSession):
 
     # ---- writing -----------------------------------------------------------------------------------------------
 
-    def sending(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
-        """What writing an edit would send to S3 (see ``sending_lines``); nothing where the archive is on disk."""
+    def upload_preview(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
+        """What writing an edit would send to S3, in lines; none if the archive is local."""
         source = self._file()
         return tuple(sending_lines(source, edit, whole=whole)) if isinstance(source, S3Source) else ()
 
     def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
-        """Write an edit into the file, and read it again; ``whole`` as in write_edit.
+        """Write an edit into the file and read it again; ``whole`` as in write_edit.
 
-        Raises OperationError and EditError where nothing was written, or the sentence says that this is not known.
+        Raises OperationError and EditError if nothing was written, or if the sentence says that this is unknown.
         """
         return self._write(progress, lambda source: write_edit(source, edit, progress, whole=whole))
 
     def _write(
         self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
     ) -> WriteResult | OnlyWhole:
-        """Change the archive and read it again: that it is changed stays true where it cannot be read."""
+        """Change the archive and read it again. If reading fails, the result still reports the change."""
         with self._job_lock.held(progress):
             source = self._file()
             progress.begin("Writing", 0)
@@ -148,47 +148,46 @@ class EditSession(ExtractSession):
                 if isinstance(source, S3Source):
                     source.replaced = True
                 why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
-                unread = f"Reading it again was {why}, so what is shown is as it was before. Reload it."
+                unread = f"Reading it again was {why}, so the old content is still shown. Reload it."
                 return replace(result, warnings=(*result.warnings, unread), revert=None, kept=None)
             return result
 
-    def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
-        """Show the archive as it is now, not checked, with ``edit`` over it where there is one.
+    def reload(self, progress: Progress, edit: Edit | None = None) -> None:
+        """Read the archive again, without checking it, and show it with ``edit`` if given.
 
-        Raises OperationError where it is not there any more or the edit is not one of it; then all is as it was.
+        Raises OperationError if it is gone or the edit does not match it; then nothing changes.
         """
         with self._job_lock.held(progress):
             before = self._disk
-            self._disk = self._afresh(progress)
+            self._disk = self._reloaded(progress)
             try:
                 if edit is not None:
-                    self._see_that_it_still_fits(edit, progress)
-                self._show(self._disk if edit is None else self._scene(edit, progress))
+                    self._require_pending_edit_matches(edit, progress)
+                self._show(self._disk if edit is None else self._snapshot_with(edit, progress))
             except BaseException:
                 self._disk = before
                 raise
 
-    def _see_that_it_still_fits(self, edit: Edit, progress: Progress) -> None:
-        """Raise OperationError where what is pending is no change of what is there now."""
+    def _require_pending_edit_matches(self, edit: Edit, progress: Progress) -> None:
+        """Raise OperationError if the pending edit does not match the current file."""
         with cancelling(progress):
             try:
-                see_that_it_fits(edit, self._file(), "The pending change")
+                require_match(edit, self._file(), "The pending change")
             except OperationError as error:
                 raise OperationError(
-                    f"{error} It stays pending over what was read before: export it as a patch, or discard it, and "
-                    "reload then."
+                    f"{error} It stays pending over the old content. Export it as a patch or discard it, then reload."
                 ) from error
 
     def _read_again(self, progress: Progress) -> None:
         source = self._disk.archives[0].source
         checked = self._disk.checks.checked and not (isinstance(source, S3Source) and source.size > TAIL_BYTES)
-        self._disk = self._afresh(progress)
+        self._disk = self._reloaded(progress)
         if checked:
             self._disk.checks.run(progress)
         self._show(self._disk)
 
-    def _afresh(self, progress: Progress) -> Snapshot:
-        """The archive as it is now, decoded. Raises OperationError and Cancelled."""
+    def _reloaded(self, progress: Progress) -> Snapshot:
+        """A decoded snapshot of the current archive. Raises OperationError and Cancelled."""
         fresh = Session(self._name, self._s3)
         fresh.decode(progress)
         progress.advance(0)
@@ -201,7 +200,7 @@ class EditSession(ExtractSession):
         return now
 
     def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
-        """Write the archive as ``edit`` would leave it to another file, or object, which ``s3`` says how to reach.
+        """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that.
 
         Raises OperationError, SourceError, Cancelled.
         """
@@ -209,38 +208,38 @@ class EditSession(ExtractSession):
         return f"The changed copy is {visible(path)}."
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """The profiles of this machine: a copy may go to S3."""
+        """The profiles of this machine, for copies on S3."""
         return profiles(progress)
 
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
-        """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
+        """Write an edit to a patch file. Raises SourceError."""
         progress.begin("Writing the patch", 0)
         with AtomicFile(Path(path), replace=True) as out:
             out.write(patch_file.encoded(edit))
         return f"The patch was written to {visible(path)}."
 
     def import_patch(self, progress: Progress, path: str) -> Edit:
-        """The edit that a patch file holds, if it is one of this file. Raises OperationError and SourceError."""
+        """The edit in a patch file that matches this archive. Raises OperationError and SourceError."""
         progress.begin("Reading the patch", 0)
         return patch_file.decoded(FileSource(Path(path)), self._file())
 
     # ---- interrupted changes -----------------------------------------------------------------------------------
 
     def interrupted(self) -> Interrupted | None:
-        """What an interrupted change has left of the archive, None where there was none. Raises EditError."""
+        """The interrupted change of this archive, None without one. Raises EditError."""
         return interrupted(self._name) if self._stage is not Stage.FAILED else None
 
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
-        """Finish an interrupted change, roll it back or forget it, and read the file again. Raises EditError."""
+        """Finish, roll back or forget an interrupted change, and read the file again. Raises EditError."""
         with self._job_lock.held(progress):
             result = WriteResult(recover(self._name, way))
             self._read_again(progress)
             return result
 
-    def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:  # noqa: ARG002 - as write
-        """Put back what the last change of the file has taken away, from the store of old bytes, and read it again.
+    def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:  # noqa: ARG002 - the signature of write
+        """Undo the last change of the file from the store of old bytes, and read it again.
 
-        Raises OperationError and EditError where nothing was changed.
+        Raises OperationError and EditError if nothing was changed.
         """
         return self._write(progress, lambda _: WriteResult(take_back(self._name)))
 
@@ -253,19 +252,19 @@ class EditSession(ExtractSession):
             checks = self._disk.checks
             if not checks.checked:
                 checks.run(progress)
-                self._changes += 1
+                self._generation += 1
                 progress.advance(0)
-            made = plan(self._disk.archives[0], progress, accepted)
-            self._planned = self._disk, made
-            return described(made)
+            new = plan(self._disk.archives[0], progress, accepted)
+            self._planned = self._disk, new
+            return describe(new)
 
     def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
-        """The plan that was shown, for it is what was consented to; a new one where none was. Raises OperationError."""
+        """The plan that was shown, since consent covers only that; a new one if none was. Raises OperationError."""
         if self._planned is None or self._planned[0] is not self._disk:
             return plan(self._disk.archives[0], progress, accepted)
         if self._planned[1].accepted != frozenset(accepted):
             raise OperationError(
-                "Nothing was done: another plan was shown than the one for these repairs. Look at it first."
+                "Nothing was changed: these are not the repairs of the plan that was shown. Review the plan."
             )
         return self._planned[1]
 
@@ -278,16 +277,16 @@ class EditSession(ExtractSession):
         over: bool = True,
         s3: Connection = DEFAULT,
     ) -> WriteResult | OnlyWhole:
-        """Repair it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there.
+        """Repair in place, or to the file or object ``copy``; ``over`` replaces an existing one.
 
-        ``whole`` is as in write_edit; ``s3`` says how the copy's bucket is reached.
+        ``whole`` is as in write_edit; ``s3`` says how to reach the copy.
 
-        Raises OperationError and EditError where nothing was written, SourceError and Cancelled.
+        Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
         """
 
         def repair(source: FileSource | S3Source) -> WriteResult:
             shown = self._plan_for(progress, accepted)
-            return carry_out(shown, source, copy, progress, over=over, whole=whole, connection=s3)
+            return apply_plan(shown, source, copy, progress, over=over, whole=whole, connection=s3)
 
         if not copy:
             return self._write(progress, repair)
@@ -302,19 +301,19 @@ class EditSession(ExtractSession):
         over: bool = True,
         s3: Connection = DEFAULT,
     ) -> WriteResult:
-        """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
+        """Write the undamaged members to a new archive ``copy``; see ``make_repairs``."""
         with self._job_lock.held(progress):
             source = self._file()
             return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
-    # ---- growing -----------------------------------------------------------------------------------------------
+    # ---- appending ---------------------------------------------------------------------------------------------
 
     def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> WriteResult:
-        """Add files to an RCA archive in place, and read it again; see ``Draft`` for the options.
+        """Append files to an RCA archive and read it again; see ``Draft`` for the options.
 
-        Raises OperationError, EditError, SourceError and Cancelled: the archive then holds what it held.
+        Raises OperationError, EditError, SourceError and Cancelled: the archive is then unchanged.
         """
-        # They come with all that makes archives, which opening one need not wait for.
+        # Imported here because opening an archive need not wait for the writers.
         from inspector.operations.create.rca_writing import append_rca, rca_options
 
         with self._job_lock.held(progress):
@@ -324,6 +323,6 @@ class EditSession(ExtractSession):
             return WriteResult(grown.sentence, grown.warnings)
 
 
-def _of_disk(patch: Patch, disk: Source) -> Patch:
+def _with_old_bytes_of(patch: Patch, disk: Source) -> Patch:
     stands = disk.read(patch.offset, len(patch.old))
     return replace(patch, old=stands + patch.old[len(stands) :])
