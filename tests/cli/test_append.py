@@ -59,7 +59,7 @@ def test_what_an_interrupted_append_left_is_said_on_standard_error(run: Run, tmp
 
     assert status == 0
     said = "archive-inspector: An earlier append was interrupted; the 7 bytes that it left are overwritten.\n"
-    assert err.startswith(f"{said}archive-inspector: The 7 bytes that stood behind the end are kept in ")
+    assert err.startswith(f"{said}archive-inspector: The 7 bytes after the end are kept in ")
     place = Path(err.split(" are kept in ")[1].strip().removesuffix("."))
     assert b"garbage" in place.read_bytes()
     assert held((tmp_path / "new.rca").read_bytes()) == [*ONE, *TWO]

@@ -133,8 +133,8 @@ def test_a_varint_without_end_stops_the_walk() -> None:
 
 
 def test_a_varint_has_no_more_than_64_bits() -> None:
-    assert varint(b"?" + b"\xff" * 9 + b"", 1) == (2**64 - 1, 11)
-    for longer in (b"\xff" * 9 + b"\2", b"\x80" * 10 + b"", b"\xff" * 9):
+    assert varint(b"?" + b"\xff" * 9 + b"\1", 1) == (2**64 - 1, 11)
+    for longer in (b"\xff" * 9 + b"\2", b"\x80" * 10 + b"\1", b"\xff" * 9):
         assert varint(longer, 0) == (0, 0)
 
 
