@@ -135,7 +135,7 @@ def test_a_server_that_refuses_conditions_is_asked_without_them(store: Store, so
     with store.proxy.failing(unknowing):
         sent = write_object(source, edit_of(data), Progress())
     assert content(store, KEY) == changed(data)
-    assert any("not known" in each for each in sent.warnings)
+    assert any("is unknown" in each for each in sent.warnings)
 
 
 def unquoted(seen: Seen, forward: Forward) -> Reply:
@@ -317,7 +317,7 @@ def test_a_server_that_takes_too_long_is_not_waited_for(
     store: Store, source: S3Source, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     max_seconds = property(lambda self: WaitLimits(self._check_cancelled, max_seconds=BRIEFLY))
-    monkeypatch.setattr(Sender, "_patience", max_seconds)
+    monkeypatch.setattr(Sender, "_wait_limits", max_seconds)
     gate = Event()
 
     def hanging(_: Seen, _forward: Forward) -> Reply:

@@ -150,7 +150,7 @@ def test_what_is_no_regular_file_is_no_journal(path: Path) -> None:
         load(place, Disk())
     place.unlink()
     place.mkdir()
-    with pytest.raises(EditError, match="a folder and no journal"):
+    with pytest.raises(EditError, match="a folder, not a journal"):
         load(place, Disk())
 
 

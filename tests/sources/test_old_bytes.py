@@ -207,7 +207,7 @@ def test_what_was_kept_and_has_changed_is_not_put_back(path: Path, monkeypatch: 
     found = write(path, CUT, None).kept
     assert found is not None
     Path(found.path).write_bytes(bytes(found.length))
-    with pytest.raises(EditError, match="no longer holds the bytes"):
+    with pytest.raises(EditError, match="no longer contains the bytes"):
         undo_last_change(path)
     assert path.read_bytes() == after(CUT)
 

@@ -114,7 +114,7 @@ def test_a_file_replaced_before_it_is_locked_is_left_alone(path: Path) -> None:
             replaced(path)
 
     old = FileSource(path)
-    with pytest.raises(EditError, match="replaced meanwhile"):
+    with pytest.raises(EditError, match="removed or replaced"):
         write(path, THREE, None, Watched(act))
     assert old.read(0, 700) == path.read_bytes() == CONTENT
     assert names(path) == [path.name]
@@ -160,7 +160,7 @@ def test_a_journal_among_the_users_own_files_is_found_again(path: Path) -> None:
         if (name == "open" and journal_beside(arguments)) or (name == "write" and arguments[2] == 14):
             raise OSError(errno.EACCES, "Permission denied")
 
-    with pytest.raises(EditError, match="changed in part"):
+    with pytest.raises(EditError, match="partly changed"):
         write(path, THREE, None, Watched(act))
     assert names(path) == [path.name]
     assert "interrupted" in refused(path, THREE)
@@ -237,7 +237,7 @@ except EditError as error:
 def test_a_file_that_the_system_does_not_let_grow_is_put_back(path: Path, root: Path) -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED, path], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout == (
-        "archive.tacozip was not changed: writing failed (file too large), and what stood there is put back.\n"
+        "archive.tacozip was not changed: writing failed (file too large), and the old bytes were restored.\n"
     )
     assert path.read_bytes() == CONTENT
     assert names(path) == [path.name]
@@ -256,7 +256,7 @@ def test_what_reads_back_otherwise_is_put_back(path: Path) -> None:
                 return len(arguments[1])
             return super().call(name, *arguments)
 
-    assert "read back is not what was written" in refused(path, THREE, disk=Lying())
+    assert "bytes read back are not those written" in refused(path, THREE, disk=Lying())
 
 
 def test_every_refusal_is_one_that_a_person_can_read(path: Path) -> None:
