@@ -76,7 +76,7 @@ def test_what_is_dropped_on_an_rca_archive_is_opened_or_added(
     assert shown is not None
     assert shown.document.name == "1.txt"
     press(window, "append")
-    assert "Only an RCA archive" in window.message.text.text()
+    assert "only to a local RCA archive" in window.message.text.text()
 
 
 def test_a_name_that_is_there_already_is_marked_before_anything_is_tried(
@@ -126,7 +126,7 @@ def test_a_member_is_found_in_a_catalogue_and_shown(window: Window, qtbot: QtBot
     settle(qtbot, window)
     dialog = catalogue(window)
     dialog.start_search()
-    assert "Say which catalogue" in dialog.stack.shown_sentence()
+    assert "Choose a catalogue" in dialog.stack.shown_sentence()
     dialog.path.setText(str(tmp_path / "all.sqlite"))
     assert seek(dialog, qtbot, "nothing") == 0
     assert "No member is named nothing" in dialog.stack.shown_sentence()
@@ -149,7 +149,7 @@ def test_what_is_no_catalogue_is_said(window: Window, qtbot: QtBot, tree: Path) 
     assert "cannot be used" in dialog.stack.shown_sentence()
     dialog.path.setText(str(tree / "none"))
     assert seek(dialog, qtbot, "x") == 0
-    assert "is no file" in dialog.stack.shown_sentence()
+    assert "is not a file" in dialog.stack.shown_sentence()
 
 
 def catalogue(window: Window) -> CatalogueDialog:

@@ -103,7 +103,7 @@ def test_a_worker_that_dies_costs_only_the_archive_it_was_checking(
     window.check_lists.check([str(large), str(sample(DAMAGED)), str(sample("journey.caf"))])
     tab = many(window)
     qtbot.waitUntil(lambda: tab.model.index(0, STATE).data() == "being checked", timeout=WAIT)
-    client = next(client for client, at in tab.checks._at.items() if at == 0)
+    client = next(client for client, at in tab.checks._clients.items() if at == 0)
     assert client.link.process is not None
     client.link.process.kill()
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)

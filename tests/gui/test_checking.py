@@ -163,7 +163,7 @@ def test_members_carry_their_verdict_from_when_a_check_began(show: Show, window:
     assert not tab.members.tree.isColumnHidden(VERDICT)
     table, tree = tab.members.table_model, tab.members.tree_model
     told = {table.index(row, VERDICT).data() for row in range(table.rowCount())}
-    assert told == {"not checkable", "verified"}
+    assert told == {"doubtful", "verified"}
     tab.document.select_member(0, "test")
     settle(qtbot, window)
     qtbot.waitUntil(lambda: tab.members.tree.currentIndex().isValid(), timeout=WAIT)
@@ -215,11 +215,11 @@ def test_a_check_is_paused_goes_on_and_is_cancelled(show: Show, window: Window, 
 def test_rate_and_time_left_leave_out_what_was_paused() -> None:
     pace = Eta(0.0)
     mebi = 1 << 20
-    assert pace.tell(JobState("Checking", 0, 100 * mebi, "bytes"), 0.0) == "Checking: 0 B of 100 MiB"
-    assert "/s" not in pace.tell(JobState("Checking", mebi, 100 * mebi, "bytes"), 0.5)
-    assert "left" not in pace.tell(JobState("Checking", 10 * mebi, 100 * mebi, "bytes"), 2.0)
-    assert pace.tell(JobState("Checking", 10 * mebi, 100 * mebi, "bytes", paused=True), 50.0).endswith("paused")
-    told = pace.tell(JobState("Checking", 20 * mebi, 100 * mebi, "bytes"), 52.0, "3 of 9 members")
+    assert pace.text(JobState("Checking", 0, 100 * mebi, "bytes"), 0.0) == "Checking: 0 B of 100 MiB"
+    assert "/s" not in pace.text(JobState("Checking", mebi, 100 * mebi, "bytes"), 0.5)
+    assert "left" not in pace.text(JobState("Checking", 10 * mebi, 100 * mebi, "bytes"), 2.0)
+    assert pace.text(JobState("Checking", 10 * mebi, 100 * mebi, "bytes", paused=True), 50.0).endswith("paused")
+    told = pace.text(JobState("Checking", 20 * mebi, 100 * mebi, "bytes"), 52.0, "3 of 9 members")
     assert told == "Checking: 20.0 MiB of 100 MiB · 3 of 9 members · 5.0 MiB/s · 16 s left"
 
 

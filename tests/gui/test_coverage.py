@@ -103,7 +103,7 @@ def test_what_is_no_collection_has_no_coverage(show: Show, window: Window, qtbot
 
 def test_a_closed_dock_stays_closed(shown: Tab) -> None:
     shown.coverage.close()
-    shown.document.look()
+    shown.document.refresh_status()
     shown.coverage.update_visibility()
     assert shown.coverage.isHidden()
     shown.coverage.toggleViewAction().trigger()

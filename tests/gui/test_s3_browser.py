@@ -231,7 +231,7 @@ def test_members_are_extracted_from_what_is_listed(window: Window, qtbot: QtBot,
 def test_a_listing_that_does_not_come_can_be_cancelled(
     window: Window, qtbot: QtBot, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.gui.ipc.client.PATIENCE", 1000 * WAIT)
+    monkeypatch.setattr("inspector.gui.ipc.client.CANCEL_TIMEOUT_MS", 1000 * WAIT)
     store.put("stalled/a.bin", b"a")
     asked, gate = Event(), Event()
     try:

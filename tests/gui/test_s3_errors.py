@@ -94,7 +94,7 @@ def test_what_is_of_no_use_any_more_may_wait_for_its_server(
     window: Window, qtbot: QtBot, store: Store, location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who looks at another member before the first has come asks for nothing to be ended."""
-    monkeypatch.setattr("inspector.gui.ipc.client.PATIENCE", 1)
+    monkeypatch.setattr("inspector.gui.ipc.client.CANCEL_TIMEOUT_MS", 1)
     tab = opened_at(window, qtbot, store, location)
     asked, gate = Event(), Event()
     lost: list[str] = []
@@ -152,7 +152,7 @@ def test_a_check_that_waits_for_a_server_is_cancelled_at_once(
 ) -> None:
     """What is open stays so: its process need not be ended."""
     monkeypatch.setenv(limits.ANSWERING.variable, "600")
-    monkeypatch.setattr("inspector.gui.ipc.client.PATIENCE", 1000 * WAIT)
+    monkeypatch.setattr("inspector.gui.ipc.client.CANCEL_TIMEOUT_MS", 1000 * WAIT)
     tab = opened_at(window, qtbot, store, location)
     asked, gate = Event(), Event()
     try:

@@ -199,7 +199,7 @@ def test_what_does_not_end_well_is_made_only_where_it_was_accepted(monkeypatch: 
     first = setting("first", 9)
     found = plan(rounds(monkeypatch, (first,), fine=False), Progress())
     assert (codes(found.repairs), codes(found.waiting)) == ([], ["first"])
-    assert "would not be whole afterwards" in describe(found).waiting[0].consent
+    assert "would still have errors afterwards" in describe(found).waiting[0].consent
     assert codes(plan(rounds(monkeypatch, (first,), fine=False), Progress(), ["first"]).repairs) == ["first"]
     assert codes(plan(rounds(monkeypatch, (first,), fine=False), Progress(), in_place=False).repairs) == ["first"]
 

@@ -55,7 +55,7 @@ def test_an_entry_is_taken_from_a_member_by_name(tmp_path: Path) -> None:
     entries = tacozip.read_header(str(tmp_path / "new.taco"))
     assert entries[1] == (7, 8)
     assert [data[at : at + length] for at, length in (entries[0], entries[2], entries[3])] == [b"12345", b"PAR1", b""]
-    with pytest.raises(OperationError, match="No member is called 'q'"):
+    with pytest.raises(OperationError, match="No member is named 'q'"):
         create_taco(Progress(), str(tmp_path / "other.taco"), [str(tree)], entries=["q"])
 
 

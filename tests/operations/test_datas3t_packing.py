@@ -223,7 +223,7 @@ def test_a_range_around_a_small_one_is_refused_though_others_lie_between(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("root", "said"), [("in/1", "not a folder"), ("x" * 300, "no usable path"), ("a\0", "no usable")]
+    ("root", "said"), [("in/1", "not a folder"), ("x" * 300, "not a usable path"), ("a\0", "not a usable")]
 )
 def test_a_root_that_cannot_be_a_folder_is_refused(tmp_path: Path, root: str, said: str) -> None:
     given = files(tmp_path / "in", "1")

@@ -53,7 +53,7 @@ def test_what_is_refused_is_said_and_the_rest_given(tmp_path: Path) -> None:
     assert lent.paths == (str(tmp_path / "out/good.txt"),)
     assert "../evil.txt is not extracted" in lent.sentence
     with pytest.raises(OperationError, match="leads out of its folder"):
-        bench.lend(Progress(), Chosen((1,)), str(tmp_path / "other"))
+        bench.export_members(Progress(), Chosen((1,)), str(tmp_path / "other"))
     assert (tmp_path / "evil.txt").read_bytes() == b"mine"
 
 
@@ -69,8 +69,8 @@ def test_one_member_is_opened_under_a_harmless_name(tmp_path: Path) -> None:
 def test_what_may_be_run_is_never_opened(tmp_path: Path, start: bytes) -> None:
     assert runnable_content(start)
     bench = workbench(tmp_path / "bad.caf", {"report.txt": start})
-    with pytest.raises(OperationError, match="not opened with another program"):
-        bench.lend_one(Progress(), 0, str(tmp_path / "out"))
+    with pytest.raises(OperationError, match="not opened in another program"):
+        bench.export_member(Progress(), 0, str(tmp_path / "out"))
     assert not any((tmp_path / "out").iterdir())
 
 
@@ -78,7 +78,7 @@ def test_what_may_be_run_is_never_opened(tmp_path: Path, start: bytes) -> None:
     "name", ["a.desktop", "A.LNK", "x/y.exe", "photo.jpg .exe", "a.sh", "a.bat. .", "q.url", "t.jar", "c:\\a.ps1"]
 )
 def test_names_of_what_a_system_runs_are_known(name: str) -> None:
-    assert "may run" in runnable_name(name.encode())
+    assert "may execute" in runnable_name(name.encode())
 
 
 def test_names_of_plain_content_are_not_taken_for_programs() -> None:

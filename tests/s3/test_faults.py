@@ -179,7 +179,7 @@ def test_a_server_that_drips_is_given_up(store: Store, monkeypatch: pytest.Monke
         with pytest.raises(SourceError, match=r"sends less than 1,024 bytes a second of s3://archives/faults.caf"):
             open_place(location, impatient)
         monkeypatch.setenv(limits.SLOWEST.variable, "0")
-        assert client_for(impatient)._patience.slowest == 0
+        assert client_for(impatient)._wait_limits.min_bytes_per_second == 0
 
 
 def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source) -> None:
