@@ -171,7 +171,7 @@ def test_a_mistake_in_a_worker_is_told_and_the_worker_goes_on(
     with qtbot.waitSignal(crash_reports.noted, timeout=WAIT):
         tab.document.client.ask(ArchiveRequests.explain, CANARY).then(print, sentences.append)
     settle(qtbot, window)
-    assert "a mistake in the program" in sentences[0]
+    assert "an error in the program" in sentences[0]
     assert "worker" in told(crash_reports)
     assert CANARY not in told(crash_reports)
     tab.document.select_byte(0, 100, "test")

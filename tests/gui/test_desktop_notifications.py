@@ -91,7 +91,7 @@ def test_where_the_desktop_shows_none_the_tray_is_asked(
     notices: DesktopNotifications, bus: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, str]] = []
-    monkeypatch.setattr(notices, "_by_tray", lambda *words: asked.append(words))
+    monkeypatch.setattr(notices, "_show_in_tray", lambda *words: asked.append(words))
     Desktop(bus, refuses=True)
     notices.show("Checked.", "All is well.", lambda: None)
     qtbot.waitUntil(lambda: asked == [("Checked.", "All is well.")], timeout=WAIT)

@@ -112,7 +112,7 @@ def test_pending_changes_stay_until_the_user_gives_them_up(copied: Copied, windo
     with qtbot.waitSignal(tab.document.reported, timeout=WAIT) as said:
         tab.disk_watch.message.button.click()
     assert said.args is not None
-    assert "discard it, and reload then" in said.args[0]
+    assert "discard it, then reload" in said.args[0]
     assert tab.editing.pending == edit
 
 

@@ -93,7 +93,7 @@ def test_shift_f1_explains_the_field_at_the_caret(show: Show, window: Window, qt
     settle(qtbot, window)
     shift_f1(window, tab, tab.hex_pane.hex, qtbot)
     assert "offset: offset" in said[0]
-    assert "The place of a byte" in said[0]
+    assert "The offset where something starts" in said[0]
     assert "Specification: " in said[0]
 
 
@@ -129,7 +129,7 @@ def test_buttons_and_fields_say_their_tooltip_or_their_panels_words(
 def test_the_bytes_are_explained_to_the_pointer_too(show: Show, said: list[str]) -> None:
     tab = show("plain.zip")
     ask(tab.hex_pane.hex.viewport(), QPoint(100, 30), QEvent.Type.WhatsThis)
-    assert "Bytes that are always the same" in said[0]
+    assert "Fixed bytes that identify a structure" in said[0]
 
 
 def test_a_name_that_looks_like_a_command_for_text_stays_a_name(show: Show) -> None:

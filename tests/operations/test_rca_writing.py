@@ -93,7 +93,7 @@ def test_nothing_is_written_over_without_a_word(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
 def test_a_target_that_cannot_be_a_file_is_refused(path: Path, name: str) -> None:
-    with pytest.raises(OperationError, match="no usable path"):
+    with pytest.raises(OperationError, match="not a usable path"):
         create_rca(Progress(), f"{path.parent}/{name}", [], RcaOptions())
 
 

@@ -130,7 +130,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "Pending changes": {
         "Bytes": "The offset and size of the write",
-        "The old bytes and the new ones": "The old bytes above the new ones",
+        "Old and new bytes": "The old bytes above the new ones",
     },
     "Requests to S3": {
         "When": "The time of the request",

@@ -12,7 +12,7 @@ from inspector.gui.kit.text import escaped, short
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, Reference, Target
 
-NO_REFERENCE = "This field refers to message else in the archive."
+NO_REFERENCE = "This field refers to nothing else in the archive."
 ALL_EXPLAINED_BEFORE = "No unexplained bytes before this one."
 ALL_EXPLAINED_AFTER = "No unexplained bytes after this one."
 NONE_OF_KIND_BEFORE = "No other {kind} “{name}” before this one."
