@@ -232,7 +232,7 @@ def test_all_of_it_is_sent_only_when_that_is_agreed_to_too(
         dialog.send.click()
         qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=WAIT)
         again = question(window, qtbot)
-        assert "this server cannot make a new object of parts" in again.sentence.text()
+        assert "this server cannot copy parts of objects" in again.sentence.text()
         assert "(Send All of It)" in again.sentence.text()
         assert again.send.text().replace("&", "") == "Send All of It"
         assert "bytes 0 to 13," in again.lines.toPlainText()

@@ -187,5 +187,5 @@ def test_opening_that_waits_for_a_server_can_be_cancelled(
     assert "Opening…" not in tab.banner.state.text(), "nobody opens it any more"
     assert not tab.banner.sentence.isVisible(), "nobody checks it any more"
     assert tab.banner.message.isVisible()
-    assert "it may have waited for a server" in tab.banner.message.text.text()
+    assert "It may have been waiting for a server" in tab.banner.message.text.text()
     assert is_whole(reloaded(window, qtbot))

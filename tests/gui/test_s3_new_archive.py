@@ -94,7 +94,7 @@ def test_how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot
     qtbot.waitUntil(lambda: bool(keys(store, "asked")), timeout=WAIT)
     settle(qtbot, window)
 
-    assert "is made" in tab.message.text.text()
+    assert "Created" in tab.message.text.text()
     assert window.s3_actions.connections.of(f"{HERE}/x").endpoint == store.proxy.url
     assert tab.s3_target.is_settled
 
@@ -150,7 +150,7 @@ def test_what_is_there_is_replaced_only_where_that_is_ticked(
     assert "(Replace existing files)" in said
     assert content(store, "new-window/there.caf") == b"mine"
     tab.overwrite.setChecked(True)
-    assert "is made" in create(window, qtbot, tab)
+    assert "Created" in create(window, qtbot, tab)
     assert content(store, "new-window/there.caf") != b"mine"
 
 
@@ -200,7 +200,7 @@ def test_a_failure_is_a_sentence_and_leaves_nothing(
     assert "--" not in said
     assert keys(store, "failing") == []
     assert unfinished(store) == []
-    assert "is made" in create(window, qtbot, tab), "and it can be tried again"
+    assert "Created" in create(window, qtbot, tab), "and it can be tried again"
     store.client.delete_object(Bucket=BUCKET, Key="new-window/failing.caf")
 
 

@@ -226,7 +226,7 @@ def test_it_is_only_offered_unless_it_is_to_come_back_by_itself(start: Start, sa
     assert names(again) == ["journey.caf"]
     press(again, "reopen_session")
     assert names(again) == ["journey.caf"]
-    assert "no session to reopen" in again.message.text.text()
+    assert "No session to reopen" in again.message.text.text()
 
 
 def test_starting_and_ending_without_a_file_keeps_what_was_there(start: Start, sample: Sample, qtbot: QtBot) -> None:

@@ -65,7 +65,7 @@ def test_of_two_accepted_repairs_that_exclude_each_other_one_still_waits(sample:
 
 def test_what_is_left_is_said_in_a_sentence_each(sample: Sample) -> None:
     left = describe(planned(sample("flipped-blob-byte.rca"))).left[-1]
-    assert left.startswith("Hash mismatch at the reset block: segment ")
+    assert left.startswith("Hash mismatch at the reset block of segment ")
     assert left.endswith("[rca-reset-hash-mismatch].")
     assert len(left) < 200
 

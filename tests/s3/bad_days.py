@@ -64,10 +64,10 @@ BAD_DAYS = (
     BadDay(
         "other range",
         answering(Content_Range="bytes 7-9/9000000"),
-        "answered with other bytes",
+        "sent other bytes of",
         "was replaced while it was open",
     ),
-    BadDay("no range", answering(Content_Range="bytes nonsense"), "does not say how many", "does not say which bytes"),
+    BadDay("no range", answering(Content_Range="bytes nonsense"), "does not report the size", "does not say which bytes"),
     BadDay("other ETag", answering(ETag='"another"'), "was replaced", "was replaced while it was open"),
     BadDay("ignored Range", ignoring("Range"), "The server ignores ranges", "The server ignores ranges"),
 )

@@ -62,7 +62,7 @@ SENTENCES = [
     (refuse(503), "is not available now"),
     (refuse(418, "Teapot", "short and stout"), "refused to give .*: Teapot: short and stout"),
     (refuse(200, "ExpressionError"), "replaced"),
-    (answering(Content_Range=f"bytes 5-{BLOCK_BYTES + 4}/{len(DATA)}"), "answered with other bytes"),
+    (answering(Content_Range=f"bytes 5-{BLOCK_BYTES + 4}/{len(DATA)}"), "sent other bytes of"),
     (answering(Content_Range="bytes nonsense"), "does not say which bytes"),
     (answering(Content_Range=f"bytes 0-{BLOCK_BYTES - 1}/{len(DATA) + 1}"), "was replaced"),
     (answering(ETag='"another"'), "was replaced"),
