@@ -13,6 +13,7 @@ from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.dialogs.save_to import SaveToDialog
 from inspector.gui.panels.s3_connection import ConnectDialog
 from tests.gui.conftest import WAIT, press, settle
+from tests.gui.repair_consent import agree_to_all
 from tests.gui.s3_edit_helpers import KEY, data, note, point_to, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
@@ -86,11 +87,12 @@ def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     assert tab is not None
     press(window, "plan_repairs")
     settle(qtbot, window)
+    agree_to_all(tab, window, qtbot)
     tab.repair.copy_.click()
     dialog = place(window, qtbot, str(path))
     assert dialog.s3_target.isHidden()
     dialog.save.click()
-    assert "there already" in dialog.remark.text()
+    assert "exists already" in dialog.remark.text()
     assert path.read_bytes() == whole + b"garbage"
 
     there = f"s3://{BUCKET}/window/from-here.tacozip"
@@ -124,7 +126,7 @@ def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
 def test_what_is_no_place_for_a_copy_is_said(window: Window, qtbot: QtBot, tab: Tab) -> None:
     point_to(window, qtbot, tab, 200)
     press(window, "ask_copy")
-    for target, sentence in (("", "Say where"), ("s3://", "names no bucket"), (f"s3://{BUCKET}/", "has a key")):
+    for target, sentence in (("", "Choose where"), ("s3://", "names no bucket"), (f"s3://{BUCKET}/", "needs a key")):
         dialog = place(window, qtbot, target)
         assert sentence in dialog.remark.text()
         assert not dialog.save.isEnabled()
@@ -139,6 +141,7 @@ def test_a_repaired_copy_and_what_is_saved_can_be_objects(
     tab = opened_at(window, qtbot, store, store.put("window/repair.tacozip", bytes(damaged)))
     press(window, "plan_repairs")
     settle(qtbot, window)
+    agree_to_all(tab, window, qtbot)
     tab.repair.copy_.click()
     there = f"s3://{BUCKET}/window/repaired.tacozip"
     assert there in made(window, qtbot, tab, place(window, qtbot, there))
@@ -161,6 +164,6 @@ def test_members_are_extracted_to_folders_here_only(window: Window, qtbot: QtBot
     settle(qtbot, window)
     dialog = window.findChildren(ExtractDialog)[-1]
     dialog.folder.setText(f"s3://{BUCKET}/out")
-    qtbot.waitUntil(lambda: "is not on this machine" in dialog.summary.text(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "is not a folder on this machine" in dialog.summary.text(), timeout=WAIT)
     assert not dialog.extract.isEnabled()
     dialog.reject()

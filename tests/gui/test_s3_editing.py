@@ -15,6 +15,7 @@ from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, answer, overwrite, press, previewed, settle
+from tests.gui.repair_consent import agree_to_all
 from tests.gui.s3_edit_helpers import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
@@ -247,6 +248,7 @@ def test_repairing_in_place_asks_too(window: Window, qtbot: QtBot, store: Store,
     tab = opened_at(window, qtbot, store, store.put("window/torn.tacozip", whole + b"garbage"))
     press(window, "plan_repairs")
     settle(qtbot, window)
+    agree_to_all(tab, window, qtbot)
     assert tab.repair.make.isEnabled()
     tab.repair.make.click()
     dialog = question(window, qtbot)

@@ -67,7 +67,9 @@ BAD_DAYS = (
         "sent other bytes of",
         "was replaced while it was open",
     ),
-    BadDay("no range", answering(Content_Range="bytes nonsense"), "does not report the size", "does not say which bytes"),
+    BadDay(
+        "no range", answering(Content_Range="bytes nonsense"), "does not report the size", "does not say which bytes"
+    ),
     BadDay("other ETag", answering(ETag='"another"'), "was replaced", "was replaced while it was open"),
     BadDay("ignored Range", ignoring("Range"), "The server ignores ranges", "The server ignores ranges"),
 )
