@@ -47,7 +47,7 @@ def test_an_archive_is_opened_repaired_and_written_without_a_mouse(
     program.says("Torn:")
     program.keys("ctrl+m")
     program.says("1 repair would make this torn archive sound.")
-    program.keys("alt+m")
+    program.keys("alt+r")
     program.says("Sound: 5 of 5 members are verified.")
     program.keys("ctrl+q")
 

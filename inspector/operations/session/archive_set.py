@@ -15,6 +15,9 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.protocol.views import MemberRow
 
+MAX_ROWS = 10_000
+"""The largest number of rows in a page."""
+
 
 class ArchiveSet:
     """The archives of a location; members are numbered consecutively, and paths start with the archive's folders.

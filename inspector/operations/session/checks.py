@@ -31,8 +31,7 @@ from inspector.operations.open.location import Location
 from inspector.operations.open.opening import not_read
 from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
 from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, ManifestResult, Page
-from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.members_view import MAX_ROWS
+from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet
 
 Item = TypeVar("Item")
 ALL = tuple(Severity)

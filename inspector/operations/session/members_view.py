@@ -11,16 +11,13 @@ from inspector.core.progress import Progress
 from inspector.operations.open.listing import learn_all
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
-from inspector.operations.session.archive_set import ArchiveSet, Marks
+from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet, Marks
 
 if TYPE_CHECKING:  # a snapshot imports this module
     from inspector.operations.session.arrangement import Arrangement, Arranger
     from inspector.operations.session.path_tree import PathTree
     from inspector.operations.session.snapshot import Snapshot
 
-
-MAX_ROWS = 10_000
-"""The largest number of rows in a page."""
 
 MAX_PATH_DEPTH = 128
 """The deepest tree position returned: a view expands the folders above it one by one."""
