@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import learn_all
-from inspector.operations.open.opening import learn
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
 from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet, Marks
 
 if TYPE_CHECKING:  # a snapshot imports this module
     from inspector.operations.session.arrangement import Arrangement, Arranger
     from inspector.operations.session.path_tree import PathTree
-    from inspector.operations.session.snapshot import Snapshot
 
 
 MAX_PATH_DEPTH = 128
@@ -148,28 +146,3 @@ class MembersView:
 def _clipped(first: int, count: int, total: int, most: int = MAX_ROWS) -> range:
     first = max(0, min(first, total))
     return range(first, min(total, first + max(0, min(count, most))))
-
-
-class LazyNames:
-    """The part of a session that reads names as they come into view.
-
-    Some archives are decoded without reading the headers of their members.
-    """
-
-    _now: Snapshot
-    _generation: int
-
-    def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
-        """These members, after reading their headers. Raises OperationError, SourceError and Cancelled."""
-        now = self._now
-        progress.begin("Reading names", len(numbers), "members")
-        chosen: dict[int, list[int]] = {}
-        for number in sorted(numbers):
-            at, local = now.archive_set.locate(number)
-            chosen.setdefault(at, []).append(local)
-        for at, locals_ in chosen.items():
-            if learn(now.archives[at], locals_, progress):
-                now.forget_marks()
-                self._generation += 1
-            progress.advance(len(locals_))
-        return tuple(now.members.row(number) for number in numbers if number < len(now.archive_set))

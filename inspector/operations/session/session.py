@@ -43,11 +43,10 @@ from inspector.operations.session.checks import ALL, write_manifest_beside
 from inspector.operations.session.content import SAMPLE_BYTES, decoded_content, encoding_of, image_of
 from inspector.operations.session.coverage import Coverage
 from inspector.operations.session.goto import Datapoints, GotoTargets
-from inspector.operations.session.members_view import LazyNames
 from inspector.operations.session.navigation import FieldNavigation, search
 from inspector.operations.session.overview import LayerMap
 from inspector.operations.session.references import Arrows, References
-from inspector.operations.session.snapshot import Snapshot
+from inspector.operations.session.snapshot import LazyNames, Snapshot
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import DEFAULT, Connection
 

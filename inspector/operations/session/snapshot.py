@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from inspector.core.progress import Progress
 from inspector.operations.open.location import Location
-from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.views import ContentInfo
+from inspector.operations.open.opening import Opened, learn
+from inspector.operations.protocol.views import ContentInfo, MemberRow
 from inspector.operations.session.archive_set import ArchiveSet, Marks
 from inspector.operations.session.checks import Checks
 from inspector.operations.session.layers import FieldView, Layers
@@ -56,3 +59,28 @@ class Snapshot:
         # An archive opened out of order has no member numbers yet.
         first = self.archive_set.number(layer.at, 0) if layer.at < len(self.archives) else None
         return FieldView(layer, self.marks(layer.at), first)
+
+
+class LazyNames:
+    """The part of a session that reads names as they come into view.
+
+    Some archives are decoded without reading the headers of their members.
+    """
+
+    _now: Snapshot
+    _generation: int
+
+    def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
+        """These members, after reading their headers. Raises OperationError, SourceError and Cancelled."""
+        now = self._now
+        progress.begin("Reading names", len(numbers), "members")
+        chosen: dict[int, list[int]] = {}
+        for number in sorted(numbers):
+            at, local = now.archive_set.locate(number)
+            chosen.setdefault(at, []).append(local)
+        for at, locals_ in chosen.items():
+            if learn(now.archives[at], locals_, progress):
+                now.forget_marks()
+                self._generation += 1
+            progress.advance(len(locals_))
+        return tuple(now.members.row(number) for number in numbers if number < len(now.archive_set))
