@@ -18,6 +18,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import theme
 from inspector.gui.kit.theme import Theme
+from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import WAIT, Show, press, settle
 
@@ -99,6 +100,15 @@ def test_no_panel_has_two_controls_for_one_key(show: Show, window: Window, name:
     tab = show(ROOT / "weather" if name == "Coverage" else "two-entries.tacozip")
     tab.panes.go_to_panel(name)
     QApplication.processEvents()
+    assert keys_in_use(window) == sorted(set(keys_in_use(window)))
+
+
+def test_a_repair_plan_has_no_key_that_a_panel_behind_it_has(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("torn-after-write-2.tacozip")
+    press(window, "plan_repairs")
+    settle(qtbot, window)
+    QApplication.processEvents()
+    assert next(panel for panel in tab.findChildren(RepairPanel)).make.isVisible()
     assert keys_in_use(window) == sorted(set(keys_in_use(window)))
 
 

@@ -15,3 +15,9 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "archive.tacozip"
     path.write_bytes(CONTENT)
     return path
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state folder of its own for each test: what others stored would be removed in the midst of it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))

@@ -43,18 +43,21 @@ class TacoDetail:
 
 
 class _Payload:
-    """Makes the field of the payload, from values set after decoding."""
+    """Makes the field of the payload, from what decoding found out: the header, and a text for each entry.
+
+    Both are set at once, because the field may be asked for while the archive is decoded.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.header: TacoHeader | None = None
-        self.targets: tuple[str, ...] = ()
+        self.known: tuple[TacoHeader, tuple[str, ...]] | None = None
 
     def field(self, span: Span, member: int) -> Field:
         """The payload, or plain data if the member at the start of the file is not a header."""
-        if self.header is None or span != self.header.payload:
+        if self.known is None or span != self.known[0].payload:
             return Field("file data", Kind.DATA, (span,), member=member)
-        return payload_field(self.source, self.header, span, self.targets, member)
+        header, targets = self.known
+        return payload_field(self.source, header, span, targets, member)
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -65,8 +68,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     directory = decode_zip(source, emitter, progress, first_member, crc_checked_at=(0,))
     header = read_header(source, directory, layout)
     if header is not None:
-        payload.header = header
-        payload.targets = tuple(target_text(directory, source.size, entry) for entry in header.entries)
+        payload.known = header, tuple(target_text(directory, source.size, entry) for entry in header.entries)
         _report(
             emitter,
             header,

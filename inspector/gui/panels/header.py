@@ -103,7 +103,7 @@ class HeaderPanel(QWidget):
         buttons = {}
         for name, text, tip in (
             ("add", "A&dd", "Add an entry"),
-            ("remove", "&Remove", "Remove the selected entry; later entries move up"),
+            ("remove", "Re&move", "Remove the selected entry; later entries move up"),
             ("up", "&Up", "Move the selected entry up"),
             ("down", "Dow&n", "Move the selected entry down"),
             ("clear", "C&lear", "Remove all entries"),

@@ -20,8 +20,9 @@ from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import recognise, taco
-from inspector.formats.taco.decode import GHOST_TITLE, TacoDetail
-from inspector.formats.taco.header import TacoHeader
+from inspector.formats._zip.directory import Directory
+from inspector.formats.taco.decode import GHOST_TITLE, TacoDetail, decode
+from inspector.formats.taco.header import TacoHeader, target_text
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import every
 
@@ -45,6 +46,22 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("taco")
     at = made(folder, [(1, 1)]).index(FILES["METADATA/level0.parquet"])
     return made(folder, [(at, 20), (at + 1, 5), (300, 2**40), (2**63, 7), (10, 5)])
+
+
+def test_the_header_can_be_shown_while_it_is_decoded(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(BytesSource(data), "taco", taco.FORMAT.title, ())
+    seen: list[Kind] = []
+
+    def look_meanwhile(directory: Directory, size: int, entry: tuple[int, int]) -> str:
+        seen.extend(field.kind for field in every(archive.fields))
+        return target_text(directory, size, entry)
+
+    monkeypatch.setitem(decode.__globals__, "target_text", look_meanwhile)
+    taco.FORMAT.decode(archive.source, Emitter(archive), Progress())
+
+    assert Kind.LOCAL_HEADER in seen
+    assert Kind.TACO_PAYLOAD not in seen
+    assert of_kind(archive, Kind.TACO_PAYLOAD)
 
 
 def opened(data: bytes) -> Archive:
