@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMessageBox
 from pytestqt.qtbot import QtBot
@@ -80,6 +80,8 @@ def window(qtbot: QtBot, settings: Settings) -> Iterator[Window]:
     made.resize(1280, 800)
     with qtbot.waitExposed(made):
         made.show()
+    # A key that was pressed with Shift leaves Shift pressed for the tests that follow, if its window is gone by then.
+    QTest.keyRelease(made, Qt.Key.Key_Shift)
     yield made
     links = [client.link for client in made.findChildren(Client)]
     made.end()

@@ -93,9 +93,9 @@ class Client:
             options["VersionId"] = known.version
         with self._logged_request("GET", address, asked, ledger, why) as entry:
             answer = self._s3.get_object(Bucket=address.bucket, Key=address.key, **options)
-            self._note(entry, answer)
-            head = head_of(answer)
-            with closing(answer["Body"]) as body:
+            with closing(answer["Body"]) as body:  # whatever is wrong with the answer, its connection ends
+                self._note(entry, answer)
+                head = head_of(answer)
                 if head.partial or head.length <= largest:
                     self._pour(body, into, entry, pending)
             if len(into) < head.stop - head.start:
