@@ -124,7 +124,7 @@ def test_all_buttons_are_pressed_by_their_letters(hand: Hand, tmp_path: Path) ->
     hand.alt(Key.Key_N)
     assert hand.entries() == [second, (0, 0), first]
     hand.to(1, OFFSET)
-    hand.alt(Key.Key_R)
+    hand.alt(Key.Key_M)
     assert hand.entries() == [second, first]
     hand.run("write")
     assert hand.path.read_bytes() == updated(tmp_path / "reference", [second, first], before)
