@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from inspector.cli.options import add_connection, add_json, add_progress, add_rca_options, connection_of, rca_options
+from inspector.cli.options import add_connection, add_json, add_progress, connection_of
 from inspector.cli.output import ProgressBar, print_created
+from inspector.cli.write_options import add_rca_options, rca_options
 from inspector.core.progress import Progress
 from inspector.operations.create.rca_writing import append_rca
 

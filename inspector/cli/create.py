@@ -6,18 +6,15 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from inspector.cli.options import (
-    add_connection,
-    add_json,
-    add_progress,
+from inspector.cli.options import add_connection, add_json, add_progress, connection_of
+from inspector.cli.output import ProgressBar, print_created
+from inspector.cli.write_options import (
     add_rca_options,
     add_remove_unfinished,
-    connection_of,
     handle_unfinished,
     handle_unfinished_beside,
     rca_options,
 )
-from inspector.cli.output import ProgressBar, print_created
 from inspector.core.numbers import size_in
 from inspector.core.progress import Progress
 from inspector.operations.create.creating import Created

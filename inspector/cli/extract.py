@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import add_connection, add_location, add_progress, add_remove_unfinished, connection_of
+from inspector.cli.options import add_connection, add_location, add_progress, connection_of
 from inspector.cli.output import Lines, ProgressBar, complain
+from inspector.cli.write_options import add_remove_unfinished
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError

@@ -11,12 +11,11 @@ from inspector.cli.options import (
     add_connection,
     add_json,
     add_location,
-    add_remove_unfinished,
     add_write_options,
     connection_of,
-    handle_unfinished_around,
 )
 from inspector.cli.output import Lines, ProgressBar, complain, write_lines, write_objects
+from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_around
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.progress import Progress

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from pathlib import Path
 
-from inspector.cli.output import complain
 from inspector.core.hints import Hint, HintTexts
-from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions
-from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
-from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import Connection
 
 PROGRESS_INTERVAL_S = 10.0
@@ -109,67 +103,3 @@ def connection_of(options: argparse.Namespace) -> Connection:
         options.no_sign_request,
         bool(options.request_payer),
     )
-
-
-# ---- unfinished files and uploads --------------------------------------------------------------------------------
-
-
-def add_remove_unfinished(command: argparse.ArgumentParser) -> None:
-    """Add ``--remove-unfinished``."""
-    command.add_argument(
-        "--remove-unfinished",
-        action="store_true",
-        help="remove unfinished files and uploads that killed runs have left there",
-    )
-
-
-def handle_unfinished_beside(target: str, options: argparse.Namespace) -> None:
-    """As ``handle_unfinished``, for the folder that ``target`` is written into, or its bucket. Raises SourceError."""
-    if is_s3(target):
-        handle = remove_uploads if options.remove_unfinished else report_uploads
-        for sentence in handle(parse(target), connection_of(options)):
-            complain(sentence)
-    else:
-        handle_unfinished([Path(target).parent], options)
-
-
-def handle_unfinished_around(location: str, options: argparse.Namespace) -> None:
-    """As ``handle_unfinished_beside``, for an archive that is changed in place. Raises SourceError.
-
-    Unfinished local files are only handled with ``--remove-unfinished``: a change in place leaves none behind.
-    """
-    if is_s3(location):
-        handle_unfinished_beside(location, options)
-    elif options.remove_unfinished:
-        path = Path(location)
-        handle_unfinished([path if path.is_dir() else path.parent], options)
-
-
-def handle_unfinished(folders: Iterable[Path], options: argparse.Namespace) -> None:
-    """Report unfinished files in these folders, or with ``--remove-unfinished`` remove them."""
-    handle = remove_unfinished if options.remove_unfinished else report_unfinished
-    for sentence in handle(folders):
-        complain(sentence)
-
-
-# ---- RCA ---------------------------------------------------------------------------------------------------------
-
-
-def add_rca_options(command: argparse.ArgumentParser) -> None:
-    """Add how blobs are written, for ``create rca`` and ``append``."""
-    command.add_argument("--level", type=int, metavar="N", help="the zstd level, 1 to 22; default 3")
-    command.add_argument(
-        "--hash-convention",
-        choices=tuple(CONVENTIONS),
-        help="what the hash of a segment covers: as the specification says, or as rcarch does; default: as in the "
-        "archive, and spec for a new one",
-    )
-    command.add_argument("--no-sync", action="store_true", help="do not wait until the disk holds what was written")
-
-
-def rca_options(options: argparse.Namespace) -> RcaOptions:
-    """How to write blobs, as the options say."""
-    default = RcaOptions()
-    level = default.level if options.level is None else options.level
-    accept = frozenset(getattr(options, "accept", ()))
-    return RcaOptions(level, CONVENTIONS.get(options.hash_convention), not options.no_sync, accept)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from json.encoder import encode_basestring_ascii as quoted
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector.cli.parser import PROGRAM
 from inspector.core.edit import Edit, Kept
@@ -22,8 +22,10 @@ from inspector.core.numbers import grouped, in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.redaction import strip_credentials
 from inspector.core.source import Source, blocks
-from inspector.operations.create.creating import Created
-from inspector.operations.edit.plan_repairs import Plan
+
+if TYPE_CHECKING:  # a command that lists creates and repairs nothing
+    from inspector.operations.create.creating import Created
+    from inspector.operations.edit.plan_repairs import Plan
 
 __all__ = [
     "Lines",

@@ -1,6 +1,6 @@
 """The names of the sub-commands, and the options of the window. Light, because the window's start passes through here.
 
-Each sub-command's own options are in its module; ``run.command_parser`` collects them.
+Each sub-command's own options are in its module.
 """
 
 from __future__ import annotations

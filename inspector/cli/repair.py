@@ -14,14 +14,12 @@ from inspector.cli.options import (
     add_json,
     add_location,
     add_progress,
-    add_remove_unfinished,
     add_write_options,
     connection_of,
-    handle_unfinished_around,
-    handle_unfinished_beside,
     non_empty_name,
 )
 from inspector.cli.output import Lines, OldBytes, ProgressBar, complain, write_lines, write_objects
+from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_around, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError

@@ -6,23 +6,10 @@ import argparse
 import os
 import signal
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
-from inspector.cli import (
-    append,
-    audit,
-    cat,
-    check,
-    create,
-    dump,
-    extract,
-    find,
-    formats,
-    header,
-    members,
-    repair,
-)
 from inspector.cli.bootstrap import FINE, INTERRUPTED, UNREADABLE
 from inspector.cli.options import hint_texts_for
 from inspector.cli.output import OutputError, close_output, complain, flush
@@ -48,37 +35,26 @@ class CommandModule(Protocol):
         """Do the work and return the exit status, None for FINE."""
 
 
-_MODULES: dict[str, CommandModule] = {
-    "list": members,
-    "dump": dump,
-    "check": check,
-    "audit": audit,
-    "cat": cat,
-    "extract": extract,
-    "create": create,
-    "append": append,
-    "find": find,
-    "header": header,
-    "repair": repair,
-    "formats": formats,
-}
+def _module(name: str) -> CommandModule:
+    """The module of a sub-command, imported when it is needed: each one loads only what it uses."""
+    return cast("CommandModule", import_module(f"inspector.cli.{'members' if name == 'list' else name}"))
 
 
-def command_parser() -> argparse.ArgumentParser:
-    """The parser for a command line with a sub-command, whose name becomes ``command``."""
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser for a command line that begins with this sub-command; the name becomes ``command``."""
     parser = argparse.ArgumentParser(prog=PROGRAM)
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, what in COMMANDS.items():
-        _MODULES[name].add_options(commands.add_parser(name, help=what, description=what))
+    what = COMMANDS[name]
+    command = parser.add_subparsers(dest="command", required=True).add_parser(name, help=what, description=what)
+    _module(name).add_options(command)
     return parser
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run the sub-command that ``arguments`` begin with and return the exit status.
+    """Run the sub-command whose name ``arguments`` begin with, and return the exit status.
 
     Raises SystemExit for wrong usage, as argparse does (status 2).
     """
-    options = command_parser().parse_args(arguments)
+    options = command_parser(arguments[0]).parse_args(arguments)
     for sentence in limits.ignored():
         complain(sentence)
     if _has_empty_name(options):
@@ -88,7 +64,7 @@ def run_command(arguments: Sequence[str]) -> int:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with using_hints(hint_texts_for(options)):
-            status = _MODULES[options.command].run(options)
+            status = _module(options.command).run(options)
         flush()
     except (SourceError, MemberError, EditError, OperationError) as error:
         complain(str(error))

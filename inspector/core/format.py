@@ -72,17 +72,16 @@ def known_findings(
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
-    """One kind of archive. All functions may raise SourceError; those that take a Progress may raise Cancelled.
+class Functions:
+    """What a format can do. All may raise SourceError; those that take a Progress may raise Cancelled.
 
-    ``probe`` looks at the content only and reads little; ``suffixes`` decide when the content cannot. ``decode`` emits
+    ``probe`` looks at the content only and reads little; the suffixes decide when the content cannot. ``decode`` emits
     everything it can and raises nothing else, whatever the bytes are. ``read`` yields a member's decoded content in
     pieces of bounded size; it also raises MemberError.
 
     ``check`` runs after ``decode`` and compares everything with the checksums recorded for it: it emits the findings
     that decoding could not, judges every member (``Emitter.judge``), sets ``Archive.checksums`` and returns a summary
     (``1 of 3 segments is damaged; 8 of 11 blobs are proved whole.``). It may be cancelled and run again from the start.
-    ``torn`` holds the codes of findings that one interrupted write explains.
 
     ``repairs`` returns the repairs of a decoded and checked archive, best first: edits that lose nothing, other edits,
     a salvage last. Each is planned for the archive as it is; after one was applied, the rest is planned again. It reads
@@ -94,18 +93,65 @@ class Format:
     more where a digest covers several members, so that reading one of them proves nothing.
     """
 
-    name: str
-    title: str
-    suffixes: tuple[str, ...]
-    specification: str
-    limitations: tuple[str, ...]
     probe: Callable[[Source], ProbeResult]
     decode: Callable[[Source, Emitter, Progress], None]
     read: Callable[[Archive, int, Progress], Iterator[bytes]]
     check: Callable[[Archive, Emitter, Progress], str] = structure_only
-    torn: frozenset[str] = frozenset()
     repairs: Callable[[Archive, Progress], Sequence[Repair]] = no_repairs
     member_metadata: Callable[[Archive, int], MemberMetadata] = no_metadata
     decode_group: Callable[[Archive, int], int] = one_group
     thread_copy: Callable[[Archive], Archive] = same_archive
     prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of archive: its names, and what it can do.
+
+    ``torn`` holds the codes of findings that one interrupted write explains. ``load`` imports the format's modules and
+    returns its functions, so that opening an archive of one format does not load the others.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    specification: str
+    limitations: tuple[str, ...]
+    load: Callable[[], Functions]
+    torn: frozenset[str] = frozenset()
+
+    @property
+    def probe(self) -> Callable[[Source], ProbeResult]:
+        return self.load().probe
+
+    @property
+    def decode(self) -> Callable[[Source, Emitter, Progress], None]:
+        return self.load().decode
+
+    @property
+    def read(self) -> Callable[[Archive, int, Progress], Iterator[bytes]]:
+        return self.load().read
+
+    @property
+    def check(self) -> Callable[[Archive, Emitter, Progress], str]:
+        return self.load().check
+
+    @property
+    def repairs(self) -> Callable[[Archive, Progress], Sequence[Repair]]:
+        return self.load().repairs
+
+    @property
+    def member_metadata(self) -> Callable[[Archive, int], MemberMetadata]:
+        return self.load().member_metadata
+
+    @property
+    def decode_group(self) -> Callable[[Archive, int], int]:
+        return self.load().decode_group
+
+    @property
+    def thread_copy(self) -> Callable[[Archive], Archive]:
+        return self.load().thread_copy
+
+    @property
+    def prove(self) -> Callable[[Archive, Sequence[int], Progress], Sequence[Finding]]:
+        return self.load().prove

@@ -6,10 +6,19 @@ fields, ``findings`` reports their problems, ``repair`` and ``salvage`` fix them
 
 from __future__ import annotations
 
-from inspector.core.format import Format
-from inspector.formats.caf.decode import check, decode, read
-from inspector.formats.caf.locate import probe
-from inspector.formats.caf.repair import repairs
+from functools import cache
+
+from inspector.core.format import Format, Functions
+
+
+@cache
+def _functions() -> Functions:
+    from inspector.formats.caf.decode import check, decode, read
+    from inspector.formats.caf.locate import probe
+    from inspector.formats.caf.repair import repairs
+
+    return Functions(probe, decode, read, check, repairs)
+
 
 FORMAT = Format(
     name="caf",
@@ -21,9 +30,5 @@ FORMAT = Format(
         "The first 2,000,000 members are listed.",
         "The format has no checksums, so a check covers the structure only.",
     ),
-    probe=probe,
-    decode=decode,
-    read=read,
-    check=check,
-    repairs=repairs,
+    load=_functions,
 )

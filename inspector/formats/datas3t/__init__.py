@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from inspector.core.format import Format
-from inspector.formats import _tar
-from inspector.formats.datas3t import decode, standalone
-from inspector.formats.datas3t.check import check
-from inspector.formats.datas3t.repair import repairs
+from functools import cache
+
+from inspector.core.format import Format, Functions
 
 _SPECIFICATION = "S3 Storage Layout for datas3t"
+
+
+@cache
+def _range() -> Functions:
+    from inspector.formats import _tar
+    from inspector.formats.datas3t import decode
+    from inspector.formats.datas3t.check import check
+    from inspector.formats.datas3t.repair import repairs
+
+    return Functions(decode.probe, decode.decode, _tar.read, check, repairs, _tar.member_metadata)
+
+
+@cache
+def _metadata() -> Functions:
+    from inspector.formats.datas3t import standalone
+
+    return Functions(
+        standalone.probe_metadata, standalone.decode_metadata, standalone.read_metadata, standalone.check_metadata
+    )
+
+
+@cache
+def _index() -> Functions:
+    from inspector.formats.datas3t import standalone
+
+    return Functions(standalone.probe_index, standalone.decode_index, standalone.read_index)
+
 
 FORMAT = Format(
     name="datas3t",
@@ -19,24 +44,16 @@ FORMAT = Format(
         "Recorded hashes (xxHash64) are compared when the range is checked, not on opening.",
         "The short-lived .index.zst is not read.",
     ),
-    probe=decode.probe,
-    decode=decode.decode,
-    read=_tar.read,
-    check=check,
-    repairs=repairs,
-    member_metadata=_tar.member_metadata,
+    load=_range,
 )
 
 METADATA = Format(
     name="datas3t-metadata",
     title="datas3t metadata",
-    suffixes=(standalone.SUFFIX,),
+    suffixes=(".tar.metadata",),
     specification=_SPECIFICATION,
     limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
-    probe=standalone.probe_metadata,
-    decode=standalone.decode_metadata,
-    read=standalone.read_metadata,
-    check=standalone.check_metadata,
+    load=_metadata,
 )
 
 INDEX = Format(
@@ -45,7 +62,5 @@ INDEX = Format(
     suffixes=(),
     specification="none: the later layout as its programs write it",
     limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
-    probe=standalone.probe_index,
-    decode=standalone.decode_index,
-    read=standalone.read_index,
+    load=_index,
 )

@@ -6,92 +6,28 @@ Format (Blob Layer)" for ``blocks`` and ``blobs``, "Reset blocks (block type 0)"
 
 from __future__ import annotations
 
-from hashlib import blake2s
+from functools import cache
 
-from inspector.core.archive import Emitter
-from inspector.core.format import Format, ProbeResult
-from inspector.core.member import Codec, Members
-from inspector.core.progress import Progress
-from inspector.core.source import Source, expect
-from inspector.formats._zstd import MAGIC
-from inspector.formats.rca.blobs import Decoding, read
-from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
-from inspector.formats.rca.check import Ledger, check, decode_group, prove, thread_copy
-from inspector.formats.rca.chunks import FIRST_SIZE_BITS, header_size, layer_field
-from inspector.formats.rca.fields import BlobLayerFields
-from inspector.formats.rca.findings import report_hashes, report_structure
-from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.reading import MAX_HASHED_BYTES, layers
-from inspector.formats.rca.repair import repairs
-
-MAX_PREFETCHED_BYTES = 32 * 1024 * 1024
-"""The largest archive that is asked for at once, in bytes: a larger one is walked first, and then decompressed."""
+from inspector.core.format import Format, Functions
 
 
-def probe(source: Source) -> ProbeResult:
-    """Whether ``source`` begins with a chunk header and a block that make sense."""
-    head = source.read(0, header_size(FIRST_SIZE_BITS))
-    if len(head) < header_size(FIRST_SIZE_BITS):
-        return ProbeResult.NO
-    size = int.from_bytes(head[: FIRST_SIZE_BITS // 8], "big")
-    plausible = len(head) <= size <= min(1 << FIRST_SIZE_BITS - 1, source.size)
-    if size == len(head) and head[FIRST_SIZE_BITS // 8 :] == blake2s(digest_size=HASH_SIZE).digest():
-        return ProbeResult.CERTAIN
-    at = len(head)
-    kind, at = _block(source, at)
-    if kind == RESET:
-        kind, at = _block(source, at + HASH_SIZE)
-    if kind == BLOB and source.read(at, len(MAGIC)) == MAGIC:
-        return ProbeResult.CERTAIN if plausible else ProbeResult.POSSIBLE
-    return ProbeResult.NO
+@cache
+def _functions() -> Functions:
+    from inspector.formats.rca.blobs import read
+    from inspector.formats.rca.check import check, decode_group, prove, thread_copy
+    from inspector.formats.rca.decode import decode, probe
+    from inspector.formats.rca.repair import repairs
 
-
-def _block(source: Source, at: int) -> tuple[int, int]:
-    """The type of the block at ``at`` (-1 for none) and where its payload begins."""
-    data = source.read(at, MAX_VARINT_BYTES)
-    value, stop = varint(data, 0)
-    return (kind_and_size(value)[0], at + stop) if stop else (-1, at)
-
-
-def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
-    """Decode the structure of both layers, then names and sizes, which need decompression.
-
-    Members appear as they are decoded. Hashes of archives up to MAX_HASHED_BYTES are compared at the end; a check
-    compares those of larger ones.
-    """
-    if source.size <= MAX_PREFETCHED_BYTES:
-        expect(source, 0, source.size)
-    reading, found = layers(source, progress), len(emitter.archive.findings)
-    _decode(source, reading.layout, emitter, progress)
-    if reading.hashes is None and reading.layout.damaged and len(reading.layout.blocks.segments) > 1:
-        # Blocks may have been lost without a sign of it: a search tells more.
-        searched = layers(source, progress, search=True)
-        if searched.layout.lost or searched.layout.varints:
-            del emitter.archive.findings[found:]
-            _decode(source, searched.layout, emitter, progress)
-        else:
-            searched.layout.damaged.update(reading.layout.damaged)
-            emitter.archive.detail = searched.layout
-        reading = searched
-    layout = reading.layout
-    if reading.hashes is None or (layout.inner.size > MAX_HASHED_BYTES and layout.consistent and not layout.varints):
-        emitter.archive.checksums = Ledger(Hashes(layout))
-    else:
-        emitter.archive.checksums = Ledger(reading.hashes)
-        report_hashes(reading.hashes, emitter)
-
-
-def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress) -> None:
-    """Lay the fields of the two layers, report what is wrong with them, and decode the members."""
-    emitter.archive.inner = layout.raw
-    emitter.archive.detail = layout
-    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, place=layout.inner.outer))
-    report_structure(layout, source, emitter)
-    chunks = layout.chunks
-    tail = () if chunks.corrupt else chunks.tail
-    emitter.lay([*layer_field(chunks, source), *BlobLayerFields(layout, emitter.members).layer(), *tail])
-    Decoding(layout, emitter, progress).run()
+    return Functions(
+        probe,
+        decode,
+        read,
+        check,
+        repairs,
+        decode_group=decode_group,
+        thread_copy=thread_copy,
+        prove=prove,
+    )
 
 
 FORMAT = Format(
@@ -102,16 +38,9 @@ FORMAT = Format(
     limitations=(
         "Names are inside the compressed data, so listing decompresses everything.",
         "zstd windows above 128 MiB and dictionaries are refused.",
-        f"Opening compares the hashes of up to {MAX_HASHED_BYTES // 2**20} MiB of blob layer; a check compares all.",
+        "Opening compares the hashes of up to 16 MiB of blob layer; a check compares all.",
         "Names are kept up to 65,535 bytes, blocks up to 4,000,000.",
     ),
-    probe=probe,
-    decode=decode,
-    read=read,
-    check=check,
+    load=_functions,
     torn=frozenset({"rca-trailing-garbage"}),
-    repairs=repairs,
-    decode_group=decode_group,
-    thread_copy=thread_copy,
-    prove=prove,
 )

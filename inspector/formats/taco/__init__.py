@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from inspector.core.format import Format
-from inspector.formats._zip.members import member_metadata, read_member
+from functools import cache
+
+from inspector.core.format import Format, Functions
 from inspector.formats._zip.records import TACO_SUFFIXES
-from inspector.formats.taco.decode import check, decode
-from inspector.formats.taco.header import probe
-from inspector.formats.taco.repair import repairs
+
+
+@cache
+def _functions() -> Functions:
+    from inspector.formats._zip.members import member_metadata, read_member
+    from inspector.formats.taco.decode import check, decode
+    from inspector.formats.taco.header import probe
+    from inspector.formats.taco.repair import repairs
+
+    return Functions(probe, decode, read_member, check, repairs, member_metadata)
+
 
 FORMAT = Format(
     name="taco",
@@ -19,11 +28,6 @@ FORMAT = Format(
         "Members that are encrypted, or compressed with anything but deflate, are listed but not read.",
         "The first 2,000,000 members are listed.",
     ),
-    probe=probe,
-    decode=decode,
-    read=read_member,
-    check=check,
+    load=_functions,
     torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),
-    repairs=repairs,
-    member_metadata=member_metadata,
 )

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cache
 
-from inspector.core.archive import Archive, Emitter
-from inspector.core.format import Format
-from inspector.core.progress import Progress
-from inspector.core.repair import Repair
-from inspector.core.source import Source
-from inspector.formats import _tar
-from inspector.formats._tar.check import check_padding, headers_summary
-from inspector.formats._tar.repair import repair_end, repair_headers
+from inspector.core.format import Format, Functions
 
 
-def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
-    """Decode a tar without metadata outside it."""
-    _tar.decode(source, emitter, progress)
+@cache
+def _functions() -> Functions:
+    from inspector.formats import _tar
+    from inspector.formats.tar.decode import check, decode, repairs
 
-
-def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """Check the padding. Decoding has compared the checksums of headers, and no others are recorded."""
-    check_padding(archive, emitter, progress)
-    return headers_summary(archive)
-
-
-def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    """Plan the repairs. Nothing shows whether members are missing at the end, so rewriting it needs confirming."""
-    progress.begin("Planning repairs", len(archive.members), "members")
-    return (*repair_headers(archive), *repair_end(archive, whole=False))
+    return Functions(_tar.probe, decode, _tar.read, check, repairs, _tar.member_metadata)
 
 
 FORMAT = Format(
@@ -42,10 +26,5 @@ FORMAT = Format(
         "A compressed tar is not decompressed.",
         "The format has checksums of headers only, none of the data.",
     ),
-    probe=_tar.probe,
-    decode=decode,
-    read=_tar.read,
-    check=check,
-    repairs=repairs,
-    member_metadata=_tar.member_metadata,
+    load=_functions,
 )

@@ -2,82 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cache
 
-from inspector.core.archive import Archive, Emitter
-from inspector.core.finding import Severity
-from inspector.core.format import Format, ProbeResult
-from inspector.core.names import visible
-from inspector.core.progress import Progress
-from inspector.core.repair import Repair
-from inspector.core.source import Source
-from inspector.formats._zip.check import ChecksumTable, check_members
-from inspector.formats._zip.decode import decode_zip
-from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.eocd import find_eocd
-from inspector.formats._zip.headers import read_local
-from inspector.formats._zip.members import member_metadata, read_member
-from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES
-from inspector.formats._zip.repair import repair_end, repair_headers, repair_records
-from inspector.formats._zip.salvage import has_whole, salvage
+from inspector.core.format import Format, Functions
 
 
-def probe(source: Source) -> ProbeResult:
-    """CERTAIN if an end record ends the file; POSSIBLE if one is near the end, or a local header begins the file."""
-    eocd = find_eocd(source)
-    if eocd is not None and eocd.exact and (eocd.consistent or not eocd.entries):
-        return ProbeResult.CERTAIN
-    return ProbeResult.POSSIBLE if eocd is not None or source.read(0, 4) == LOCAL else ProbeResult.NO
+@cache
+def _functions() -> Functions:
+    from inspector.formats._zip.members import member_metadata, read_member
+    from inspector.formats.zip.decode import check, decode, probe, repairs
 
-
-def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
-    """Decode the archive; report a file named like a TACO archive."""
-    directory = decode_zip(source, emitter, progress)
-    _report_taco_name(source, emitter, directory)
-    emitter.archive.detail = directory
-    emitter.archive.checksums = ChecksumTable(emitter.archive, directory)
-
-
-def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """Compare every member with its CRC-32."""
-    return check_members(archive, archive.detail, emitter, progress)
-
-
-def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    """Plan the repairs: the end, the headers, the CRC-32 records, and a salvage last."""
-    directory = archive.detail
-    if not isinstance(directory, Directory):
-        return ()
-    found = [
-        *repair_end(archive, directory, progress),
-        *repair_headers(archive, directory, progress),
-        *repair_records(archive, directory),
-    ]
-    if has_whole(archive) and any(finding.severity is Severity.ERROR for finding in archive.findings):
-        found.append(salvage(archive, directory))
-    return found
-
-
-def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) -> None:
-    """Report a file with the suffix of a TACO archive but no header (TACO_HEADER.md, "Header structure")."""
-    if not source.name.lower().endswith(TACO_SUFFIXES):
-        return
-    local = read_local(source, 0)
-    if local is None:
-        cause = "has no local header at its start"
-        spans = [(0, min(len(LOCAL), source.size))]
-    else:
-        cause = f"begins with the member {visible(local[1])}"
-        spans = [(LOCAL_SIZE, LOCAL_SIZE + len(local[1]))]
-        heads = directory.members.heads
-        if heads is not None and 0 in heads and directory.listed:
-            name = directory.central[heads.index(0)] + CENTRAL_SIZE
-            spans.append((name, name + len(local[1])))
-    message = (
-        f"The file has the name of a TACO archive, but {cause} instead of TACO_HEADER. It is read as a plain ZIP "
-        "archive; programs for TACO will not find entries in it."
-    )
-    emitter.warning("taco-no-header", message, *spans)
+    return Functions(probe, decode, read_member, check, repairs, member_metadata)
 
 
 FORMAT = Format(
@@ -90,10 +25,5 @@ FORMAT = Format(
         "Archives of several disks are shown one file at a time.",
         "The first 2,000,000 members are listed.",
     ),
-    probe=probe,
-    decode=decode,
-    read=read_member,
-    check=check,
-    repairs=repairs,
-    member_metadata=member_metadata,
+    load=_functions,
 )

@@ -287,7 +287,7 @@ def _examined(target: Path, options: RcaOptions, progress: Progress) -> _Ready:
             f"can be read behind the end of the archive, though nothing proves {them}. Repair it first to keep {them}, "
             f"or append with --accept {DISCARD} to overwrite {them}."
         )
-    if source.size and not layout.chunks.chunks and rca.probe(source) is ProbeResult.NO:
+    if source.size and not layout.chunks.chunks and rca.FORMAT.probe(source) is ProbeResult.NO:
         raise OperationError(
             f"Nothing was added to {name}: it holds no blob, and its {in_bytes(source.size)} do not look like what an "
             "interrupted append leaves, so they may be something else. Make a new archive instead."

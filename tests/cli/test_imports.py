@@ -1,0 +1,36 @@
+"""A sub-command loads what it uses and no more: most of its time on a small archive is spent on imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+LISTS = """
+import sys
+from inspector.__main__ import main
+main(sys.argv[1:])
+sys.stderr.write(" ".join(sys.modules))
+"""
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The modules that a sub-command has loaded when it ends."""
+    done = subprocess.run([sys.executable, "-c", LISTS, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"), [("journey.caf", {"caf"}), ("two-chunks.rca", {"rca"}), ("plain.zip", {"zip", "taco"})]
+)
+def test_list_loads_the_format_and_nothing_that_writes(
+    sample: Callable[[str], Path], name: str, needed: set[str]
+) -> None:
+    modules = loaded("list", str(sample(name)))
+    formats = ("caf", "rca", "zip", "tar", "taco", "datas3t")
+    assert {each for each in formats if f"inspector.formats.{each}.decode" in modules} == needed
+    others = ("inspector.operations.create", "inspector.operations.audit", "inspector.operations.extract", "boto")
+    assert [each for each in modules if each.startswith((*others, "PySide6", "numpy"))] == []
