@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from inspector.core.edit import EditError
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.formats import rca
 from inspector.formats.rca.hashes import Convention
 from inspector.formats.rca.reading import layers
 from inspector.operations.create import rca_writing
@@ -257,7 +256,7 @@ def test_a_first_append_that_was_interrupted_is_begun_again(path: Path) -> None:
 def test_a_large_archive_is_looked_at_as_far_as_its_end_needs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rca_writing, "MAX_HASHED_BYTES", 0)
     monkeypatch.setattr(sys.modules[layers.__module__], "MAX_HASHED_BYTES", 0)
-    monkeypatch.setattr(rca, "MAX_HASHED_BYTES", 0)
+    monkeypatch.setattr("inspector.formats.rca.decode.MAX_HASHED_BYTES", 0)
     path.write_bytes(build.archive(ONE, TWO, THREE, convention=build.RCARCH))
     append(path, SMALL)
     assert held(path.read_bytes()) == [*ONE, *TWO, *THREE, *SMALL]
