@@ -6,8 +6,10 @@ import argparse
 from collections.abc import Callable
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
-from inspector.cli.options import add_connection, add_json, add_location, connection_of
+from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
+from inspector.cli.options import add_connection, add_json, connection_of
 from inspector.cli.output import Lines, complain, quoted
+from inspector.core.finding import Severity
 from inspector.core.member import Member
 from inspector.core.names import decoded, visible
 from inspector.core.progress import Progress
@@ -20,24 +22,47 @@ _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
-    add_location(command)
+    command.add_argument("locations", metavar="LOCATION", nargs="+", help="files, or folders that are a bucket's root")
+    command.add_argument("--names", action="store_true", help="print the names alone, one a line")
     add_json(command)
     add_connection(command)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the members of ``options.location`` and return the exit status; raises SourceError if it is no archive."""
-    opened = open_parts(options.location, connection_of(options), sparing=True)
+    """Print the members of all locations, and return the exit status: that of the worst one."""
+    statuses = []
+    for location in options.locations:
+        try:
+            statuses.append(_list(location, options))
+        except SourceError as error:
+            complain(str(error))
+            statuses.append(UNREADABLE)
+    return max(statuses)
+
+
+def _list(location: str, options: argparse.Namespace) -> int:
+    """Print the members of one location; raises SourceError if it is no archive.
+
+    The status is NOT_SOUND if the structure has errors, and UNREADABLE if not all of it could be read.
+    """
+    opened = open_parts(location, connection_of(options), sparing=True)
     if all(part.archive.decoder is None for part in opened):
-        raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
+        raise SourceError(f"{location}: {UNKNOWN_FORMAT}")
+    heading = len(options.locations) > 1 and not (options.json or options.names)
     with Lines() as out:
-        if not options.json:
+        if heading:
+            out.write(f"{visible(location)}:\n")
+        if not (options.json or options.names):
             out.write(_TABLE.format("size", "stored", "codec", "digest", "offset", "name"))
         for part in opened:
-            _write(part, out, _object_writer(part) if options.json else _row_writer(part))
+            writer = (
+                _object_writer(part) if options.json else _name_writer(part) if options.names else _row_writer(part)
+            )
+            _write(part, out, writer)
     for part in opened:
         part.report_findings()
-    return status_of(opened)
+    damaged = any(finding.severity is Severity.ERROR for part in opened for finding in part.archive.findings)
+    return status_of(opened) or (NOT_SOUND if damaged else FINE)
 
 
 def _write(part: LocationPart, out: Lines, line: Callable[[Member], str]) -> None:
@@ -47,6 +72,11 @@ def _write(part: LocationPart, out: Lines, line: Callable[[Member], str]) -> Non
         out.write(line(member))
     if unreadable:
         complain(f"{part.label}: members without an offset ({unreadable:,}): it is not known where their bytes are.")
+
+
+def _name_writer(part: LocationPart) -> Callable[[Member], str]:
+    folder = f"{visible(part.key)}/" if part.key else ""
+    return lambda member: f"{folder}{visible(member.path)}\n"
 
 
 def _row_writer(part: LocationPart) -> Callable[[Member], str]:

@@ -14,7 +14,7 @@ from inspector import __version__
 PROGRAM = "archive-inspector"
 
 COMMANDS = {
-    "list": "list the members of an archive",
+    "list": "list the members of archives",
     "dump": "show what every byte of an archive means, as a tree",
     "check": "check archives: whether they are sound, and if not, what is wrong and where",
     "audit": "check all archives of a folder: many at once, and resumable",
@@ -26,8 +26,28 @@ COMMANDS = {
     "header": "show a TACO header, or edit it in place",
     "repair": "show the plan of repairs of an archive, then carry it out",
     "formats": "list the known formats and their limitations",
+    "help": "show how a sub-command is used",
+    "completion": "print what makes a shell complete sub-commands and options",
 }
 """The sub-commands and what each does."""
+
+EXAMPLES = {
+    "list": "list --names photos.caf scans.zip",
+    "dump": "dump --depth 2 photos.caf",
+    "check": "check --strict photos.caf scans.zip",
+    "audit": "audit --workers 2 archives",
+    "cat": "cat photos.caf readme.txt",
+    "extract": "extract photos.caf 'photos/*.png' --to out",
+    "create": "create caf new.caf readme.txt",
+    "append": "append backup.rca readme.txt",
+    "find": "find catalogue.sqlite readme.txt",
+    "header": "header --dry-run --set 0=1000,2000 scans.tacozip",
+    "repair": "repair --dry-run scans.tacozip",
+    "formats": "formats",
+    "help": "help extract",
+    "completion": "completion bash",
+}
+"""An example of each sub-command, without the program's name, that a test runs."""
 
 
 def window_parser() -> argparse.ArgumentParser:

@@ -8,12 +8,12 @@ import signal
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from inspector.cli.bootstrap import FINE, INTERRUPTED, UNREADABLE
 from inspector.cli.options import hint_texts_for
 from inspector.cli.output import OutputError, close_output, complain, flush
-from inspector.cli.parser import COMMANDS, PROGRAM
+from inspector.cli.parser import COMMANDS, EXAMPLES, PROGRAM
 from inspector.core import crash_report, limits
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
@@ -40,12 +40,30 @@ def _module(name: str) -> CommandModule:
     return cast("CommandModule", import_module(f"inspector.cli.{'members' if name == 'list' else name}"))
 
 
+class CommandParser(argparse.ArgumentParser):
+    """A parser that takes options between names too: ``extract A --to out readme.txt``."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self._is_intermixed = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As ArgumentParser does, but options may stand anywhere, unless a further sub-command has to come first."""
+        if self._subparsers is not None or self._is_intermixed:
+            return super().parse_known_args(args, namespace)
+        self._is_intermixed = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_intermixed = False
+
+
 def command_parser(name: str) -> argparse.ArgumentParser:
-    """The parser for a command line that begins with this sub-command; the name becomes ``command``."""
-    parser = argparse.ArgumentParser(prog=PROGRAM)
-    what = COMMANDS[name]
-    command = parser.add_subparsers(dest="command", required=True).add_parser(name, help=what, description=what)
-    _module(name).add_options(command)
+    """The parser for what follows this sub-command on a command line."""
+    parser = CommandParser(
+        prog=f"{PROGRAM} {name}", description=COMMANDS[name], epilog=f"example:\n  {PROGRAM} {EXAMPLES[name]}"
+    )
+    _module(name).add_options(parser)
     return parser
 
 
@@ -54,7 +72,8 @@ def run_command(arguments: Sequence[str]) -> int:
 
     Raises SystemExit for wrong usage, as argparse does (status 2).
     """
-    options = command_parser(arguments[0]).parse_args(arguments)
+    name = arguments[0]
+    options = command_parser(name).parse_args(arguments[1:])
     for sentence in limits.ignored():
         complain(sentence)
     if _has_empty_name(options):
@@ -64,7 +83,7 @@ def run_command(arguments: Sequence[str]) -> int:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with using_hints(hint_texts_for(options)):
-            status = _module(options.command).run(options)
+            status = _module(name).run(options)
         flush()
     except (SourceError, MemberError, EditError, OperationError) as error:
         complain(str(error))

@@ -64,7 +64,7 @@ def test_a_name_that_decoding_would_change_comes_with_its_bytes(run: Run, sample
     status, out, _ = run("list", "--json", sample("name-not-utf8.rca"))
 
     (member,) = objects(out)
-    assert status == 0
+    assert status == 1
     assert member["path"] == "\ufffd\ufffd"
     assert member["path_bytes"] == "fffe"
 
@@ -81,7 +81,7 @@ def test_list_in_text_shows_hostile_names_visibly(run: Run, sample: Sample) -> N
 def test_list_of_a_damaged_archive_lists_and_says_so(run: Run, sample: Sample) -> None:
     status, out, err = run("list", sample("overlap.caf"))
 
-    assert status == 0
+    assert status == 1
     assert len(out.splitlines()) == 9
     assert err.startswith(f"archive-inspector: {sample('overlap.caf')}: error: ")
 
@@ -96,6 +96,24 @@ def test_a_bucket_lists_its_ranges_and_names_them(run: Run, sample: Sample) -> N
     assert [member["archive"] for member in members] == [f"{folder}/{1:020d}-{4:020d}.tar"] * 4 + [
         f"{folder}/{5:020d}-{6:020d}.tar"
     ] * 2
+
+
+def test_several_archives_are_listed_and_the_worst_decides(run: Run, sample: Sample, tmp_path: Path) -> None:
+    good, damaged, nothing = sample("journey.caf"), sample("wrong-metadata.rca"), tmp_path / "nothing.caf"
+    status, out, err = run("list", good, damaged)
+    assert status == 1
+    assert [line for line in out.splitlines() if line.endswith(":")] == [f"{good}:", f"{damaged}:"]
+    status, out, err = run("list", nothing, good)
+    assert status == 2
+    assert "nothing.caf does not exist" in err
+    assert "readme.txt" in out
+
+
+def test_names_alone_are_for_other_programs(run: Run, sample: Sample) -> None:
+    status, out, _ = run("list", "--names", sample("journey.caf"), sample("plain.zip"))
+    assert status == 0
+    assert out.splitlines()[:2] == ["readme.txt", "photos/tile_0001.png"]
+    assert len(out.splitlines()) == 8 + 4
 
 
 def test_dump_of_a_bucket_is_one_object_a_range(run: Run, sample: Sample) -> None:

@@ -55,6 +55,33 @@ def test_what_is_there_is_left_alone_unless_it_is_said(
     assert ("a " in err, "--on-conflict" in err) == (True, not given)
 
 
+def test_members_may_be_patterns_and_options_stand_anywhere(
+    run: Run, sample: Callable[[str], Path], tmp_path: Path
+) -> None:
+    status, _, err = run(
+        "extract", sample("journey.caf"), "--to", tmp_path / "to", "photos/*1.png", "*.txt", "readme.txt"
+    )
+    assert (status, err) == (0, "")
+    assert set(files(tmp_path / "to")) == {
+        "readme.txt",
+        "photos/tile_0001.png",
+        "notes/zażółć gęślą.txt",
+        "notes/報告.txt",
+    }
+
+
+def test_a_name_with_an_asterisk_is_that_name_before_it_is_a_pattern(run: Run, tmp_path: Path) -> None:
+    path = archive(tmp_path, "caf", [("a*", b"1"), ("ab", b"2")])
+    assert run("extract", path, "a*", "--to", tmp_path / "to")[0] == 0
+    assert files(tmp_path / "to") == {"a*": b"1"}
+
+
+def test_a_pattern_that_nothing_matches_is_no_member(run: Run, sample: Callable[[str], Path], tmp_path: Path) -> None:
+    status, _, err = run("extract", sample("journey.caf"), "*.nothing", "--to", tmp_path / "to")
+    assert status == 2
+    assert "There is no member called *.nothing." in err
+
+
 def test_members_are_named_as_list_shows_them(run: Run, sample: Callable[[str], Path], tmp_path: Path) -> None:
     status, _, err = run("extract", sample("journey.caf"), "photos", "readme.txt", "--to", tmp_path)
     assert (status, err) == (0, "")

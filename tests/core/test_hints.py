@@ -44,14 +44,14 @@ def test_every_option_exists(word: str, capsys: pytest.CaptureFixture[str]) -> N
     helps = ""
     for command in ("header", "create taco", "create datas3t"):
         with pytest.raises(SystemExit):
-            command_parser(command.split()[0]).parse_args([*command.split(), "--help"])
+            command_parser(command.split()[0]).parse_args([*command.split()[1:], "--help"])
         helps += capsys.readouterr().out
     assert re.search(rf"{re.escape(word)}\b", helps)
 
 
 def test_only_the_options_of_the_sub_command_are_named() -> None:
-    create = command_parser("create").parse_args(["create", "caf", "new.caf", "tree"])
-    repair = command_parser("repair").parse_args(["repair", "old.caf", "--to", "new.caf"])
+    create = command_parser("create").parse_args(["caf", "new.caf", "tree"])
+    repair = command_parser("repair").parse_args(["old.caf", "--to", "new.caf"])
     with using_hints(hint_texts_for(create)):
         assert already_exists("new.caf") == (
             "new.caf is there already. Choose another name, or ask for it to be overwritten (--overwrite)."

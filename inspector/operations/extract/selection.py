@@ -6,6 +6,7 @@ This is the one place that decides which names are refused.
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import re
 import sys
 from bisect import bisect_right
@@ -41,6 +42,7 @@ _TOLERATED = {NOT_UTF_8, INVISIBLE, BACKSLASH, DOT, NO_COMPONENT}
 # Matches most names without a hazard, quickly.
 _PLAIN = re.compile(rb"(?:[0-9A-Za-z_][0-9A-Za-z_. -]{0,250}/){0,9}[0-9A-Za-z_][0-9A-Za-z_. -]{0,250}")
 
+_WILDCARD = re.compile(r"[*?[]")
 _EXTENSION = re.compile(rb"(?s)(.+?)((?:\.[^./]{1,12}){0,2})")
 
 
@@ -94,7 +96,8 @@ def members_numbered(every: Sequence[MemberSelection], numbers: Iterable[int]) -
 def members_named(every: Sequence[MemberSelection], names: Sequence[str]) -> list[MemberSelection]:
     """The members of ``every`` with these names, or below folders with these names.
 
-    Raises MemberNotFoundError for a name without a member.
+    A name that no member has may be a pattern: ``*`` stands for any characters, slashes too, ``?`` for one, ``[a-c]``
+    for one of several. Raises MemberNotFoundError for a name without a member.
     """
     requested = {form.strip(b"/"): name for name in names for form in _forms(name)}
     replaced = {name.strip("/"): name for name in names if _REPLACED in name}
@@ -117,7 +120,20 @@ def members_named(every: Sequence[MemberSelection], names: Sequence[str]) -> lis
         chosen.append(_only(each, found))
     for name in names:
         if name not in matched:
-            chosen += _by_shown_name(every, name)
+            chosen += _by_pattern(every, name) or _by_shown_name(every, name)
+    # A pattern may match what is named too; each member is extracted once.
+    members: dict[int, set[int]] = {}  # of an archive
+    for each in chosen:
+        members.setdefault(id(each.archive), set()).update(each.members)
+    return [_only(each, sorted(members[id(each.archive)])) for each in every if members.get(id(each.archive))]
+
+
+def _by_pattern(every: Sequence[MemberSelection], name: str) -> list[MemberSelection]:
+    """The members whose path, as ``list`` shows it, matches a pattern; none if ``name`` is no pattern."""
+    if not _WILDCARD.search(name):
+        return []
+    matches = re.compile(fnmatch.translate(name)).match
+    chosen = (_only(each, [member for member in each.members if matches(visible(each.path(member)))]) for each in every)
     return [each for each in chosen if each.members]
 
 

@@ -1,0 +1,75 @@
+"""``help``, ``--help``, ``completion``: examples that work, and scripts that shells take."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.cli.parser import COMMANDS, EXAMPLES
+from tests.cli.running import Run
+
+Sample = Callable[[str], Path]
+
+
+def test_every_command_has_an_example() -> None:
+    assert list(EXAMPLES) == list(COMMANDS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, sample: Sample, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that the examples name."""
+    for name, source in (
+        ("photos.caf", "journey.caf"),
+        ("scans.zip", "plain.zip"),
+        ("scans.tacozip", "two-entries.tacozip"),
+        ("backup.rca", "two-chunks.rca"),
+        ("archives/photos.caf", "journey.caf"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(sample(source), tmp_path / name)
+    (tmp_path / "readme.txt").write_bytes(b"Read me.")
+    monkeypatch.chdir(tmp_path)
+    assert run("create", "caf", "made.caf", "readme.txt", "--catalog", "catalogue.sqlite")[0] == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.usefixtures("folder")
+def test_an_example_works_and_is_in_the_help(run: Run, name: str) -> None:
+    status, help_text, _ = run("help", name)
+    assert status == 0
+    assert f"archive-inspector {EXAMPLES[name]}" in help_text
+    status, out, err = run(*shlex.split(EXAMPLES[name]))
+    assert (status, err) == (0, "")
+    assert out
+
+
+def test_wrong_usage_shows_the_usage_of_that_command(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("cat", "--bogus")
+    assert ended.value.code == 2
+    assert capfd.readouterr().err.startswith("usage: archive-inspector cat ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_takes_its_script(run: Run, shell: str) -> None:
+    status, out, _ = run("completion", shell)
+    assert status == 0
+    assert "remove-unfinished" in out
+    if shutil.which(shell) and shell != "zsh":
+        subprocess.run([shell, "-n"], input=out, text=True, check=True)
+
+
+def test_bash_completes_commands_and_options(run: Run) -> None:
+    script = run("completion", "bash")[1]
+    asked = """
+COMP_WORDS=(archive-inspector ext); COMP_CWORD=1; _archive_inspector; echo "${COMPREPLY[@]}"
+COMP_WORDS=(archive-inspector extract --keep); COMP_CWORD=2; _archive_inspector; echo "${COMPREPLY[@]}"
+"""
+    done = subprocess.run(["bash", "-c", script + asked], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["extract", "--keep-damaged"]
