@@ -10,6 +10,7 @@ from typing import Any
 from inspector.core.field import Field, tile
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.member import Members
+from inspector.core.names import abridged
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
@@ -102,7 +103,7 @@ class Emitter:
         self._counts[severity] += 1
         size = self.archive.source.size
         clipped: Spans = tuple(Span(start, stop).clipped(0, size) for start, stop in spans)
-        self.archive.findings.append(Finding(severity, code, message, clipped, member, repair))
+        self.archive.findings.append(Finding(severity, code, abridged(message), clipped, member, repair))
 
     def error(self, code: str, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
         """Report wrong, missing or contradictory bytes."""

@@ -27,6 +27,8 @@ _UNSEEN = re.compile(f"[{_SELECTORS}{_BLANK}]")
 
 _MAX_NAME_BYTES = 65_535
 """Longer names are reported."""
+MAX_TEXT = 4_000
+"""Characters of a message or a name that are shown."""
 MAX_PATH_DEPTH = 128
 """Paths with more components are reported."""
 
@@ -84,6 +86,11 @@ def _visible_character(character: str) -> str:
     if hidden or _UNSEEN.match(character):
         return f"‹U+{code:04X}›"
     return character
+
+
+def abridged(text: str) -> str:
+    """The text without its middle if it has more than MAX_TEXT characters: names may have millions."""
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} … {text[-MAX_TEXT // 2 :]}"
 
 
 def hazards(name: bytes) -> tuple[str, ...]:

@@ -18,11 +18,15 @@ MAX_SPANS_PER_DEVIATION = 1_000
 """Places recorded for each kind of deviation."""
 
 _SPACE = re.compile(rb"[ \t\n\r]*+")
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
+# A group that repeats keeps memory for each repetition, so what may be long is matched in pieces.
+_STRING_PIECE = re.compile(rb'(?:[^"\\]++|\\.){1,1000}', re.DOTALL)
 _WORD = re.compile(rb'[^\x00-\x20"{}\[\],:]++')
-_STRICT_STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"')
+_STRICT_PIECE = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})){1,1000}')
 _STRICT_WORD = re.compile(rb"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_ESCAPE = re.compile(rb"(?:\\u[0-9A-Fa-f]{4})+|\\(.)", re.DOTALL)
+_SURROGATES = rb"\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
+_ESCAPE = re.compile(
+    rb"(?:\\u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}){1,1000}|" + _SURROGATES + rb"|\\u[0-9A-Fa-f]{4}|\\(.)", re.DOTALL
+)
 _ESCAPED = {
     b'"': b'"',
     b"\\": b"\\",
@@ -37,7 +41,7 @@ _ESCAPED = {
 # Objects of plain keys and integers only, like the entries of an index, are skipped in one step.
 _FLAT = re.compile(
     rb'\{[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+'
-    rb'(?:,[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+)*\}'
+    rb'(?:,[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+){0,100}\}'
 )
 
 QUOTE, COMMA, COLON = ord('"'), ord(","), ord(":")
@@ -45,8 +49,7 @@ OBJECT, OBJECT_END, ARRAY, ARRAY_END = ord("{"), ord("}"), ord("["), ord("]")
 _CLOSER = {OBJECT: OBJECT_END, ARRAY: ARRAY_END}
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_STRING_OR_TRAILING_COMMA = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"|,(?=[ \t\n\r]*+[}\]])', re.DOTALL)
-"""Strings are matched as a whole, because a comma inside one is not syntax."""
+_QUOTE_OR_TRAILING_COMMA = re.compile(rb'"|,(?=[ \t\n\r]*+[}\]])')
 
 TRAILING_COMMA = "a comma after the last element"
 BAD_STRING = "a string with a bare control character or an unknown escape"
@@ -110,15 +113,15 @@ class Scanner:
 
     def string(self) -> Span:
         """Skip a string and return its span, with its quotes."""
-        match = _STRING.match(self.data, self.at)
-        if match is None:
-            if self.byte() == QUOTE:
-                raise Malformed(self.at, "has a string that is never closed", end=True)
+        if self.byte() != QUOTE:
             raise Malformed(self.at, f"has {_shown(self.data, self.at)} where a string belongs")
-        if not _STRICT_STRING.fullmatch(self.data, self.at, match.end()):
-            self.note(BAD_STRING, *match.span())
-        self.at = match.end()
-        return Span(*match.span())
+        span = Span(self.at, _string_stop(self.data, self.at))
+        if not span.stop:
+            raise Malformed(self.at, "has a string that is never closed", end=True)
+        if _end_of(_STRICT_PIECE, self.data, span.start + 1) != span.stop - 1:
+            self.note(BAD_STRING, *span)
+        self.at = span.stop
+        return span
 
     def scalar(self) -> Span:
         """Skip a string, number, ``true``, ``false`` or ``null`` and return its span."""
@@ -210,5 +213,24 @@ def _shown(data: bytes, at: int) -> str:
 def needless_bytes(data: bytes) -> Sequence[int]:
     """The offsets of a byte order mark and of trailing commas, which can become spaces, in a readable document."""
     found = array("Q", range(len(BYTE_ORDER_MARK)) if data.startswith(BYTE_ORDER_MARK) else ())
-    found.extend(match.start() for match in _STRING_OR_TRAILING_COMMA.finditer(data) if match[0] == b",")
+    at = 0
+    while match := _QUOTE_OR_TRAILING_COMMA.search(data, at):
+        at = match.end()
+        if match[0] == b",":
+            found.append(match.start())
+        elif not (at := _string_stop(data, match.start())):  # a comma inside a string is not syntax
+            break
     return found
+
+
+def _string_stop(data: bytes, at: int) -> int:
+    """Where the string at ``at``, a quote, ends behind its closing quote; 0 if it is never closed."""
+    end = _end_of(_STRING_PIECE, data, at + 1)
+    return end + 1 if data[end : end + 1] == b'"' else 0
+
+
+def _end_of(piece: re.Pattern[bytes], data: bytes, at: int) -> int:
+    """Where the pieces from ``at`` on end."""
+    while match := piece.match(data, at):
+        at = match.end()
+    return at

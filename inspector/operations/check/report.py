@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.core.finding import Finding
-from inspector.core.names import decoded, visible
+from inspector.core.names import abridged, decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.operations.check.checking import CheckReport, own_state
@@ -99,7 +99,7 @@ def _with_verdict(report: CheckReport, verdict: Verdict) -> Iterator[tuple[Verdi
         label = inside(report.location, archive.source.name)
         at = archive.verdicts.find(code)
         while at >= 0:
-            name = visible(archive.members.path(at))
+            name = abridged(visible(archive.members.path(at)))
             yield verdict, f"{visible(label)}/{name}" if label else name
             at = archive.verdicts.find(code, at + 1)
 
@@ -148,7 +148,7 @@ def as_text(report: CheckReport) -> str:
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
     lines += [f"  {line}" for line in (*_range_lines(report), *_unverified(report))]
     for row in _rows(report):
-        member = "" if row.member is None else f"member {visible(row.member)}"
+        member = "" if row.member is None else f"member {abridged(visible(row.member))}"
         details = filter(None, (row.finding.code, f"bytes {row.place}" if row.place else "", member))
         lines.append(f"  {row.finding.severity}: {visible(row.message)} [{', '.join(details)}]")
         if row.finding.repair:
