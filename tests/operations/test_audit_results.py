@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspector.operations.audit.audit_places import Found
-from inspector.operations.audit.audit_results import Results, page
+from inspector.operations.audit.audit_results import COLUMNS, Results, page
 from inspector.operations.audit.audit_summary import (
     HEADINGS,
     FindingKind,
@@ -223,3 +223,32 @@ def test_the_results_can_be_read_while_others_are_kept(tmp_path: Path) -> None:
         assert names(other, Query()) == ["a.caf"]
         other.keep(result("b.caf"))
         assert names(one, Query()) == ["a.caf", "b.caf"]
+
+
+ENDLESS = """
+WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)
+SELECT n AS location, {rest} FROM numbers
+"""
+
+
+@pytest.mark.parametrize("how", ["a view without an end", "a trigger", "another table"])
+def test_a_file_that_would_run_its_own_queries_is_no_results_file(tmp_path: Path, how: str) -> None:
+    foreign = tmp_path / "foreign.sqlite"
+    with Results(foreign) as made:
+        made.keep(RESULTS[0])
+        if how == "a view without an end":
+            made.connection.execute("DROP VIEW chosen")
+            made.connection.execute("DROP TABLE results")
+            rest = ", ".join(f"0 AS {name}" for name in COLUMNS[1:])
+            made.connection.execute("CREATE VIEW results AS " + ENDLESS.format(rest=rest))
+        elif how == "a trigger":
+            made.connection.execute("CREATE TRIGGER more AFTER INSERT ON results BEGIN SELECT 1; END")
+        else:
+            made.connection.execute("CREATE TABLE more (n)")
+    before = foreign.read_bytes()
+
+    with Results(tmp_path / "own.sqlite") as own, pytest.raises(OperationError, match="not an audit results file"):
+        own.import_shard(foreign)
+    with pytest.raises(OperationError, match="not an audit results file"):
+        Results(foreign)
+    assert foreign.read_bytes() == before

@@ -214,7 +214,9 @@ def _private() -> sqlite3.Connection:
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"{Path(os.path.abspath(path)).as_uri()}?mode={mode}"  # noqa: PTH100 - a link stays what it is called
-    return sqlite3.connect(uri, timeout=_LOCK_SECONDS, isolation_level=None, uri=True, check_same_thread=False)
+    made = sqlite3.connect(uri, timeout=_LOCK_SECONDS, isolation_level=None, uri=True, check_same_thread=False)
+    made.execute("PRAGMA trusted_schema = OFF")
+    return made
 
 
 def _require_results_file(connection: sqlite3.Connection, path: Path) -> None:
@@ -224,6 +226,13 @@ def _require_results_file(connection: sqlite3.Connection, path: Path) -> None:
         raise OperationError(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
     if version != _VERSION:
         raise OperationError(f"{visible(str(path))} was written by another version of this program with other columns.")
+    # A view or a trigger of that name could run any query, without end: only the very table may be there.
+    schema = connection.execute("SELECT sql FROM main.sqlite_master WHERE sql IS NOT NULL LIMIT 2").fetchall()
+    if schema != [(_CREATE_RESULTS.replace(" IF NOT EXISTS", ""),)]:
+        raise OperationError(
+            f"{visible(str(path))} is not an audit results file: it has other tables, views or triggers than one. "
+            "It is left unchanged."
+        )
 
 
 @contextmanager
