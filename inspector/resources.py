@@ -1,4 +1,4 @@
-"""The files shipped with the program: sample archives, icons, pictures."""
+"""The files shipped with the program: sample archives, icons, the manual."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 DESKTOP_ID = "org.archive_inspector.ArchiveInspector"
 """The program's name for desktops, in reverse DNS: of its desktop entry, its icon and its windows."""
-SHIPPED = ("desktop", "icons", "samples")
+SHIPPED = ("desktop", "icons", "manual", "samples")
 """The folders of resources that are packaged with the program; pictures for the README are not."""
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -27,3 +27,10 @@ def samples() -> list[Path]:
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if not path.name.startswith(".") and path.suffix != ".md")
+
+
+def manual_pages() -> list[Path]:
+    """The pages of the manual, in the order of reading."""
+    return [
+        path for name in ("window", "terminal", "s3", "formats") if (path := resource("manual", f"{name}.md")).is_file()
+    ]

@@ -1,21 +1,36 @@
-"""``help``: how a sub-command is used, as its ``--help`` shows it."""
+"""``help``: how a sub-command is used, as its ``--help`` shows it, and the manual."""
 
 from __future__ import annotations
 
 import argparse
 
+from inspector.cli.output import Lines
 from inspector.cli.parser import COMMANDS, window_parser
+from inspector.resources import manual_pages
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
+    pages = [path.stem for path in manual_pages()]
     command.add_argument(
-        "topic", metavar="COMMAND", nargs="?", choices=(*COMMANDS, ""), default="", help="a sub-command"
+        "topic",
+        metavar="TOPIC",
+        nargs="?",
+        choices=(*COMMANDS, *(page for page in pages if page not in COMMANDS), ""),
+        default="",
+        help=f"a sub-command, or a page of the manual: {', '.join(pages)}",
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the help of one sub-command, or of the program."""
+    """Print the help of one sub-command or of the program, and the page of the manual with that name."""
     from inspector.cli.run import command_parser  # which imports this module when it is asked for
 
-    (command_parser(options.topic) if options.topic else window_parser()).print_help()
+    with Lines() as out:
+        if options.topic in COMMANDS:
+            out.write(command_parser(options.topic).format_help())
+        elif not options.topic:
+            out.write(window_parser().format_help())
+        for page in manual_pages():
+            if page.stem == options.topic:
+                out.write(page.read_text(encoding="utf-8"))

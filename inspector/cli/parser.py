@@ -26,7 +26,7 @@ COMMANDS = {
     "header": "show a TACO header, or edit it in place",
     "repair": "show the plan of repairs of an archive, then carry it out",
     "formats": "list the known formats and their limitations",
-    "help": "show how a sub-command is used",
+    "help": "show how a sub-command is used, or a page of the manual",
     "completion": "print what makes a shell complete sub-commands and options",
 }
 """The sub-commands and what each does."""

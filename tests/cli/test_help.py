@@ -49,6 +49,11 @@ def test_an_example_works_and_is_in_the_help(run: Run, name: str) -> None:
     assert out
 
 
+def test_the_manual_is_read_in_the_terminal_too(run: Run) -> None:
+    assert run("help", "s3")[1].startswith("# ")
+    assert "usage: archive-inspector formats" in run("help", "formats")[1]
+
+
 def test_wrong_usage_shows_the_usage_of_that_command(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run("cat", "--bogus")

@@ -116,7 +116,7 @@ def test_a_wheel_ships_the_resources_that_the_program_needs(root: Path) -> None:
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
 
     assert included == {f"resources/{name}": f"inspector/_resources/{name}" for name in SHIPPED}
-    assert {path.name for path in resource().iterdir()} - set(SHIPPED) == {"manual", "packaging", "screenshots"}
+    assert {path.name for path in resource().iterdir()} - set(SHIPPED) == {"packaging", "screenshots"}
 
 
 KINDS = {

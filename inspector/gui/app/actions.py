@@ -497,6 +497,14 @@ COMMANDS: tuple[Command, ...] = (
         on=Target.COMMAND_HELP,
     ),
     Command(
+        "show_manual",
+        "Help",
+        "&Manual",
+        tip="Read and search the manual",
+        document=False,
+        on=Target.COMMAND_HELP,
+    ),
+    Command(
         "show_keys",
         "Help",
         "&Keyboard Shortcuts",

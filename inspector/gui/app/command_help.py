@@ -38,6 +38,12 @@ class CommandHelp:
 
         KeysTable(self._parent, self._actions).open()
 
+    def show_manual(self) -> None:
+        """Open the manual."""
+        from inspector.gui.dialogs.manual import ManualDialog
+
+        ManualDialog(self._parent).show()
+
     def show_context_menu(self) -> None:
         """Open the context menu of the focused item; not every Qt platform does that for Shift+F10."""
         focus = QApplication.focusWidget()

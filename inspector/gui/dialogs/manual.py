@@ -1,0 +1,116 @@
+"""The manual: the pages of ``resources/manual``, to read and to search."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QTextCursor, QTextDocument
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPushButton,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.resources import manual_pages, resource
+
+SIZE = (900, 640)
+LIST_WIDTH = 160
+_PICTURE = re.compile(r"^!\[.*\]\((.+)\)$", re.MULTILINE)
+
+
+class ManualDialog(QDialog):
+    """Shows one page at a time; the window stays usable."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Manual")
+        self.resize(*SIZE)
+        self.pages = QListWidget()
+        self.pages.setAccessibleName("Pages")
+        self.pages.setFixedWidth(LIST_WIDTH)
+        self.text = QTextBrowser()
+        self.text.setAccessibleName("Manual page")
+        self.text.setOpenLinks(False)
+        self.text.setSearchPaths([str(resource("manual"))])
+        self.wanted = QLineEdit()
+        self.wanted.setAccessibleName("Find in the manual")
+        self.wanted.setPlaceholderText("text")
+        self.next = QPushButton("Find &Next")
+        self.next.setDefault(True)
+        self.outcome = QLabel()
+        self._paths = manual_pages()
+        for path in self._paths:
+            self.pages.addItem(title(path))
+        self._lay_out()
+        self.pages.currentRowChanged.connect(self._show)
+        self.text.anchorClicked.connect(self._follow)
+        self.next.clicked.connect(self.find_next)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self).activated.connect(self.wanted.setFocus)
+        self.pages.setCurrentRow(0)
+        self.wanted.setFocus()
+
+    def _lay_out(self) -> None:
+        search = QHBoxLayout()
+        label = QLabel("&Find")
+        label.setBuddy(self.wanted)
+        for widget in (label, self.wanted, self.next):
+            search.addWidget(widget)
+        search.addWidget(self.outcome, 1)
+        page = QHBoxLayout()
+        page.addWidget(self.pages)
+        page.addWidget(self.text, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(search)
+        layout.addLayout(page, 1)
+
+    def _show(self, row: int) -> None:
+        path = self._paths[row]
+        written = path.read_text(encoding="utf-8")
+        # An installed program comes without the screenshots.
+        self.text.setMarkdown(
+            _PICTURE.sub(lambda found: found[0] if (path.parent / found[1]).is_file() else "", written)
+        )
+        self.outcome.clear()
+
+    def _follow(self, link: QUrl) -> None:
+        """Open the page that a link leads to, or leave a web address to the browser."""
+        names = [path.name for path in self._paths]
+        if link.scheme() in ("http", "https"):
+            QDesktopServices.openUrl(link)
+        elif link.path() in names:
+            self.pages.setCurrentRow(names.index(link.path()))
+
+    def find_next(self) -> None:
+        """Select the next place with the text, in this page and then in those that follow it."""
+        wanted = self.wanted.text()
+        if not wanted:
+            return
+        self.outcome.clear()
+        if self.text.find(wanted):
+            return
+        count = len(self._paths)
+        for step in range(1, count + 1):  # the last step is the rest of this page, before the cursor
+            row = (self.pages.currentRow() + step) % count
+            document = QTextDocument()
+            document.setMarkdown(self._paths[row].read_text(encoding="utf-8"))
+            if not document.find(wanted).isNull():
+                self.pages.setCurrentRow(row)
+                self.text.moveCursor(QTextCursor.MoveOperation.Start)
+                self.text.find(wanted)
+                return
+        self.outcome.setText("No page has this text.")
+
+
+def title(path: Path) -> str:
+    """The heading of a page, without "The"."""
+    heading = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").removeprefix("The ")
+    return heading[:1].upper() + heading[1:]
