@@ -23,6 +23,7 @@ from inspector.resources import manual_pages, resource
 
 SIZE = (900, 640)
 LIST_WIDTH = 160
+MARGIN = 12
 _PICTURE = re.compile(r"^!\[.*\]\((.+)\)$", re.MULTILINE)
 
 
@@ -40,6 +41,7 @@ class ManualDialog(QDialog):
         self.text = QTextBrowser()
         self.text.setAccessibleName("Manual page")
         self.text.setOpenLinks(False)
+        self.text.document().setDocumentMargin(MARGIN)
         self.text.setSearchPaths([str(resource("manual"))])
         self.wanted = QLineEdit()
         self.wanted.setAccessibleName("Find in the manual")
