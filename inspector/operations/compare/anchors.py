@@ -53,7 +53,8 @@ def stretches(
     pairs_a, pairs_b = a_places[a_once][in_a], b_places[b_once][in_b]
     order = np.argsort(pairs_a, kind="stable")
     width = words * _WORD_BYTES or _WORD_BYTES // 2
-    return _joined(_in_order(pairs_a[order].tolist(), pairs_b[order].tolist()), width)
+    in_a_order, in_b_order = pairs_a[order].tolist(), pairs_b[order].tolist()
+    return _joined([(in_a_order[i], in_b_order[i]) for i in ascending(in_b_order)], width)
 
 
 def _chosen(
@@ -97,8 +98,8 @@ def _hashes(data: bytes, words: int) -> Numbers:
     if not words:
         raw = np.frombuffer(data, dtype=np.uint8).astype(np.uint64)
         half = raw[:-3] | raw[1:-2] << np.uint64(8) | raw[2:-1] << np.uint64(16) | raw[3:] << np.uint64(24)
-        half *= np.uint64(_MIX[0])
-        return half
+        mixed: Numbers = half * np.uint64(_MIX[0])
+        return mixed
     count = len(data) - words * _WORD_BYTES + 1
     found = np.empty(count, dtype=np.uint64)
     for shift in range(min(_WORD_BYTES, count)):
@@ -121,7 +122,7 @@ def _single(hashes: Numbers) -> NDArray[np.int64]:
     """The indices of the hashes that occur once, in order of the hashes."""
     import numpy as np
 
-    order = np.argsort(hashes, kind="stable")
+    order: NDArray[np.int64] = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
     alone = np.ones(len(ordered), dtype=bool)
     same = ordered[1:] == ordered[:-1]
@@ -130,23 +131,23 @@ def _single(hashes: Numbers) -> NDArray[np.int64]:
     return order[alone]
 
 
-def _in_order(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """The most pairs that come in the same order on both sides; ``a`` ascends."""
-    ends: list[int] = []  # the smallest last place of an ascending sequence of each length
-    last: list[int] = []  # the index of that place
-    before = [-1] * len(b)
-    for i, place in enumerate(b):
-        length = bisect_left(ends, place)
+def ascending(values: Sequence[int]) -> list[int]:
+    """The indices of the longest ascending subsequence, in order."""
+    ends: list[int] = []  # the smallest last value of an ascending sequence of each length
+    last: list[int] = []  # the index of that value
+    before = [-1] * len(values)
+    for i, value in enumerate(values):
+        length = bisect_left(ends, value)
         before[i] = last[length - 1] if length else -1
         if length == len(ends):
-            ends.append(place)
+            ends.append(value)
             last.append(i)
         else:
-            ends[length], last[length] = place, i
-    chain: list[tuple[int, int]] = []
+            ends[length], last[length] = value, i
+    chain: list[int] = []
     i = last[-1] if last else -1
     while i >= 0:
-        chain.append((a[i], b[i]))
+        chain.append(i)
         i = before[i]
     chain.reverse()
     return chain

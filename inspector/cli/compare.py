@@ -1,0 +1,91 @@
+"""``compare``: where two locations differ, and which side is right."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from inspector.cli.bootstrap import FINE, NOT_SOUND
+from inspector.cli.options import add_connection, add_json, add_progress, connection_of
+from inspector.cli.output import Lines, ProgressBar, complain, json_text
+from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
+from inspector.operations.compare.comparing import Comparison, compare
+from inspector.operations.protocol.compare_views import LEVELS, Difference, Level, Side
+
+_SIGNS = {"changed": "≠", "added": "+", "removed": "-", "moved": "↕", "renamed": "→"}
+"""What a line of text begins with."""
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    command.add_argument("location", metavar="A", help="a file, a folder or s3://bucket/key")
+    command.add_argument("other", metavar="B", help="what to compare it with")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--members", action="store_true", help="compare members by name and content, and nothing else")
+    what.add_argument("--fields", action="store_true", help="compare decoded fields, and nothing else")
+    what.add_argument("--bytes", action="store_true", help="compare bytes, and nothing else, whatever the formats")
+    command.add_argument(
+        "--quick", action="store_true", help="read no content: compare names, sizes and recorded digests"
+    )
+    add_progress(command)
+    add_json(command)
+    add_connection(command)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare, print the differences and return the exit status. Raises SourceError where one cannot be read."""
+    chosen = {Level.MEMBER: options.members, Level.FIELD: options.fields, Level.BYTES: options.bytes}
+    levels = frozenset(level for level, wanted in chosen.items() if wanted) or LEVELS
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        found = compare(
+            options.location, options.other, progress, connection_of(options), levels=levels, quick=options.quick
+        )
+    with Lines() as out:
+        out.write(_summary_json(found) if options.json else f"{visible(found.summary.sentence)}\n")
+        for each in found.differences:
+            out.write(_json(each) if options.json else f"{_SIGNS[each.change]} {visible(each.message)}\n")
+    for note in found.summary.notes:
+        complain(note)
+    if found.summary.left_out:
+        complain(f"{count(found.summary.left_out, 'more difference')} not listed.")
+    return NOT_SOUND if found.summary.equal is False else FINE
+
+
+def _summary_json(found: Comparison) -> str:
+    summary = found.summary
+    return _line(
+        {
+            "a": summary.a,
+            "b": summary.b,
+            "equal": summary.equal,
+            "members": summary.members,
+            "bytes": summary.byte_counts,
+            "better": summary.better,
+        }
+    )
+
+
+def _json(each: Difference) -> str:
+    return _line(
+        {
+            "kind": each.level,
+            "change": each.change,
+            "a": _side(each.a),
+            "b": _side(each.b),
+            "right": each.right,
+            "message": each.message,
+        }
+    )
+
+
+def _side(side: Side | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {"path": side.path, "spans": side.spans, "value": json.loads(json_text(side.value))}
+
+
+def _line(found: dict[str, Any]) -> str:
+    return f"{json.dumps(found)}\n"

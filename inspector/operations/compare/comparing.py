@@ -1,0 +1,278 @@
+"""Comparing two locations: one result for window and terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from inspector.core.numbers import count, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.redaction import strip_credentials
+from inspector.core.source import SourceError
+from inspector.core.verdict import State
+from inspector.operations.check.checking import check_archive, state_from
+from inspector.operations.compare.alignment import align
+from inspector.operations.compare.listing import Listing, open_listing
+from inspector.operations.compare.members import NOT_COMPARED, SAME, MemberResult, compare_members
+from inspector.operations.compare.runs import Runs
+from inspector.operations.compare.structure import (
+    MAX_RUNS_EXPLAINED,
+    Digests,
+    Judge,
+    changed_fields,
+    describe,
+    slide_to_structures,
+)
+from inspector.operations.open.opening import Opened, not_read
+from inspector.operations.protocol.compare_views import (
+    LEVELS,
+    NEITHER,
+    A,
+    Alignment,
+    B,
+    Change,
+    Difference,
+    Level,
+    Summary,
+)
+from inspector.sources.local.file import FileSource
+from inspector.sources.s3.cancelling import cancelling
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.source import S3Source
+
+EQUAL = "equal"
+QUICK = "Recorded digests equal; contents not read."
+OTHER_FORMATS = "The formats differ, so members were compared and bytes were not."
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Two compared locations: what was found, and what is needed to show it.
+
+    ``alignment`` is of the two files, None where bytes were not compared.
+    """
+
+    summary: Summary
+    differences: Sequence[Difference]
+    a: Listing
+    b: Listing
+    alignment: Alignment | None = None
+
+
+def compare(
+    a: str,
+    b: str,
+    progress: Progress,
+    connection: Connection = DEFAULT,
+    other: Connection | None = None,
+    *,
+    levels: frozenset[Level] = LEVELS,
+    quick: bool = False,
+) -> Comparison:
+    """Compare two locations; ``connection`` is for A on S3, ``other`` for B if it is not the same.
+
+    ``levels`` are what is compared and decides whether they are equal; fields and bytes need two files of one format.
+    ``quick``: read no content, compare what is recorded. Raises SourceError where one cannot be read, and Cancelled.
+    """
+    some = open_listing(a, progress, connection)
+    others = open_listing(b, progress, other or connection)
+    return _Comparing(some, others, progress, levels, quick).run()
+
+
+@dataclass(slots=True)
+class _Found:
+    runs: Runs | None = None
+    members: MemberResult | None = None
+    fields: list[Difference] = field(default_factory=list)
+    bytes_: list[Difference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class _Comparing:
+    def __init__(self, a: Listing, b: Listing, progress: Progress, levels: frozenset[Level], quick: bool) -> None:
+        self._a = a
+        self._b = b
+        self._progress = progress
+        self._levels = levels
+        self._quick = quick
+        self._found = _Found()
+        self._alignment: Alignment | None = None
+
+    def run(self) -> Comparison:
+        for each in (*self._a.archives, *self._b.archives):
+            _raise_unread(each)
+        pair = self._pair()
+        if self._quick:
+            self._compare_quickly(pair)
+        else:
+            with cancelling(self._progress):
+                self._compare(pair)
+        found = self._found
+        members = found.members
+        differences = [*(members.differences if members is not None else ()), *found.fields, *found.bytes_]
+        return Comparison(self._summary(differences), differences, self._a, self._b, self._alignment)
+
+    def _pair(self) -> tuple[Opened, Opened] | None:
+        """The two archives whose bytes can be compared; None for folders, and for different formats."""
+        if len(self._a.archives) != 1 or len(self._b.archives) != 1:
+            return None
+        a, b = self._a.archives[0], self._b.archives[0]
+        # What is no archive has no members to compare.
+        known = a.decoder is not None and b.decoder is not None
+        return (a, b) if _family(a) == _family(b) or not known or self._levels == {Level.BYTES} else None
+
+    def _compare(self, pair: tuple[Opened, Opened] | None) -> None:
+        if pair is not None:
+            self._align(pair)
+        elif self._levels == LEVELS and self._a.archives and self._b.archives:
+            self._found.notes.append(OTHER_FORMATS)
+        if Level.MEMBER in self._levels and self._has_members():
+            self._found.members = compare_members(
+                self._a, self._b, self._alignment, self._progress, check=self._check_all
+            )
+        if pair is not None and self._found.runs and self._levels != {Level.MEMBER}:
+            self._describe(self._found.runs, pair)
+
+    def _align(self, pair: tuple[Opened, Opened]) -> None:
+        if same := _same_object(*pair):
+            self._found.runs = Runs()
+            self._found.notes.append(same)
+        else:
+            self._found.runs = align(pair[0].source, pair[1].source, self._progress)
+            slide_to_structures(self._found.runs, *pair)
+        self._alignment = _alignment(self._found.runs, *pair)
+
+    def _has_members(self) -> bool:
+        """Whether there is anything on both sides that has members."""
+        known = [not side.ordered or any(each.decoder for each in side.archives) for side in (self._a, self._b)]
+        return all(known)
+
+    def _check_all(self) -> None:
+        """Check the archives that are not checked yet, so that their digests tell who is right."""
+        for archive in (*self._a.archives, *self._b.archives):
+            if archive.decoder is not None and not archive.checked:
+                check_archive(archive, self._progress)
+                _raise_unread(archive)
+                archive.checked = True
+
+    def _describe(self, runs: Runs, pair: tuple[Opened, Opened]) -> None:
+        self._check_all()
+        judge = Judge(Digests(pair[0]), Digests(pair[1]))
+        if Level.FIELD in self._levels:
+            self._progress.begin("Comparing fields", 0, "fields")
+            for each in changed_fields(runs, *pair, judge):
+                self._found.fields.append(each)
+                self._progress.advance(1)
+        if Level.BYTES in self._levels:
+            self._progress.begin("Describing differences", len(runs), "differences")
+            for at, run in enumerate(runs):
+                self._found.bytes_.append(describe(run, *pair, judge, explained=at < MAX_RUNS_EXPLAINED))
+                self._progress.advance(1)
+        if runs.gap:
+            self._found.notes.append(
+                f"There are very many differences: those with at most {in_bytes(runs.gap)} between them are one."
+            )
+
+    def _compare_quickly(self, pair: tuple[Opened, Opened] | None) -> None:
+        if pair is not None and (same := _same_object(*pair)):
+            self._found.runs = Runs()
+            self._found.notes.append(same)
+            self._alignment = _alignment(self._found.runs, *pair)
+        self._found.members = compare_members(self._a, self._b, self._alignment, self._progress, quick=True)
+
+    # ---- the summary -------------------------------------------------------------------------------------------
+
+    def _summary(self, differences: Sequence[Difference]) -> Summary:
+        found = self._found
+        members, runs = found.members, found.runs
+        counts: dict[str, int] = {}
+        if members is not None:
+            kinds = (SAME, *Change, *((NOT_COMPARED,) if members.counts[NOT_COMPARED] else ()))
+            counts = {str(kind): members.counts[kind] for kind in kinds}
+        byte_counts: dict[str, int] = {}
+        if runs is not None and self._levels != {Level.MEMBER}:
+            same = self._a.archives[0].source.size - runs.changed - runs.removed
+            byte_counts = {EQUAL: same, "changed": runs.changed, "added": runs.added, "removed": runs.removed}
+        equal = self._equal(differences)
+        if equal is None:
+            found.notes.insert(0, QUICK)
+        names = [strip_credentials(side.location) for side in (self._a, self._b)]
+        left_out = members.left_out if members is not None else 0
+        better = None if self._quick or equal else self._better(differences)
+        sentence = _sentence(equal, counts, byte_counts, better, len(found.bytes_))
+        return Summary(names[0], names[1], equal, counts, byte_counts, better, sentence, tuple(found.notes), left_out)
+
+    def _equal(self, differences: Sequence[Difference]) -> bool | None:
+        if differences:
+            return False
+        if self._quick and self._found.runs is None:
+            return None
+        runs = self._found.runs
+        return runs is None or not len(runs) or Level.BYTES not in self._levels
+
+    def _better(self, differences: Sequence[Difference]) -> str | None:
+        right = Counter(each.right for each in differences if each.right is not None)
+        if right[A] and right[B]:
+            return NEITHER
+        if right:
+            return next(iter(right))
+        a, b = _state(self._a), _state(self._b)
+        if a is None or b is None or a.fine is b.fine:
+            return NEITHER if a is not None and b is not None and not a.fine else None
+        return A if a.fine else B
+
+
+def _alignment(runs: Runs, a: Opened, b: Opened) -> Alignment:
+    found = Alignment(a.source.size, b.source.size, runs.a_starts, runs.a_stops, runs.b_starts, runs.b_stops)
+    gaps = 0  # positions that A lacks so far
+    for run in runs:
+        found.starts.append(run.a.start + gaps)
+        gaps += max(0, run.b.size - run.a.size)
+    return found
+
+
+def _family(archive: Opened) -> str:
+    """What tells whether the bytes of two archives can be compared: a TACO archive is a ZIP too."""
+    name = archive.decoder.name if archive.decoder is not None else "bytes"
+    return {"taco": "zip", "datas3t": "tar"}.get(name, name)
+
+
+def _same_object(a: Opened, b: Opened) -> str:
+    """Why two sources need not be read to be known equal; empty if they do."""
+    some, other = a.source, b.source
+    if isinstance(some, FileSource) and isinstance(other, FileSource) and some.identity == other.identity:
+        return "Both are the same file."
+    if isinstance(some, S3Source) and isinstance(other, S3Source) and some.etag and some.size == other.size:
+        return "Their ETags are equal, so they were not read." if some.etag == other.etag else ""
+    return ""
+
+
+def _raise_unread(archive: Opened) -> None:
+    """Raise SourceError for what could not be read: nothing is known about the rest."""
+    if not_read((archive,)):
+        raise SourceError(next(each.message for each in archive.findings if each.code == "unreadable"))
+
+
+def _state(side: Listing) -> State | None:
+    """The worst state of the archives of a side; None where there is none."""
+    states = [state_from(each.decoder.torn, each.findings) for each in side.archives if each.decoder is not None]
+    return max(states, key=list(State).index) if states else None
+
+
+def _sentence(
+    equal: bool | None, members: dict[str, int], byte_counts: dict[str, int], better: str | None, runs: int
+) -> str:
+    if equal:
+        return "Equal."
+    if equal is None:
+        return "No difference is recorded."
+    parts = [f"{number:,} {kind}" for kind, number in members.items() if number]
+    words = [f"members: {', '.join(parts)}"] if parts else []
+    if byte_counts and runs:
+        differing = sum(number for kind, number in byte_counts.items() if kind != EQUAL)
+        words.append(f"{count(runs, 'run')} of bytes {'differs' if runs == 1 else 'differ'} ({in_bytes(differing)})")
+    judged = {A: "A is right", B: "B is right", NEITHER: "neither side is whole"}
+    if better is not None:
+        words.append(judged[better])
+    return f"Different: {'; '.join(words)}." if words else "Different."

@@ -1,0 +1,108 @@
+"""The members of one side of a comparison: of an archive, of the ranges of a dataset, or the files of a folder."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from inspector.core.member import FOLDER, SPECIAL, Codec
+from inspector.core.progress import Progress
+from inspector.core.span import Spans
+from inspector.operations.create.inputs import Input, gather
+from inspector.operations.open.collection import collection_in
+from inspector.operations.open.listing import content, learn_all
+from inspector.operations.open.location import Location, open_location
+from inspector.operations.open.opening import Opened, open_place
+from inspector.sources.local.folder import LocalFolder
+from inspector.sources.s3.cancelling import cancelling
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
+
+
+class Listing:
+    """Files with their content, numbered in their order; ``ordered`` is False for a folder, which has none.
+
+    ``archives`` are those opened; ``keys`` the path of each inside its dataset, empty for a single archive.
+    """
+
+    def __init__(
+        self, location: str, archives: Sequence[Opened], keys: Sequence[bytes], files: Sequence[Input]
+    ) -> None:
+        self.location = location
+        self.archives = archives
+        self.keys = keys
+        self._files = files
+        self._stops = list(accumulate(len(each.members) for each in archives))
+        self.ordered = not files
+
+    def __len__(self) -> int:
+        return self._stops[-1] if self._stops else len(self._files)
+
+    def _place(self, at: int) -> tuple[int, int]:
+        part = bisect_right(self._stops, at)
+        return part, at - (self._stops[part - 1] if part else 0)
+
+    def part(self, at: int) -> tuple[Opened, int] | None:
+        """The archive of a member and its index there; None for a file of a folder."""
+        if not self._stops:
+            return None
+        part, index = self._place(at)
+        return self.archives[part], index
+
+    def path(self, at: int) -> bytes:
+        """The name of a member, without the slash that ends a folder's."""
+        if not self._stops:
+            return self._files[at].name
+        part, index = self._place(at)
+        return self.keys[part] + self.archives[part].members.path(index)
+
+    def is_file(self, at: int) -> bool:
+        """Whether a member is a file, whose content can be compared."""
+        place = self.part(at)
+        if place is None:
+            return True
+        marks = place[0].members.marks
+        return marks is None or not marks[place[1]] & (FOLDER | SPECIAL)
+
+    def size(self, at: int) -> int:
+        """The size of the content in bytes."""
+        place = self.part(at)
+        return (self._files[at].size or 0) if place is None else place[0].members.size(place[1])
+
+    def digest(self, at: int) -> str | None:
+        """The digest recorded of the content."""
+        place = self.part(at)
+        return None if place is None else place[0].members.seen(place[1]).digest
+
+    def spans(self, at: int) -> Spans:
+        """The stored bytes in the file; none for a file of a folder."""
+        place = self.part(at)
+        return () if place is None else place[0].members.seen(place[1]).spans
+
+    def codec(self, at: int) -> Codec:
+        """How the content is stored."""
+        place = self.part(at)
+        return Codec.STORED if place is None else place[0].members.codec_at(place[1])
+
+    def pieces(self, at: int, progress: Progress) -> Iterator[bytes]:
+        """The content. Raises MemberError, SourceError and Cancelled."""
+        place = self.part(at)
+        return self._files[at].pieces() if place is None else content(*place, progress)
+
+
+def open_listing(location: str, progress: Progress, connection: Connection = DEFAULT) -> Listing:
+    """Open and decode a location; any folder that is no dataset is a folder of files. Raises SourceError, Cancelled."""
+    with cancelling(progress):
+        place = open_place(location, connection)
+        is_folder = isinstance(place, (LocalFolder, S3Prefix)) and collection_in(place) is None
+    if is_folder:
+        return Listing(location, (), (), gather([location], progress, connection=connection))
+    with cancelling(progress):
+        opened: Location = open_location(location, connection, place=None if isinstance(place, LocalFolder) else place)
+    opened.read_ahead = True
+    for _ in opened.read_all(progress):
+        pass
+    learn_all(opened.archives, progress)
+    keys = [opened.folder(at) for at in range(len(opened.archives))]
+    return Listing(location, opened.archives, keys, ())

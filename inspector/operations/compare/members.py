@@ -1,0 +1,286 @@
+"""Comparing members by their names and their contents; what an archive records of them decides only in a quick look."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+
+from inspector.core.format import MemberError
+from inspector.core.member import Codec
+from inspector.core.names import decoded, visible
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.span import Span
+from inspector.core.verdict import Verdict
+from inspector.operations.compare.anchors import ascending
+from inspector.operations.compare.listing import Listing
+from inspector.operations.compare.reading import mismatches
+from inspector.operations.protocol.compare_views import A, Alignment, B, Change, Difference, Level, Side
+
+SAME = "same"
+NOT_COMPARED = "not compared"
+MAX_LISTED = 100_000
+"""Differing members listed; the rest are counted."""
+_NAMES = {"crc32": "CRC-32", "xxh64": "xxHash64"}
+_BY_THEMSELVES = (Codec.STORED, Codec.DEFLATE)
+"""Codecs whose stored bytes alone determine the content."""
+
+
+@dataclass(slots=True)
+class MemberResult:
+    """The members by kind, and the differences."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    differences: list[Difference] = field(default_factory=list)
+    left_out: int = 0
+
+    def add(self, change: Change, a: Side | None, b: Side | None, right: str | None, message: str) -> None:
+        """Count a difference, and list it if there is room."""
+        self.counts[change] += 1
+        if len(self.differences) < MAX_LISTED:
+            self.differences.append(Difference(Level.MEMBER, change, a, b, right, message))
+        else:
+            self.left_out += 1
+
+
+def compare_members(
+    a: Listing,
+    b: Listing,
+    alignment: Alignment | None,
+    progress: Progress,
+    *,
+    quick: bool = False,
+    check: Callable[[], None] = lambda: None,
+) -> MemberResult:
+    """Compare the members of two sides. ``alignment`` is of their bytes if those were compared.
+
+    ``quick``: only recorded digests are compared, and members without are not. ``check`` checks both sides, and is
+    called once if a member differs. Raises SourceError and Cancelled.
+    """
+    return _MemberComparison(a, b, alignment, progress, quick, check).run()
+
+
+class _MemberComparison:
+    def __init__(
+        self,
+        a: Listing,
+        b: Listing,
+        alignment: Alignment | None,
+        progress: Progress,
+        quick: bool,
+        check: Callable[[], None],
+    ) -> None:
+        self._a = a
+        self._b = b
+        self._alignment = alignment
+        self._progress = progress
+        self._quick = quick
+        self._check = check
+        self._checked = quick
+        self._same_bytes = alignment is not None and not len(alignment) and alignment.a_size == alignment.b_size
+        self.result = MemberResult()
+
+    def run(self) -> MemberResult:
+        pairs_a, pairs_b, only_a, only_b = self._paired()
+        self._progress.begin("Comparing members", sum(map(self._a.size, pairs_a)) if not self._same_bytes else 0)
+        same_a, same_b = array("q"), array("q")
+        for i, j in zip(pairs_a, pairs_b, strict=True):
+            same = self._compare(i, j)
+            if same:
+                same_a.append(i)
+                same_b.append(j)
+        self._report_moved(same_a, same_b)
+        self._report_unpaired(only_a, only_b)
+        return self.result
+
+    # ---- by name -----------------------------------------------------------------------------------------------
+
+    def _paired(self) -> tuple[array[int], array[int], list[int], list[int]]:
+        """The members with the same name on both sides, the first with the first, and those on one side only."""
+        folders = self._a.ordered and self._b.ordered  # a folder on disk lists no folders of its own
+        waiting: dict[bytes, list[int]] = {}
+        for j in _members(self._b, folders):
+            waiting.setdefault(self._b.path(j), []).append(j)
+        pairs_a, pairs_b, only_a = array("q"), array("q"), []
+        for i in _members(self._a, folders):
+            partners = waiting.get(self._a.path(i))
+            if partners:
+                pairs_a.append(i)
+                pairs_b.append(partners.pop(0))
+            else:
+                only_a.append(i)
+        return pairs_a, pairs_b, only_a, sorted(chain.from_iterable(waiting.values()))
+
+    # ---- by content --------------------------------------------------------------------------------------------
+
+    def _compare(self, i: int, j: int) -> bool:
+        """Compare two members of the same name; returns whether they are the same."""
+        if self._same_bytes or not (self._a.is_file(i) or self._b.is_file(j)):
+            self.result.counts[SAME] += 1
+            return True
+        a_size, b_size = self._a.size(i), self._b.size(j)
+        if a_size != b_size:
+            self._changed(i, j, f"it has {in_bytes(a_size)} in A and {in_bytes(b_size)} in B")
+            return False
+        if self._quick:
+            return self._compare_records(i, j)
+        if self._stored_alike(i, j):
+            self._progress.advance(a_size)
+            self.result.counts[SAME] += 1
+            return True
+        try:
+            at = _first_difference(self._pieces(self._a, i, A), self._pieces(self._b, j, B), self._progress)
+        except _UnreadableError as error:
+            self._changed(i, j, str(error))
+            return False
+        if at is None:
+            self.result.counts[SAME] += 1
+            return True
+        self._changed(i, j, f"its content differs from byte {grouped(at)} of {grouped(a_size)} on")
+        return False
+
+    def _compare_records(self, i: int, j: int) -> bool:
+        some, other = self._a.digest(i), self._b.digest(j)
+        if not some or not other or some.partition(":")[0] != other.partition(":")[0]:
+            self.result.counts[NOT_COMPARED] += 1
+            return False
+        if some == other:
+            self.result.counts[SAME] += 1
+            return True
+        name, _, value = some.partition(":")
+        words = f"its recorded {_NAMES.get(name, name)} is {value} in A and {other.partition(':')[2]} in B"
+        self._changed(i, j, f"{words}; the contents were not read")
+        return False
+
+    def _stored_alike(self, i: int, j: int) -> bool:
+        """Whether the stored bytes were compared already, and say all."""
+        if self._alignment is None or self._a.codec(i) is not self._b.codec(j):
+            return False
+        some, others = self._a.spans(i), self._b.spans(j)
+        return (
+            self._a.codec(i) in _BY_THEMSELVES
+            and len(some) == len(others)
+            and all(self._alignment.equal(Span(*x), Span(*y)) for x, y in zip(some, others, strict=True))
+        )
+
+    def _pieces(self, side: Listing, at: int, name: str) -> Iterator[bytes]:
+        try:
+            yield from side.pieces(at, Progress() if name == B else self._progress)
+        except MemberError as error:
+            raise _UnreadableError(f"it cannot be read in {name.upper()}: {error}") from error
+
+    def _changed(self, i: int, j: int, why: str) -> None:
+        right, proof = self._right(i, j)
+        sentence = f"{visible(self._a.path(i))} changed: {why}".rstrip(".")
+        self.result.add(Change.CHANGED, _side(self._a, i), _side(self._b, j), right, f"{sentence}.{proof}")
+
+    def _right(self, i: int, j: int) -> tuple[str | None, str]:
+        """The side whose own digest fits, and the sentence that says so."""
+        if not self._checked:
+            label, total, done = self._progress.label, self._progress.total, self._progress.done
+            self._check()
+            self._checked = True
+            self._progress.begin(label, total)
+            self._progress.advance(done)
+        a, b = _verdict(self._a, i), _verdict(self._b, j)
+        wrong = (Verdict.MISMATCH, Verdict.DOUBTFUL)
+        if a is Verdict.VERIFIED and b in wrong:
+            return A, " A is right: its digest fits; that of B does not."
+        if b is Verdict.VERIFIED and a in wrong:
+            return B, " B is right: its digest fits; that of A does not."
+        return None, ""
+
+    # ---- what has no partner -----------------------------------------------------------------------------------
+
+    def _report_moved(self, same_a: array[int], same_b: array[int]) -> None:
+        if not (self._a.ordered and self._b.ordered):
+            return
+        if all(x < y for x, y in pairwise(same_b)):
+            return
+        stay = set(ascending(same_b))
+        for at, (i, j) in enumerate(zip(same_a, same_b, strict=True)):
+            if at not in stay:
+                words = f"{visible(self._a.path(i))} moved: it is member {grouped(i)} of A and {grouped(j)} of B."
+                self.result.counts[SAME] -= 1
+                self.result.add(Change.MOVED, _side(self._a, i), _side(self._b, j), None, words)
+
+    def _report_unpaired(self, only_a: Sequence[int], only_b: Sequence[int]) -> None:
+        sizes = {self._b.size(j) for j in only_b} & {self._a.size(i) for i in only_a}
+        by_content: dict[tuple[int, str], list[int]] = {}
+        identity = self._recorded if self._quick else self._hashed
+        for j in only_b:
+            if self._b.size(j) in sizes and (key := identity(self._b, j)) is not None:
+                by_content.setdefault(key, []).append(j)
+        renamed: set[int] = set()
+        for i in only_a:
+            key = identity(self._a, i) if self._a.size(i) in sizes and by_content else None
+            partners = by_content.get(key) if key is not None else None
+            if partners:
+                j = partners.pop(0)
+                renamed.add(j)
+                words = f"{visible(self._a.path(i))} is called {visible(self._b.path(j))} in B."
+                self.result.add(Change.RENAMED, _side(self._a, i), _side(self._b, j), None, words)
+            else:
+                words = f"{visible(self._a.path(i))} is only in A."
+                self.result.add(Change.REMOVED, _side(self._a, i), None, None, words)
+        for j in only_b:
+            if j not in renamed:
+                words = f"{visible(self._b.path(j))} is only in B."
+                self.result.add(Change.ADDED, None, _side(self._b, j), None, words)
+
+    def _hashed(self, side: Listing, at: int) -> tuple[int, str] | None:
+        """What identifies a content that is read; None for no content, or one that cannot be read."""
+        if not side.is_file(at) or not side.size(at):
+            return None
+        digest = hashlib.blake2b()
+        try:
+            for piece in side.pieces(at, self._progress):
+                digest.update(piece)
+                self._progress.advance(0)
+        except MemberError:
+            return None
+        return side.size(at), digest.hexdigest()
+
+    def _recorded(self, side: Listing, at: int) -> tuple[int, str] | None:
+        digest = side.digest(at)
+        return None if digest is None or not side.size(at) else (side.size(at), digest)
+
+
+class _UnreadableError(Exception):
+    """The content of a member cannot be read; the message is the end of a sentence."""
+
+
+def _members(side: Listing, folders: bool) -> Iterable[int]:
+    return range(len(side)) if folders else filter(side.is_file, range(len(side)))
+
+
+def _verdict(side: Listing, at: int) -> Verdict:
+    place = side.part(at)
+    return Verdict.NOT_CHECKED if place is None else place[0].verdict(place[1])
+
+
+def _side(side: Listing, at: int) -> Side:
+    return Side(decoded(side.path(at))[0], side.spans(at))
+
+
+def _first_difference(a: Iterator[bytes], b: Iterator[bytes], progress: Progress) -> int | None:
+    """Where two contents begin to differ, None where they are equal."""
+    at, some, other = 0, b"", b""
+    while True:
+        some, other = some or _next_piece(a), other or _next_piece(b)
+        size = min(len(some), len(other))
+        if not size:
+            return None if len(some) == len(other) else at
+        if some[:size] != other[:size]:
+            return at + int(mismatches(some[:size], other[:size])[0])
+        some, other = some[size:], other[size:]
+        at += size
+        progress.advance(size)
+
+
+def _next_piece(pieces: Iterator[bytes]) -> bytes:
+    return next(filter(None, pieces), b"")

@@ -1,0 +1,269 @@
+"""What the differing runs mean: the fields they change, where they lie, and which side's digest fits."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice
+
+from inspector.core.archive import Archive
+from inspector.core.field import Field, at_path, locate, positions, runs
+from inspector.core.kinds import Kind
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.core.verdict import Checksum, Verdict
+from inspector.operations.check.checking import state_from
+from inspector.operations.compare.runs import Run, Runs
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.compare_views import A, B, Change, Difference, Level, Side
+
+MAX_RUNS_EXPLAINED = 10_000
+"""Runs whose fields are looked at; those behind are listed with their places alone."""
+MAX_FIELDS = 100_000
+"""Differing fields listed."""
+_MAX_FIELDS_PER_RUN = 1_000
+_MAX_STRUCTURE_BYTES = 1 << 20
+"""Bytes of one run whose fields are looked at."""
+_MAX_SLIDE_BYTES = 4_096
+"""How far a run is moved to begin where a structure does."""
+_MAX_CHECKSUMS_PER_RUN = 64
+_BLOCK_BYTES = 512
+"""What is lost of a file by itself is mostly a multiple of this."""
+_WITHOUT_VALUE = frozenset((Kind.DATA, Kind.GAP, Kind.GARBAGE, Kind.BYTES, Kind.PADDING))
+"""Kinds of fields whose bytes are their only value: those are compared as bytes."""
+
+
+# ---- where runs begin ------------------------------------------------------------------------------------------------
+
+
+def slide_to_structures(found: Runs, a: Archive, b: Archive) -> None:
+    """Let bytes that only one side has begin where a structure of that side does.
+
+    An inserted record that begins like the one behind it can be aligned in several ways; one of them takes it whole.
+    Raises SourceError.
+    """
+    for at in range(min(len(found), MAX_RUNS_EXPLAINED)):
+        run = found[at]
+        if run.a.size and run.b.size:
+            continue
+        side, span = (a, run.a) if run.a.size else (b, run.b)
+        before = found.a_stops[at - 1] if at else 0
+        room = min(_MAX_SLIDE_BYTES, run.a.start - before, run.b.start - (found.b_stops[at - 1] if at else 0))
+        back = _slide(side.source, span, room)
+        if back and (way := _way_to_structure(side.fields, span.start - back, span.start)):
+            for column in (found.a_starts, found.a_stops, found.b_starts, found.b_stops):
+                column[at] -= way
+
+
+def _slide(source: Source, span: Span, room: int) -> int:
+    """How many bytes before a run equal those before its end: it could begin so much earlier."""
+    if room <= 0:
+        return 0
+    start, end = source.read(span.start - room, room), source.read(span.stop - room, room)
+    return next((i for i in range(room) if start[room - 1 - i] != end[room - 1 - i]), room)
+
+
+def _way_to_structure(fields: Sequence[Field], start: int, stop: int) -> int:
+    """How far before ``stop`` the outermost structure begins that begins in ``[start, stop]``; 0 for none."""
+    best: tuple[int, int] | None = None
+    for run in islice(runs(fields, start, stop + 1), _MAX_FIELDS_PER_RUN):
+        if not start <= run.start <= stop:
+            continue
+        depth, chain = len(run.path), fields
+        for level, position in enumerate(run.path):
+            if chain[position].start == run.start:
+                depth = level
+                break
+            chain = chain[position].children
+        if best is None or (depth, -run.start) < best:
+            best = depth, -run.start
+    return stop + best[1] if best is not None else 0
+
+
+# ---- fields ----------------------------------------------------------------------------------------------------------
+
+
+def changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge) -> Iterator[Difference]:
+    """The fields that the runs change, each once; at most MAX_FIELDS. Raises SourceError."""
+    return islice(_changed_fields(found, a, b, judge), MAX_FIELDS)
+
+
+def _changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge) -> Iterator[Difference]:
+    last: tuple[int, ...] = ()
+    for run in islice(found, MAX_RUNS_EXPLAINED):
+        right, _ = judge.right(run)
+        if not run.a.size:
+            yield from _whole_fields(b.fields, run.b, Change.ADDED, right)
+        elif not run.b.size:
+            yield from _whole_fields(a.fields, run.a, Change.REMOVED, right)
+        else:
+            span = Span(run.a.start, min(run.a.stop, run.a.start + _MAX_STRUCTURE_BYTES))
+            for leaf in islice(runs(a.fields, *span), _MAX_FIELDS_PER_RUN):
+                if leaf.path != last:
+                    last = leaf.path
+                    yield from _pair(a, b, leaf.path, leaf.start - run.a.start + run.b.start, right)
+
+
+def _pair(a: Archive, b: Archive, path: tuple[int, ...], b_place: int, right: str | None) -> Iterator[Difference]:
+    """The difference between a leaf of A and the leaf at the aligned byte of B, if their values tell one."""
+    chain = [field for at in range(1, len(path) + 1) if (field := at_path(a.fields, path[:at])) is not None]
+    others = [field for _, field in locate(b.fields, b_place)]
+    if not chain or not others:
+        return
+    own, other = chain[-1], others[-1]
+    if (own.kind, own.name) == (other.kind, other.name):
+        if own.kind in _WITHOUT_VALUE or own.shown == other.shown:
+            return
+        words = f"{_title(chain)} is {_value(own)} in A and {_value(other)} in B."
+    elif own.kind in _WITHOUT_VALUE and other.kind in _WITHOUT_VALUE:
+        return
+    else:
+        words = f"Where A has {_title(chain)}, B has {_title(others)}."
+    yield Difference(Level.FIELD, Change.CHANGED, _field_side(chain), _field_side(others), right, words)
+
+
+def _whole_fields(fields: Sequence[Field], span: Span, change: Change, right: str | None) -> Iterator[Difference]:
+    """The outermost fields that lie in a run that only one side has."""
+    span = Span(span.start, min(span.stop, span.start + _MAX_STRUCTURE_BYTES))
+    side = "B" if change is Change.ADDED else "A"
+    for chain in islice(_inside(fields, span, ()), _MAX_FIELDS_PER_RUN):
+        if chain[-1].kind in _WITHOUT_VALUE:
+            continue
+        own, words = _field_side(chain), f"{_title(chain)} is only in {side}."
+        a, b = (None, own) if change is Change.ADDED else (own, None)
+        yield Difference(Level.FIELD, change, a, b, right, words)
+
+
+def _inside(fields: Sequence[Field], span: Span, above: tuple[Field, ...]) -> Iterator[tuple[Field, ...]]:
+    for at in positions(fields, *span):
+        field = fields[at]
+        owned = [each for each in field.spans if each.start < span.stop and span.start < each.stop]
+        if not owned:
+            continue
+        if all(span.start <= each.start and each.stop <= span.stop for each in field.spans):
+            yield (*above, field)
+        else:
+            yield from _inside(field.children, span, (*above, field))
+
+
+def _title(chain: Sequence[Field]) -> str:
+    return " › ".join(_name(field) for field in chain)
+
+
+def _name(field: Field) -> str:
+    names = field.children and isinstance(field.value, str) and field.kind is not Kind.DATA_SECTION
+    return f"{field.name} {visible(field.shown)}" if names else field.name
+
+
+def _value(field: Field) -> str:
+    if isinstance(field.value, int) and not isinstance(field.value, bool) and not field.text:
+        return grouped(field.value)
+    return visible(field.shown) or "empty"
+
+
+def _field_side(chain: Sequence[Field]) -> Side:
+    return Side(_title(chain), chain[-1].spans, chain[-1].value)
+
+
+# ---- digests ---------------------------------------------------------------------------------------------------------
+
+
+class Digests:
+    """The checksums of a checked archive by the bytes they are over or stand at."""
+
+    def __init__(self, archive: Opened) -> None:
+        self._checksums: Sequence[Checksum] = archive.checksums
+        torn = archive.decoder.torn if archive.decoder is not None else frozenset()
+        self.fine = archive.decoder is not None and state_from(torn, archive.findings).fine
+        places: list[tuple[int, int, int]] = []
+        for at, each in enumerate(self._checksums):
+            places += [(start, stop, at) for start, stop in (*each.covers, *each.place) if start < stop]
+        places.sort()
+        self._places = places
+        self._reach = list(accumulate((stop for _, stop, _ in places), max))
+
+    def over(self, span: Span) -> dict[str, Verdict]:
+        """The verdicts by name of the checksums that a run concerns; an empty run concerns those around it."""
+        found: dict[str, Verdict] = {}
+        first = bisect_right(self._reach, span.start - (not span.size))
+        last = bisect_left(self._places, (span.stop + (not span.size), 0, 0))
+        for start, stop, at in islice(self._places[first:last], _MAX_CHECKSUMS_PER_RUN):
+            if stop > span.start or (not span.size and stop == span.start and start < stop):
+                each = self._checksums[at]
+                found[each.name] = each.verdict
+        return found
+
+
+class Judge:
+    """Tells which side of a run is right, by the digests that the archives record."""
+
+    def __init__(self, a: Digests | None, b: Digests | None) -> None:
+        self._a = a
+        self._b = b
+
+    def right(self, run: Run) -> tuple[str | None, str]:
+        """The side whose digest fits, and the sentence that says why or that nothing tells."""
+        if self._a is None or self._b is None:
+            return None, "Digests were not compared."
+        a, b = self._a.over(run.a), self._b.over(run.b)
+        if not a and not b:
+            return None, "No digest covers these bytes."
+        a_fits = [name for name, verdict in a.items() if verdict is Verdict.VERIFIED and _fails(b, name, self._b)]
+        b_fits = [name for name, verdict in b.items() if verdict is Verdict.VERIFIED and _fails(a, name, self._a)]
+        if a_fits and not b_fits:
+            return A, f"A is right: {visible(a_fits[0])} fits A, not B."
+        if b_fits and not a_fits:
+            return B, f"B is right: {visible(b_fits[0])} fits B, not A."
+        if all(verdict is Verdict.VERIFIED for verdict in (*a.values(), *b.values())):
+            return None, "The digests of both sides fit, so nothing tells which one is meant."
+        return None, "The digests tell neither side to be right."
+
+
+def _fails(others: dict[str, Verdict], name: str, side: Digests) -> bool:
+    """Whether a digest that fits one side does not fit the other, or is missing there in a damaged archive."""
+    verdict = others.get(name)
+    return not side.fine if verdict is None else verdict in (Verdict.MISMATCH, Verdict.DOUBTFUL)
+
+
+# ---- bytes -----------------------------------------------------------------------------------------------------------
+
+
+def describe(run: Run, a: Archive, b: Archive, judge: Judge, *, explained: bool) -> Difference:
+    """A run as a difference. ``explained``: look up where it lies. Raises SourceError."""
+    change = Change.CHANGED if run.a.size and run.b.size else Change.REMOVED if run.a.size else Change.ADDED
+    what = _what(run, a, b, change)
+    where = _where(a if run.a.size else b, run.a if run.a.size else run.b) if explained else ""
+    right, why = judge.right(run) if explained else (None, "")
+    words = " ".join(filter(None, (f"{what}{where}.", why)))
+    return Difference(Level.BYTES, change, Side(None, (run.a,)), Side(None, (run.b,)), right, words)
+
+
+def _what(run: Run, a: Archive, b: Archive, change: Change) -> str:
+    if change is Change.CHANGED:
+        place = grouped(run.a.start) + (f" ({grouped(run.b.start)} in B)" if run.a.start != run.b.start else "")
+        if run.a.size > 1:
+            return f"{in_bytes(run.a.size)} differ at byte {place}"
+        old, new = a.source.read(run.a.start, 1), b.source.read(run.b.start, 1)
+        size = "One bit" if old and new and (old[0] ^ new[0]).bit_count() == 1 else "One byte"
+        return f"{size} differs at byte {place}: {old.hex().upper()} → {new.hex().upper()}"
+    span, name, other = (run.a, "A", run.b) if change is Change.REMOVED else (run.b, "B", run.a)
+    longer, shorter = (a, b) if change is Change.REMOVED else (b, a)
+    if span.stop == longer.source.size and other.start == shorter.source.size:
+        return f"{name} goes on for {in_bytes(span.size)} where the other side ends, at byte {grouped(span.start)}"
+    block = span.size % _BLOCK_BYTES == 0 and other.start % _BLOCK_BYTES == 0
+    hint = ", as many as whole blocks of a disk" if block else ""
+    return f"{in_bytes(span.size)} at byte {grouped(span.start)} are only in {name}{hint}"
+
+
+def _where(archive: Archive, span: Span) -> str:
+    chain = [field for _, field in locate(archive.fields, span.start)]
+    member = next((field.member for field in reversed(chain) if field.member is not None), None)
+    if member is not None and member < len(archive.members):
+        seen, done = archive.members.seen(member), 0
+        for start, stop in seen.spans:
+            if start <= span.start < stop:
+                return f", in {visible(seen.path)}, byte {grouped(done + span.start - start)} of {grouped(seen.stored)}"
+            done += stop - start
+    return f", in {_title(chain)}" if chain and chain[-1].kind is not Kind.BYTES else ""

@@ -1,0 +1,185 @@
+"""Values about comparing two locations: what differs, on which side, and which side is right."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from inspector.core.field import Value
+from inspector.core.span import Span, Spans
+
+A, B, NEITHER = "a", "b", "neither"
+"""The sides, as JSON names them."""
+
+
+class Level(StrEnum):
+    """What differs."""
+
+    MEMBER = "member"
+    FIELD = "field"
+    BYTES = "bytes"
+
+
+class Change(StrEnum):
+    """How it differs, seen from A: ``added`` is only in B, ``removed`` only in A.
+
+    Renamed: the same content under another name. Moved: the same name and content at another place in the order.
+    """
+
+    CHANGED = "changed"
+    ADDED = "added"
+    REMOVED = "removed"
+    MOVED = "moved"
+    RENAMED = "renamed"
+
+
+LEVELS = frozenset(Level)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a difference: a member's or field's path, its bytes in the file, a field's value."""
+
+    path: str | None
+    spans: Spans
+    value: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference. ``right`` is the side whose digest fits, None where nothing tells."""
+
+    level: Level
+    change: Change
+    a: Side | None
+    b: Side | None
+    right: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a comparison found. ``equal`` is None where not everything was read.
+
+    ``members`` counts members and ``byte_counts`` bytes by kind, empty where they were not compared. ``better`` is the
+    side that is right wherever one is, NEITHER where both are right somewhere or both are damaged. ``left_out`` are
+    differences that are counted but not listed.
+    """
+
+    a: str
+    b: str
+    equal: bool | None
+    members: dict[str, int]
+    byte_counts: dict[str, int]
+    better: str | None
+    sentence: str
+    notes: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedPiece:
+    """Aligned positions ``[start, stop)`` and each side's first byte there, None for a gap.
+
+    ``change`` is None where both sides are equal.
+    """
+
+    start: int
+    stop: int
+    a: int | None
+    b: int | None
+    change: Change | None
+
+    def at(self, side: str) -> int | None:
+        """The first byte of a side, None for a gap."""
+        return self.a if side == A else self.b
+
+
+@dataclass(slots=True)
+class Alignment:
+    """Two byte sequences side by side: where one has bytes that the other lacks, the other has a gap.
+
+    An aligned position counts the bytes and gaps of either side. The columns are the differing runs: where each begins
+    and ends on both sides, and its aligned start.
+    """
+
+    a_size: int = 0
+    b_size: int = 0
+    a_starts: array[int] = field(default_factory=lambda: array("Q"))
+    a_stops: array[int] = field(default_factory=lambda: array("Q"))
+    b_starts: array[int] = field(default_factory=lambda: array("Q"))
+    b_stops: array[int] = field(default_factory=lambda: array("Q"))
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def size(self) -> int:
+        """The number of aligned positions."""
+        if not self.starts:
+            return max(self.a_size, self.b_size)
+        return self._stop(len(self) - 1) + self.a_size - self.a_stops[-1]
+
+    def _stop(self, run: int) -> int:
+        a, b = self.a_stops[run] - self.a_starts[run], self.b_stops[run] - self.b_starts[run]
+        return self.starts[run] + max(a, b)
+
+    def run(self, at: int) -> AlignedPiece:
+        """Differing run ``at``."""
+        a, b = self.a_starts[at], self.b_starts[at]
+        in_a, in_b = self.a_stops[at] > a, self.b_stops[at] > b
+        change = Change.CHANGED if in_a and in_b else Change.REMOVED if in_a else Change.ADDED
+        return AlignedPiece(self.starts[at], self._stop(at), a if in_a else None, b if in_b else None, change)
+
+    def pieces(self, start: int, stop: int) -> list[AlignedPiece]:
+        """The pieces of aligned positions ``[start, stop)``, clipped to them, in order."""
+        start, stop = max(0, start), min(stop, self.size)
+        found: list[AlignedPiece] = []
+        at = max(0, bisect_right(self.starts, start) - 1)
+        position = start
+        while position < stop:
+            if at < len(self) and self._stop(at) <= position:
+                at += 1
+                continue
+            if at < len(self) and self.starts[at] <= position:
+                whole = self.run(at)
+                end = min(whole.stop, stop)
+                ahead = position - whole.start
+                a = None if whole.a is None else whole.a + ahead
+                b = None if whole.b is None else whole.b + ahead
+                found.append(AlignedPiece(position, end, a, b, whole.change))
+            else:
+                end = min(self.starts[at], stop) if at < len(self) else stop
+                since = (self._stop(at - 1), self.a_stops[at - 1], self.b_stops[at - 1]) if at else (0, 0, 0)
+                ahead = position - since[0]
+                found.append(AlignedPiece(position, end, since[1] + ahead, since[2] + ahead, None))
+            position = end
+        return found
+
+    def aligned(self, side: str, offset: int) -> int:
+        """The aligned position of a byte of one side."""
+        starts, stops = (self.a_starts, self.a_stops) if side == A else (self.b_starts, self.b_stops)
+        at = bisect_right(starts, offset) - 1
+        while at >= 0 and starts[at] == stops[at] == offset and at + 1 < len(self) and starts[at + 1] == offset:
+            at += 1
+        if at < 0:
+            return offset
+        return self.starts[at] + offset - starts[at] if offset < stops[at] else self._stop(at) + offset - stops[at]
+
+    def before(self, position: int) -> int:
+        """The number of runs that begin before an aligned position."""
+        return bisect_right(self.starts, position - 1) if position > 0 else 0
+
+    def equal(self, a: Span, b: Span) -> bool:
+        """Whether these bytes of both sides are aligned with each other, and equal."""
+        if a.size != b.size:
+            return False
+        at = bisect_right(self.a_starts, a.start)
+        while at and self.a_starts[at - 1] == a.start == self.a_stops[at - 1] and self.b_starts[at - 1] >= b.start:
+            at -= 1  # bytes that only B has stand before it
+        since = (self.a_stops[at - 1], self.b_stops[at - 1]) if at else (0, 0)
+        clear = since[0] <= a.start and (at == len(self) or a.stop <= self.a_starts[at])
+        return clear and a.start - since[0] == b.start - since[1]
