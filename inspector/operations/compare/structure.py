@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 
 from inspector.core.archive import Archive
 from inspector.core.field import Field, at_path, locate, positions, runs
+from inspector.core.field import Run as FieldRun
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
@@ -33,6 +35,17 @@ _BLOCK_BYTES = 512
 """What is lost of a file by itself is mostly a multiple of this."""
 _WITHOUT_VALUE = frozenset((Kind.DATA, Kind.GAP, Kind.GARBAGE, Kind.BYTES, Kind.PADDING))
 """Kinds of fields whose bytes are their only value: those are compared as bytes."""
+_RECORDS = frozenset(
+    (
+        *(Kind.INDEX_ENTRY, Kind.CENTRAL_HEADER, Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.TAR_EXTENSION),
+        *(Kind.METADATA_ROW, Kind.MEMBER, Kind.BLOB_BLOCK),
+    )
+)
+"""Kinds of fields that are about one member, whose name is their value."""
+_MAX_NAMES_SEARCHED = 10_000
+"""Members whose names are looked at to tell whether a record has a counterpart."""
+_Records = dict[tuple[Kind, str], tuple[tuple[Field, ...], str | None]]
+"""Records by kind and name: the fields down to each, and which side is right where it differs."""
 
 
 # ---- where runs begin ------------------------------------------------------------------------------------------------
@@ -86,54 +99,152 @@ def _way_to_structure(fields: Sequence[Field], start: int, stop: int) -> int:
 
 
 def changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge) -> Iterator[Difference]:
-    """The fields that the runs change, each once; at most MAX_FIELDS. Raises SourceError."""
-    return islice(_changed_fields(found, a, b, judge), MAX_FIELDS)
+    """The fields that the runs change, each once; at most MAX_FIELDS. Raises SourceError.
+
+    Records of members (headers, index entries) are paired by kind and name wherever they stand, other fields by name
+    where the bytes are aligned.
+    """
+    return islice(_FieldComparison(found, a, b, judge).differences(), MAX_FIELDS)
 
 
-def _changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge) -> Iterator[Difference]:
-    last: tuple[int, ...] = ()
-    for run in islice(found, MAX_RUNS_EXPLAINED):
-        right, _ = judge.right(run)
-        if not run.a.size:
-            yield from _whole_fields(b.fields, run.b, Change.ADDED, right)
-        elif not run.b.size:
-            yield from _whole_fields(a.fields, run.a, Change.REMOVED, right)
-        else:
-            span = Span(run.a.start, min(run.a.stop, run.a.start + _MAX_STRUCTURE_BYTES))
-            for leaf in islice(runs(a.fields, *span), _MAX_FIELDS_PER_RUN):
-                if leaf.path != last:
-                    last = leaf.path
-                    yield from _pair(a, b, leaf.path, leaf.start - run.a.start + run.b.start, right)
+class _FieldComparison:
+    def __init__(self, found: Runs, a: Archive, b: Archive, judge: Judge) -> None:
+        self._runs = found
+        self._a = a
+        self._b = b
+        self._judge = judge
+        self._records: tuple[_Records, _Records] = ({}, {})
 
+    def differences(self) -> Iterator[Difference]:
+        last: tuple[int, ...] = ()
+        for run in islice(self._runs, MAX_RUNS_EXPLAINED):
+            right, _ = self._judge.right(run)
+            self._collect(self._a, run.a, right, self._records[0])
+            self._collect(self._b, run.b, right, self._records[1])
+            if not run.a.size:
+                yield from _whole_fields(self._b.fields, run.b, Change.ADDED, right)
+            elif not run.b.size:
+                yield from _whole_fields(self._a.fields, run.a, Change.REMOVED, right)
+            else:
+                for leaf in _leaves_in(self._a, run.a):
+                    if leaf.path != last:
+                        last = leaf.path
+                        yield from self._pair(leaf.path, leaf.start - run.a.start + run.b.start, right)
+        yield from self._compare_records()
 
-def _pair(a: Archive, b: Archive, path: tuple[int, ...], b_place: int, right: str | None) -> Iterator[Difference]:
-    """The difference between a leaf of A and the leaf at the aligned byte of B, if their values tell one."""
-    chain = [field for at in range(1, len(path) + 1) if (field := at_path(a.fields, path[:at])) is not None]
-    others = [field for _, field in locate(b.fields, b_place)]
-    if not chain or not others:
-        return
-    own, other = chain[-1], others[-1]
-    if (own.kind, own.name) == (other.kind, other.name):
-        if own.kind in _WITHOUT_VALUE or own.shown == other.shown:
+    def _collect(self, archive: Archive, span: Span, right: str | None, records: _Records) -> None:
+        last: tuple[int, ...] = ()
+        for leaf in _leaves_in(archive, span):
+            chain = _chain(archive.fields, leaf.path)
+            at = _record(chain)
+            if at >= 0 and leaf.path[: at + 1] != last and len(records) < MAX_FIELDS:
+                last = leaf.path[: at + 1]
+                records.setdefault((chain[at].kind, chain[at].shown), (chain[: at + 1], right))
+
+    def _pair(self, path: tuple[int, ...], b_place: int, right: str | None) -> Iterator[Difference]:
+        """The difference between a leaf of A and the leaf at the aligned byte of B, if their values tell one."""
+        chain = _chain(self._a.fields, path)
+        others = [field for _, field in locate(self._b.fields, b_place)]
+        if not others or _record(chain) >= 0 or _record(others) >= 0:
             return
-        words = f"{_title(chain)} is {_value(own)} in A and {_value(other)} in B."
-    elif own.kind in _WITHOUT_VALUE and other.kind in _WITHOUT_VALUE:
-        return
-    else:
-        words = f"Where A has {_title(chain)}, B has {_title(others)}."
-    yield Difference(Level.FIELD, Change.CHANGED, _field_side(chain), _field_side(others), right, words)
+        own, other = chain[-1], others[-1]
+        if own.kind in _WITHOUT_VALUE and other.kind in _WITHOUT_VALUE:
+            return
+        if (own.kind, own.name) != (other.kind, other.name):
+            words = f"Where A has {_title(chain)}, B has {_title(others)}."
+        elif own.shown == other.shown:
+            return
+        else:
+            words = _two_values(chain, other)
+        yield Difference(Level.FIELD, Change.CHANGED, _field_side(chain), _field_side(others), right, words)
+
+    def _compare_records(self) -> Iterator[Difference]:
+        own, others = self._records
+        for key, (chain, right) in own.items():
+            if key in others:
+                yield from _record_differences(chain, others[key][0], right)
+            elif not _has_member(self._b, key[1]):
+                yield Difference(Level.FIELD, Change.REMOVED, _field_side(chain), None, right, _only(chain, "A"))
+        for key, (chain, right) in others.items():
+            if key not in own and not _has_member(self._a, key[1]):
+                yield Difference(Level.FIELD, Change.ADDED, None, _field_side(chain), right, _only(chain, "B"))
+
+
+def _record_differences(a: Sequence[Field], b: Sequence[Field], right: str | None) -> Iterator[Difference]:
+    """The leaves in which two records of one member differ."""
+    own, others = (dict(_named_leaves(each[-1].children, ())) for each in (a, b))
+    for key, inner in own.items():
+        other, chain = others.get(key), (*a, *inner)
+        if other is None:
+            yield Difference(Level.FIELD, Change.REMOVED, _field_side(chain), None, right, _only(chain, "A"))
+        elif chain[-1].shown != other[-1].shown:
+            words, sides = _two_values(chain, other[-1]), (_field_side(chain), _field_side((*b, *other)))
+            yield Difference(Level.FIELD, Change.CHANGED, *sides, right, words)
+    for key, other in others.items():
+        if key not in own:
+            chain = (*b, *other)
+            yield Difference(Level.FIELD, Change.ADDED, None, _field_side(chain), right, _only(chain, "B"))
+
+
+def _named_leaves(
+    fields: Sequence[Field], above: tuple[Field, ...]
+) -> Iterator[tuple[tuple[object, ...], tuple[Field, ...]]]:
+    """The leaves that have a value, each with what tells it from the others of its record."""
+    counts: Counter[tuple[Kind, str]] = Counter()
+    for field in islice(fields, _MAX_FIELDS_PER_RUN):
+        own = field.kind, field.name
+        counts[own] += 1
+        if field.children:
+            for key, chain in _named_leaves(field.children, (*above, field)):
+                yield (own, counts[own], *key), chain
+        elif field.kind not in _WITHOUT_VALUE:
+            yield (own, counts[own]), (*above, field)
+
+
+def _leaves_in(archive: Archive, span: Span) -> Iterator[FieldRun]:
+    stop = min(span.stop, span.start + _MAX_STRUCTURE_BYTES)
+    return islice(runs(archive.fields, span.start, stop), _MAX_FIELDS_PER_RUN)
+
+
+def _chain(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, ...]:
+    """The fields along a path, outermost first."""
+    found = (at_path(fields, path[: at + 1]) for at in range(len(path)))
+    return tuple(field for field in found if field is not None)
+
+
+def _record(chain: Sequence[Field]) -> int:
+    """The position in a chain of the record of one member, -1 without one."""
+    return next((at for at in range(len(chain) - 1, -1, -1) if _is_record(chain[at])), -1)
+
+
+def _is_record(field: Field) -> bool:
+    return field.kind in _RECORDS and isinstance(field.value, str) and len(field.children) > 0
+
+
+def _has_member(archive: Archive, name: str) -> bool:
+    members = archive.members
+    return len(members) <= _MAX_NAMES_SEARCHED and any(
+        visible(members.path(at)) == visible(name) for at in range(len(members))
+    )
 
 
 def _whole_fields(fields: Sequence[Field], span: Span, change: Change, right: str | None) -> Iterator[Difference]:
-    """The outermost fields that lie in a run that only one side has."""
+    """The outermost fields, other than records and their parts, that lie in a run that only one side has."""
     span = Span(span.start, min(span.stop, span.start + _MAX_STRUCTURE_BYTES))
-    side = "B" if change is Change.ADDED else "A"
     for chain in islice(_inside(fields, span, ()), _MAX_FIELDS_PER_RUN):
-        if chain[-1].kind in _WITHOUT_VALUE:
+        if chain[-1].kind in _WITHOUT_VALUE or _record(chain) >= 0:
             continue
-        own, words = _field_side(chain), f"{_title(chain)} is only in {side}."
+        own, words = _field_side(chain), _only(chain, "B" if change is Change.ADDED else "A")
         a, b = (None, own) if change is Change.ADDED else (own, None)
         yield Difference(Level.FIELD, change, a, b, right, words)
+
+
+def _only(chain: Sequence[Field], side: str) -> str:
+    return f"{_title(chain)} is only in {side}."
+
+
+def _two_values(chain: Sequence[Field], other: Field) -> str:
+    return f"{_title(chain)} is {_value(chain[-1])} in A and {_value(other)} in B."
 
 
 def _inside(fields: Sequence[Field], span: Span, above: tuple[Field, ...]) -> Iterator[tuple[Field, ...]]:
