@@ -104,7 +104,11 @@ class Layout:
 
     def offset_text(self, row: int) -> str:
         """The offset column of a row."""
-        return _number(row * self.columns, self.base).zfill(self.digits)
+        return self.number_text(row * self.columns)
+
+    def number_text(self, offset: int) -> str:
+        """An offset as in the offset column."""
+        return _number(offset, self.base).zfill(self.digits)
 
     @property
     def column_labels(self) -> list[str]:

@@ -235,7 +235,7 @@ class RowPainter:
         painter.setPen(look.text)
         y = top + look.baseline
         for span in spans:
-            text = row_text(cached, span, layout.columns)
+            text = self._row_text(cached, span)
             if selection.start < span.stop and span.start < selection.stop:
                 for start, stop, lit in pieces_of(layout, selection.clipped(*span), span.start):
                     painter.setPen(look.selection_text if lit else look.text)
@@ -244,6 +244,10 @@ class RowPainter:
             else:
                 painter.drawText(QPointF(left, y), text)
             y += look.line
+
+    def _row_text(self, cached: Sequence[tuple[int, bytes]], span: Span) -> str:
+        """The hex and text columns of a row."""
+        return row_text(cached, span, self._scene.layout.columns)
 
     # ---- lines -------------------------------------------------------------------------------------------------
 

@@ -263,9 +263,12 @@ class HexView(RowArea):
             line = self._look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line
             top = self._scroll.top
-            RowPainter(painter, self._look, scene).paint(range(top + first, top + last + 1), first * line)
+            self._row_painter(painter, scene).paint(range(top + first, top + last + 1), first * line)
         finally:
             painter.end()
+
+    def _row_painter(self, painter: QPainter, scene: Scene) -> RowPainter:
+        return RowPainter(painter, self._look, scene)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         move = move_of(event)

@@ -15,6 +15,7 @@ from inspector.operations.protocol.requests import (
     AuditRequests,
     BrowseRequests,
     CheckRequests,
+    CompareRequests,
     CreateRequests,
     traits_of,
 )
@@ -301,7 +302,7 @@ class Client(QObject, Generic[Requests]):
         self.settled.emit()
 
 
-# ---- the five kinds of workers -------------------------------------------------------------------------------------
+# ---- the six kinds of workers --------------------------------------------------------------------------------------
 
 
 def archive_client(location: str, connection: Connection, parent: QObject) -> Client[ArchiveRequests]:
@@ -327,3 +328,8 @@ def audit_client(parent: QObject) -> Client[AuditRequests]:
 def check_client(parent: QObject) -> Client[CheckRequests]:
     """A worker that checks one archive after another."""
     return Client(worker.check, purpose="check these archives", parent=parent)
+
+
+def compare_client(parent: QObject) -> Client[CompareRequests]:
+    """A worker that compares two locations."""
+    return Client(worker.compare, purpose="compare these locations", parent=parent)

@@ -10,7 +10,13 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from inspector.core.hints import Hint, HintTexts, use_hints
-from inspector.operations.protocol.requests import AuditRequests, BrowseRequests, CheckRequests, CreateRequests
+from inspector.operations.protocol.requests import (
+    AuditRequests,
+    BrowseRequests,
+    CheckRequests,
+    CompareRequests,
+    CreateRequests,
+)
 
 
 def run(environment: dict[str, str], target: Callable[..., None], connection: Connection, *arguments: Any) -> None:
@@ -38,6 +44,17 @@ def check(connection: Connection) -> None:
 
     session: CheckRequests = Checker()
     serve_requests(connection, session, CheckRequests)
+
+
+def compare(connection: Connection) -> None:
+    """Compare two locations until the window closes the pipe."""
+    _set_up()
+
+    from inspector.operations.worker.compare_session import Comparer
+    from inspector.operations.worker.server import serve_requests
+
+    session: CompareRequests = Comparer()
+    serve_requests(connection, session, CompareRequests, far=True)
 
 
 def create(connection: Connection) -> None:

@@ -217,7 +217,7 @@ class _Comparing:
             return NEITHER
         if right:
             return next(iter(right))
-        a, b = _state(self._a), _state(self._b)
+        a, b = side_state(self._a), side_state(self._b)
         if a is None or b is None or a.fine is b.fine:
             return NEITHER if a is not None and b is not None and not a.fine else None
         return A if a.fine else B
@@ -254,7 +254,7 @@ def _raise_unread(archive: Opened) -> None:
         raise SourceError(next(each.message for each in archive.findings if each.code == "unreadable"))
 
 
-def _state(side: Listing) -> State | None:
+def side_state(side: Listing) -> State | None:
     """The worst state of the archives of a side; None where there is none."""
     states = [state_from(each.decoder.torn, each.findings) for each in side.archives if each.decoder is not None]
     return max(states, key=list(State).index) if states else None

@@ -183,3 +183,40 @@ class Alignment:
         since = (self.a_stops[at - 1], self.b_stops[at - 1]) if at else (0, 0)
         clear = since[0] <= a.start and (at == len(self) or a.stop <= self.a_starts[at])
         return clear and a.start - since[0] == b.start - since[1]
+
+
+# ---- what the window asks for ----------------------------------------------------------------------------------------
+
+
+class Order(StrEnum):
+    """What differences are sorted by."""
+
+    FOUND = "found"
+    WHAT = "what"
+    A = "a"
+    B = "b"
+    RIGHT = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceQuery:
+    """The differences of these levels whose messages contain a text, whatever its case, sorted."""
+
+    levels: frozenset[Level] = LEVELS
+    text: str = ""
+    order: Order = Order.FOUND
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison as the window shows it.
+
+    ``alignment`` is None where bytes were not compared; ``rights`` has a letter for each of its runs: ``a`` or ``b``
+    for the side that is right, ``-`` for neither. ``states`` are those of the sides, empty where unknown.
+    """
+
+    summary: Summary
+    alignment: Alignment | None
+    rights: str
+    states: tuple[str, str]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
     from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
+    from inspector.operations.protocol.compare_views import Compared, Difference, DifferenceQuery
     from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
     from inspector.operations.protocol.create_views import Contents, CreateResult, Draft, FoundPlaces
     from inspector.operations.protocol.edit_views import (
@@ -514,3 +515,19 @@ class CheckRequests(Protocol):
     @job(only_shows=True)
     def check(self, progress: Progress, location: CheckTarget) -> Outcome:
         """Check one location."""
+
+
+class CompareRequests(Protocol):
+    """Requests to the worker that compares two locations; Comparer answers them."""
+
+    @job(only_shows=True)
+    def compare(self, progress: Progress, a: str, b: str, connection: Connection, other: Connection) -> Compared:
+        """Compare two locations; the connections say how to reach them on S3."""
+
+    @request
+    def differences(self, query: DifferenceQuery, first: int, count: int) -> Page[Difference]:
+        """Differences ``[first, first + count)`` of a query; none before a comparison has ended."""
+
+    @request(network=True)
+    def side_bytes(self, side: str, offset: int, length: int) -> bytes:
+        """Bytes of one side, at most 1 MiB; short at its end."""
