@@ -69,8 +69,8 @@ def _run(arguments: list[str]) -> int:
         from inspector.gui.app import app
 
     if options.screenshot is not None:
-        return app.screenshot(options.screenshot, options.locations)
-    return app.run(options.locations, new_window=options.new_window)
+        return app.screenshot(options.screenshot, options.locations, compare=options.compare)
+    return app.run(options.locations, new_window=options.new_window, compare=options.compare)
 
 
 def _restore_library_path() -> None:

@@ -64,6 +64,7 @@ def window_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("locations", metavar="LOCATION", nargs="*", help="a file, or a folder that is a bucket's root")
     parser.add_argument("--new-window", action="store_true", help="open a new window, even if one is open already")
+    parser.add_argument("--compare", nargs=2, metavar=("A", "B"), help="show where two locations differ")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--screenshot", metavar="OUT.png", help="render the window into a picture, and exit")
     instead.add_argument(

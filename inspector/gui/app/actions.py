@@ -33,6 +33,7 @@ class Target(StrEnum):
     COMMAND_HELP = "command_help"
     BOOKMARKS = "bookmarks"
     CREATE = "create_actions"
+    COMPARE = "comparisons"
     S3 = "s3_actions"
     SESSIONS = "sessions"
     LAYOUTS = "layouts"
@@ -46,6 +47,7 @@ WINDOW_TARGETS = frozenset(
             Target.APPEARANCE,
             Target.CHECK_LISTS,
             Target.CREATE,
+            Target.COMPARE,
             Target.S3,
             Target.COMMAND_HELP,
             Target.BOOKMARKS,
@@ -173,6 +175,15 @@ COMMANDS: tuple[Command, ...] = (
         "Find the archive that holds a member",
         document=False,
         on=Target.CREATE,
+    ),
+    Command(
+        "compare_with",
+        "File",
+        "Compare &With…",
+        ("Ctrl+Shift+C",),
+        "Show where two files differ and which one is right",
+        document=False,
+        on=Target.COMPARE,
     ),
     Command(
         "reopen_session",

@@ -73,14 +73,15 @@ class Application(QApplication):
         return super().event(event)
 
 
-def run(locations: Sequence[str], *, new_window: bool = False) -> int:
+def run(locations: Sequence[str], *, new_window: bool = False, compare: Sequence[str] | None = None) -> int:
     """Open the window with a tab for each location, and return the exit status when it is closed.
 
     If a window is open already it opens the locations and this returns at once, unless ``new_window`` is set.
+    ``compare`` are two locations to compare, in a window of their own.
     """
     app = application()
     this = instance.current_instance()
-    if this is not None and not this.is_first() and not new_window and this.hand_over(locations):
+    if this is not None and not this.is_first() and not (new_window or compare) and this.hand_over(locations):
         return 0
     settings = Settings()
     theme.apply(app, settings.theme)
@@ -98,7 +99,9 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     QTimer.singleShot(
         0,
         window,
-        lambda: import_one_by_one(iter(TAB_MODULES), window, lambda: _after_first_paint(app, window, locations)),
+        lambda: import_one_by_one(
+            iter(TAB_MODULES), window, lambda: _after_first_paint(app, window, locations, compare)
+        ),
     )
     status = app.exec()
     if this is not None:
@@ -107,13 +110,16 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     return status
 
 
-def _after_first_paint(app: QApplication, window: Window, locations: Sequence[str]) -> None:
+def _after_first_paint(
+    app: QApplication, window: Window, locations: Sequence[str], compare: Sequence[str] | None
+) -> None:
     from inspector.gui.kit import accessible_names
 
     accessible_names.watch(app)
-    if locations:
-        window.open_locations(locations)
-    else:
+    window.open_locations(locations)
+    if compare:
+        window.comparisons.compare(*compare)
+    if not locations and not compare:
         window.sessions.start()
 
 
@@ -133,9 +139,13 @@ def import_one_by_one(modules: Iterator[str], window: Window, then: Callable[[],
 
 
 def screenshot(
-    out: str, locations: Sequence[str], size: tuple[int, int] = SCREENSHOT_SIZE, scheme: Theme = Theme.LIGHT
+    out: str,
+    locations: Sequence[str],
+    size: tuple[int, int] = SCREENSHOT_SIZE,
+    scheme: Theme = Theme.LIGHT,
+    compare: Sequence[str] | None = None,
 ) -> int:
-    """Render the window with these locations to a PNG file, ``size`` in pixels.
+    """Render the window with these locations to a PNG file, ``size`` in pixels; ``compare`` as in ``run``.
 
     Returns 0, or 2 with a message on standard error if the file could not be written, a location could not be opened,
     or the window did not load in time.
@@ -153,6 +163,8 @@ def screenshot(
         window.resize(*size)
         window.show()
         window.open_locations(locations)
+        if compare:
+            window.comparisons.compare(*compare)
         settled = wait_until_settled(window)
         picture = window.grab()
         failed = [tab.document.status for tab in window.tabs.all() if tab.document.status.stage == "failed"]

@@ -15,6 +15,7 @@ from inspector.gui.app.appearance import Appearance
 from inspector.gui.app.bookmarks import Bookmarks
 from inspector.gui.app.check_lists import CheckLists
 from inspector.gui.app.command_help import CommandHelp
+from inspector.gui.app.comparisons import Comparisons
 from inspector.gui.app.crash_reports import CrashReports
 from inspector.gui.app.create import CreateActions
 from inspector.gui.app.layouts import Layouts
@@ -69,6 +70,7 @@ class Window(QMainWindow):
         self.start_page = StartPage()
         self.check_lists = CheckLists(self, self.tabs, self.open_location, self.settings)
         self.create_actions = CreateActions(self, self)
+        self.comparisons = Comparisons(self, self.tabs, self.settings, self.say)
         self.bookmarks = Bookmarks(self, self.settings, menus["Go"], self.tab)
         self.command_help = CommandHelp(self, self.actions_, TITLE, self.settings)
         self.s3_actions = S3Actions(self, self)
@@ -87,7 +89,7 @@ class Window(QMainWindow):
         self._close_agreed = False  # to lose unsaved work
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
         self.job_notifications = JobNotifications(self, self.tabs, self.settings)
-        sides = self.check_lists.sides | self.create_actions.sides | self.s3_actions.sides
+        sides = self.check_lists.sides | self.create_actions.sides | self.s3_actions.sides | self.comparisons.sides
         self.deferred_tabs = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent, sides)
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.deferred_tabs.open, self.say)
         self.crash_reports = CrashReports(self)

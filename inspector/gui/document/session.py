@@ -31,6 +31,7 @@ SIDES = {
     "audit": "Audit",
     "browser": "Browse S3",
     "check": "Check",
+    "compare": "Compare",
     "draft": "New Archive",
 }
 """The titles of tabs without a document, by their kind in a session."""

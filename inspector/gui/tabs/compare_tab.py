@@ -1,0 +1,529 @@
+"""The tab that compares two locations: their bytes side by side, and a list of all differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLineEdit,
+    QProgressBar,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.core.kinds import Role, role_bit
+from inspector.core.names import visible
+from inspector.core.numbers import grouped
+from inspector.core.redaction import strip_credentials
+from inspector.core.span import Span
+from inspector.gui.document.session import SIDES, OpenTab
+from inspector.gui.hex.file_map import FileMap
+from inspector.gui.hex.layout import fitting
+from inspector.gui.hex.legend import Legend
+from inspector.gui.ipc.client import Client, Job, compare_client
+from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.locations import name_of
+from inspector.gui.kit.table_models import PagedTable, TableSource
+from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, SelectableLabel, push_button
+from inspector.gui.panels.status_line import show_progress
+from inspector.gui.tabs.aligned_view import CHANGE_LABELS, ROLES, AlignedModel, AlignedView
+from inspector.gui.tabs.side_tab import SideTab
+from inspector.operations.protocol.compare_views import (
+    A,
+    Alignment,
+    B,
+    Compared,
+    Difference,
+    DifferenceQuery,
+    Level,
+    Order,
+    Side,
+)
+from inspector.operations.protocol.requests import CompareRequests
+from inspector.operations.protocol.views import JobState, Page
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+TITLES = ("Kind", "Difference", "In A", "In B", "Right")
+KIND, WHAT, IN_A, IN_B, RIGHT = range(len(TITLES))
+WIDTHS = {KIND: 120, WHAT: 620, IN_A: 140, IN_B: 140, RIGHT: 60}
+_ORDERS = (Order.FOUND, Order.WHAT, Order.A, Order.B, Order.RIGHT)
+_KINDS = {Level.MEMBER: "member", Level.FIELD: "field", Level.BYTES: "bytes"}
+_LEVELS = {Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes"}
+_FILTER_MS = 200
+"""Milliseconds without typing after which the list is filtered."""
+NOT_ALIGNED = "The bytes were not compared: folders and archives of different formats are compared by their members."
+EARLIER = "This comparison is from an earlier session. Compare Again repeats it."
+_MAX_MARKS = 5_000
+"""Runs marked as wrong."""
+
+
+class CompareTab(SideTab):
+    """Compares two locations; ``connection_of`` gives the connection of an S3 location."""
+
+    def __init__(self, a: str, b: str, connection_of: Callable[[str], Connection] = lambda _: DEFAULT) -> None:
+        super().__init__(SIDES["compare"])
+        self._locations = (a, b)
+        self._connection_of = connection_of
+        self.client: Client[CompareRequests] = compare_client(self)
+        self._job: Job[Compared] | None = None
+        self.compared: Compared | None = None
+        self._alignment = Alignment()
+        self.names = ElidedLabel()
+        self.sentence = SelectableLabel()
+        self.sentence.setAccessibleName("Result of the comparison")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress of the comparison")
+        self.bar.setFixedWidth(160)
+        self.stop = push_button("&Cancel", "Stop comparing (Esc)")
+        self.again = push_button("Compare &Again", "Read both again and compare them")
+        self.swap = push_button("S&wap", "Exchange the sides")
+        self.in_step = QCheckBox("In s&tep")
+        self.in_step.setChecked(True)
+        self.in_step.setToolTip("Scroll both sides together")
+        self.previous = push_button("&Previous", "Show the previous difference (F7)")
+        self.next = push_button("&Next", "Show the next difference (F8)")
+        self.views = {A: AlignedView(A), B: AlignedView(B)}
+        self.captions = {A: ElidedLabel(), B: ElidedLabel()}
+        self.map = DifferenceMap()
+        self.legend = DifferenceLegend()
+        self.caret = ElidedLabel()
+        self.caret.setAccessibleName("Bytes at the caret")
+        self.model = DifferenceModel(self.client, self)
+        self.table = RowTable(self.model, WIDTHS, "Differences", lambda row: visible(row.message))
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("filter differences")
+        self.filter.setAccessibleName("Filter differences")
+        self.filter.setClearButtonEnabled(True)
+        self.levels = {level: QCheckBox(text) for level, text in _LEVELS.items()}
+        self._list_stack = Emptiable(self.table)
+        self._filter_timer = QTimer(self)
+        self._filter_timer.setSingleShot(True)
+        self._filter_timer.setInterval(_FILTER_MS)
+        self._bytes = QWidget()
+        self._bytes.setAccessibleName("Bytes side by side")
+        self._byte_stack = Emptiable(self._bytes)
+        self._lay_out()
+        self._connect()
+        self.setFocusProxy(self.views[A])
+        self._show_locations()
+        self._update_buttons()
+
+    # ---- layout ------------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(_row(self.names, self.bar, self.stop, self.again, self.swap))
+        layout.addLayout(_row(self.sentence, self.in_step, self.previous, self.next))
+        sides = QSplitter(Qt.Orientation.Horizontal)
+        sides.setChildrenCollapsible(False)
+        for side, view in self.views.items():
+            holder = QWidget()
+            column = QVBoxLayout(holder)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(0)
+            self.captions[side].setContentsMargins(8, 2, 8, 2)
+            column.addWidget(self.captions[side])
+            column.addWidget(view, 1)
+            sides.addWidget(holder)
+        sides.splitterMoved.connect(self._fit_columns)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(sides, 1)
+        row.addWidget(self.map)
+        column = QVBoxLayout(self._bytes)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row, 1)
+        self.caret.setContentsMargins(8, 2, 8, 2)
+        column.addWidget(self.caret)
+        column.addWidget(self.legend)
+        lower = QWidget()
+        column = QVBoxLayout(lower)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(_row(self.filter, *self.levels.values()))
+        column.addWidget(self._list_stack, 1)
+        halves = QSplitter(Qt.Orientation.Vertical)
+        halves.setChildrenCollapsible(False)
+        halves.addWidget(self._byte_stack)
+        halves.addWidget(lower)
+        halves.setStretchFactor(0, 3)
+        halves.setStretchFactor(1, 2)
+        layout.addWidget(halves, 1)
+
+    def _connect(self) -> None:
+        self.table.setSortingEnabled(True)
+        self.table.horizontalHeader().setSortIndicator(KIND, Qt.SortOrder.AscendingOrder)
+        self.table.selectionModel().currentRowChanged.connect(self._show_row)
+        self.table.activated.connect(self._show_row)
+        self.stop.clicked.connect(self.cancel)
+        self.again.clicked.connect(self.start)
+        self.swap.clicked.connect(self.swap_sides)
+        self.previous.clicked.connect(self.previous_difference)
+        self.next.clicked.connect(self.next_difference)
+        for keys, step in (("F8", self.next_difference), ("F7", self.previous_difference)):
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(step)
+        for side, view in self.views.items():
+            other = self.views[B if side == A else A]
+            view.topChanged.connect(partial(self._follow, view, other))
+            view.caretMoved.connect(partial(self._caret_moved, view, other))
+            view.message.connect(self.caret.setText)
+        self.views[A].scrolled.connect(self.map.setShown)
+        self.map.jumped.connect(self.go_to)
+        self.map.rowsRequested.connect(self._draw_map)
+        self._filter_timer.timeout.connect(self._choose)
+        self.filter.textChanged.connect(self._filter_timer.start)
+        for box in self.levels.values():
+            box.setChecked(True)
+            box.toggled.connect(self._choose)
+        self.client.lost.connect(self._worker_lost)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self, *_: int) -> None:
+        """Give both views as many bytes per row as fit into the narrower one."""
+        columns = min(
+            fitting(self._alignment.size, each.cells_in(each.width())).columns for each in self.views.values()
+        )
+        for view in self.views.values():
+            if view.bytesPerRow() != columns:
+                view.setBytesPerRow(columns)
+
+    # ---- comparing ---------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether it is comparing."""
+        return self._job is not None and self._job.running
+
+    @property
+    def settled(self) -> bool:
+        return not self.running and not self.client.outstanding
+
+    @property
+    def kept(self) -> OpenTab:
+        places = tuple(map(strip_credentials, self._locations))
+        return OpenTab(places[0], side="compare", places=places)
+
+    def show_earlier(self) -> None:
+        """Show a comparison of an earlier session, which is not repeated by itself."""
+        self.sentence.setText(EARLIER)
+        self._byte_stack.show_sentence(EARLIER)
+        self._list_stack.show_sentence(EARLIER)
+
+    def start(self) -> None:
+        """Compare, or compare again."""
+        if self.running:
+            return
+        if not self.client.is_open:
+            self.client.deleteLater()
+            self.client = compare_client(self)
+            self.client.lost.connect(self._worker_lost)
+            self.model.found.client = self.client
+        self._show(None)
+        a, b = self._locations
+        connections = self._connection_of(a), self._connection_of(b)
+        self._job = self.client.start(CompareRequests.compare, a, b, *connections).then(self._show, self._fail)
+        self._job.progressed.connect(self._progressed)
+        self._job.finished.connect(self._update_buttons)
+        self.bar.setRange(0, 0)
+        self.sentence.setText("Comparing…")
+        self._byte_stack.show_sentence("Comparing…")
+        self._list_stack.show_sentence("Comparing…")
+        self._update_buttons()
+
+    def swap_sides(self) -> None:
+        """Exchange the sides, and compare again."""
+        if not self.running:
+            self._locations = self._locations[1], self._locations[0]
+            self._show_locations()
+            self.keptChanged.emit()
+            self.start()
+
+    def cancel(self) -> None:
+        if self._job is not None and self.running:
+            self._job.cancel()
+            self._fail("Cancelled.")
+
+    def end(self) -> None:
+        self.client.close()
+
+    def _progressed(self, state: JobState) -> None:
+        if self._job is not None and not self._job.cancelled:
+            show_progress(self.bar, state)
+            self.sentence.setText(f"{state.label}…")
+
+    def _fail(self, sentence: str) -> None:
+        self.sentence.setText(visible(sentence))
+        for stack in (self._byte_stack, self._list_stack):
+            stack.show_sentence("There is no result.")
+
+    def _worker_lost(self, sentence: str) -> None:
+        self._fail(sentence)
+        self._update_buttons()
+
+    def _show_locations(self) -> None:
+        a, b = (visible(strip_credentials(each)) for each in self._locations)
+        self.names.setText(f"{a}  against  {b}")
+        for side, location in zip((A, B), self._locations, strict=True):
+            self.captions[side].setText(f"{side.upper()}: {name_of(location)}")
+
+    def _update_buttons(self) -> None:
+        running = self.running
+        for widget in (self.bar, self.stop):
+            widget.setVisible(running)
+        self.again.setEnabled(not running)
+        self.swap.setEnabled(not running)
+        runs = not running and len(self._alignment) > 0
+        for button in (self.previous, self.next):
+            button.setEnabled(runs)
+
+    # ---- the result --------------------------------------------------------------------------------------------
+
+    def _show(self, compared: Compared | None) -> None:
+        self.compared = compared
+        self._alignment = (compared.alignment if compared is not None else None) or Alignment()
+        for side, view in self.views.items():
+            before = view.model()
+            fetch = partial(self._fetch, side)
+            view.setModel(AlignedModel(self._alignment, side, fetch, self) if self._alignment.size else None)
+            if before is not None:
+                before.deleteLater()
+        self.map.show_alignment(self._alignment)
+        self._fit_columns()
+        self.model.refetch()
+        if compared is not None:
+            self._show_result(compared)
+
+    def _show_result(self, compared: Compared) -> None:
+        summary = compared.summary
+        self.sentence.setText(visible(" ".join((summary.sentence, *summary.notes))))
+        for side, location, state in zip((A, B), self._locations, compared.states, strict=True):
+            self.captions[side].setText(f"{side.upper()}: {name_of(location)}" + (f" ({state})" if state else ""))
+        self._mark_wrong(compared.rights)
+        self._draw_map(self.map.rows())
+        if self._alignment.size:
+            self._byte_stack.show_view(self._bytes)
+        else:
+            self._byte_stack.show_sentence(NOT_ALIGNED if compared.alignment is None else "Both are empty.")
+        if summary.equal is False:
+            self._list_stack.show_view(self.table)
+        else:
+            self._list_stack.show_sentence(summary.sentence)
+        self._update_buttons()
+        if len(self._alignment):
+            self.go_to_run(0)
+
+    def _fetch(self, side: str, offset: int, length: int, deliver: Callable[[bytes], None]) -> None:
+        self.client.ask(CompareRequests.side_bytes, side, offset, length).then(deliver, lambda _: deliver(b""))
+
+    def _mark_wrong(self, rights: str) -> None:
+        """Outline, on the side that is wrong, the runs in which the other is right."""
+        wrong: dict[str, list[Span]] = {A: [], B: []}
+        for at, right in enumerate(rights):
+            if right in (A, B) and len(wrong[A]) + len(wrong[B]) < _MAX_MARKS:
+                run = self._alignment.run(at)
+                wrong[B if right == A else A].append(Span(run.start, run.stop))
+        for side, view in self.views.items():
+            view.setDamage(wrong[side])
+        self.map.setDamage(sorted((*wrong[A], *wrong[B])))
+
+    def _draw_map(self, rows: int) -> None:
+        self.map.setRows(role_sets(self._alignment, rows))
+
+    def _choose(self) -> None:
+        levels = frozenset(level for level, box in self.levels.items() if box.isChecked())
+        self.model.choose(levels=levels, text=self.filter.text().strip())
+
+    # ---- moving ------------------------------------------------------------------------------------------------
+
+    def _follow(self, view: AlignedView, other: AlignedView, row: int) -> None:
+        if self.in_step.isChecked() and other.top() != row and view.bytesPerRow() == other.bytesPerRow():
+            other.show_row(row)
+
+    def _caret_moved(self, view: AlignedView, other: AlignedView, offset: int) -> None:
+        if self.in_step.isChecked() and other.caret() != offset:
+            other.goTo(offset, reveal=False)
+        for each in (view, other):
+            each.setCaretDescription(each.describe_caret())
+        self.caret.setText("   ".join(self.views[side].describe_caret() for side in (A, B)))
+
+    def go_to(self, position: int) -> None:
+        """Move both carets to an aligned position."""
+        for view in self.views.values():
+            view.goTo(position)
+
+    def go_to_run(self, at: int) -> None:
+        """Show a differing run on both sides."""
+        run = self._alignment.run(at)
+        self._outline(run.start, run.stop)
+
+    def _outline(self, start: int, stop: int) -> None:
+        # Outlined and not selected: a selection would hide the colours.
+        for view in self.views.values():
+            view.setOutline(((start, stop),))
+            view.goTo(start)
+
+    def next_difference(self) -> None:
+        """Select the next differing run; the first one after the last."""
+        if len(self._alignment):
+            caret = self._current()
+            self.go_to_run(self._alignment.before(caret + 1) % len(self._alignment))
+
+    def previous_difference(self) -> None:
+        """Select the previous differing run; the last one before the first."""
+        if len(self._alignment):
+            self.go_to_run((self._alignment.before(self._current()) - 1) % len(self._alignment))
+
+    def _current(self) -> int:
+        return self.views[B if self.views[B].hasFocus() else A].caret()
+
+    def _show_row(self, index: QModelIndex) -> None:
+        row = self.model.row(index)
+        if row is None or not self._alignment.size:
+            return
+        for side, place in ((A, row.a), (B, row.b)):
+            if place is not None and place.spans and place.spans[0].size:
+                start, stop = place.spans[0]
+                self._outline(self._alignment.aligned(side, start), self._alignment.aligned(side, stop - 1) + 1)
+                return
+
+
+def _row(*widgets: QWidget) -> QHBoxLayout:
+    """Widgets in a row, the first one wide."""
+    row = QHBoxLayout()
+    row.setContentsMargins(10, 4, 8, 4)
+    row.setSpacing(8)
+    for at, widget in enumerate(widgets):
+        row.addWidget(widget, 0 if at else 1)
+    return row
+
+
+# ---- the list of differences -------------------------------------------------------------------------------------
+
+
+class DifferenceColumns(TableSource):
+    """The differences of a query."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client[CompareRequests]) -> None:
+        self.client = client
+        self.query = DifferenceQuery()
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        self.client.ask(CompareRequests.differences, self.query, first, count).then(deliver)
+
+    def data(self, row: Difference, column: int, role: int) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return short(self._text(row, column))
+        return plain(short(self._text(row, column))) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def header(self, column: int, role: int) -> Any:
+        return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def _text(self, row: Difference, column: int) -> str:
+        if column == KIND:
+            return f"{_KINDS[row.level]} {CHANGE_LABELS.get(row.change, row.change.value)}"
+        if column == WHAT:
+            return visible(row.message)
+        if column == RIGHT:
+            return (row.right or "").upper()
+        return _place(row.a if column == IN_A else row.b)
+
+
+def _place(side: Side | None) -> str:
+    if side is None or not side.spans:
+        return ""
+    start, stop = side.spans[0].start, side.spans[-1].stop
+    return f"{grouped(start)}..{grouped(stop)}" if stop > start else grouped(start)
+
+
+class DifferenceModel(PagedTable):
+    """The differences; a click on a column title sorts."""
+
+    def __init__(self, client: Client[CompareRequests], parent: QObject | None = None) -> None:
+        self.found = DifferenceColumns(client)
+        super().__init__(self.found, parent)
+
+    def choose(self, **changes: Any) -> None:
+        """Change these fields of the query and reload."""
+        query = replace(self.found.query, **changes)
+        if query != self.found.query:
+            self.found.query = query
+            self.refetch()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        if 0 <= column < len(_ORDERS):
+            self.choose(order=_ORDERS[column], descending=order is Qt.SortOrder.DescendingOrder)
+
+
+# ---- the map and the legend --------------------------------------------------------------------------------------
+
+
+def role_sets(alignment: Alignment, rows: int) -> list[int]:
+    """The roles of the differences in each of ``rows`` equal stretches of aligned positions."""
+    size, sets = alignment.size, [0] * rows
+    if not size or not rows:
+        return sets
+    for row in range(rows):
+        start, stop = row * size // rows, max(row * size // rows + 1, (row + 1) * size // rows)
+        first = alignment.before(start + 1)
+        runs = range(max(0, first - 1), min(alignment.before(stop), first + len(ROLES) + 1))
+        for at in runs:
+            run = alignment.run(at)
+            if run.change is not None and run.start < stop and start < run.stop:
+                sets[row] |= role_bit(ROLES[run.change])
+    return sets
+
+
+class DifferenceMap(FileMap):
+    """All differences of both sides at their aligned positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._alignment = Alignment()
+        self.setAccessibleName("Map of the differences")
+
+    def show_alignment(self, alignment: Alignment) -> None:
+        """Start a map of another alignment."""
+        self._alignment = alignment
+        self.setSize(alignment.size)
+
+    def describe(self, y: int) -> str:
+        """The tooltip for a row of pixels; empty where both sides are equal."""
+        if not self._alignment.size or not 0 <= y < self.height():
+            return ""
+        roles = role_sets(self._alignment, self.height())[y]
+        return ", ".join(label for change, label in CHANGE_LABELS.items() if roles & role_bit(ROLES[change]))
+
+
+class DifferenceLegend(Legend):
+    """What the backgrounds of the views mean."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setRoles(sum(role_bit(role) for role in (*ROLES.values(), Role.GAP)), damaged=True)
+
+    def labels(self) -> list[str]:
+        """The labels of the entries."""
+        names: dict[object, str] = {ROLES[change]: label for change, label in CHANGE_LABELS.items()}
+        names[Role.GAP] = "nothing here"
+        return [names.get(entry, "the other side is right") for entry in self._entries]
