@@ -62,37 +62,40 @@ def slide_to_structures(found: Runs, a: Archive, b: Archive) -> None:
         if run.a.size and run.b.size:
             continue
         side, span = (a, run.a) if run.a.size else (b, run.b)
-        before = found.a_stops[at - 1] if at else 0
-        room = min(_MAX_SLIDE_BYTES, run.a.start - before, run.b.start - (found.b_stops[at - 1] if at else 0))
-        back = _slide(side.source, span, room)
-        if back and (way := _way_to_structure(side.fields, span.start - back, span.start)):
+        back, ahead = _slides(side.source, span, *_rooms(found, at, a.source.size))
+        if back or ahead:
+            way = _way_to_structure(side.fields, span, back, ahead)
             for column in (found.a_starts, found.a_stops, found.b_starts, found.b_stops):
-                column[at] -= way
+                column[at] += way
 
 
-def _slide(source: Source, span: Span, room: int) -> int:
-    """How many bytes before a run equal those before its end: it could begin so much earlier."""
-    if room <= 0:
-        return 0
-    start, end = source.read(span.start - room, room), source.read(span.stop - room, room)
-    return next((i for i in range(room) if start[room - 1 - i] != end[room - 1 - i]), room)
+def _rooms(found: Runs, at: int, size: int) -> tuple[int, int]:
+    """How many equal bytes there are before and behind a run; at most _MAX_SLIDE_BYTES each."""
+    before = found.a_stops[at - 1] if at else 0
+    behind = found.a_starts[at + 1] if at + 1 < len(found) else size
+    return min(_MAX_SLIDE_BYTES, found.a_starts[at] - before), min(_MAX_SLIDE_BYTES, behind - found.a_stops[at])
 
 
-def _way_to_structure(fields: Sequence[Field], start: int, stop: int) -> int:
-    """How far before ``stop`` the outermost structure begins that begins in ``[start, stop]``; 0 for none."""
-    best: tuple[int, int] | None = None
+def _slides(source: Source, span: Span, before: int, behind: int) -> tuple[int, int]:
+    """How many bytes earlier and later a run could begin: so many before it, or behind it, repeat at its other end."""
+    start, end = source.read(span.start - before, before), source.read(span.stop - before, before)
+    back = next((i for i in range(before) if start[before - 1 - i] != end[before - 1 - i]), before)
+    start, end = source.read(span.start, behind), source.read(span.stop, behind)
+    ahead = next((i for i, (x, y) in enumerate(zip(start, end, strict=False)) if x != y), min(len(start), len(end)))
+    return back, ahead
+
+
+def _way_to_structure(fields: Sequence[Field], span: Span, back: int, ahead: int) -> int:
+    """How far from its start the outermost structure begins that a run could begin with; 0 for none."""
+    start, stop = span.start - back, span.start + ahead
+    best: tuple[int, int, int] | None = None
     for run in islice(runs(fields, start, stop + 1), _MAX_FIELDS_PER_RUN):
-        if not start <= run.start <= stop:
-            continue
-        depth, chain = len(run.path), fields
-        for level, position in enumerate(run.path):
-            if chain[position].start == run.start:
-                depth = level
-                break
-            chain = chain[position].children
-        if best is None or (depth, -run.start) < best:
-            best = depth, -run.start
-    return stop + best[1] if best is not None else 0
+        if start <= run.start <= stop:
+            chain = _chain(fields, run.path)
+            depth = next(at for at, field in enumerate(chain) if field.start == run.start or at == len(chain) - 1)
+            rank = depth, abs(run.start - span.start), run.start - span.start
+            best = rank if best is None else min(best, rank)
+    return best[2] if best is not None else 0
 
 
 # ---- fields ----------------------------------------------------------------------------------------------------------
