@@ -158,7 +158,7 @@ class _Comparing:
 
     def _describe(self, runs: Runs, pair: tuple[Opened, Opened]) -> None:
         self._check_all()
-        judge = Judge(Digests(pair[0]), Digests(pair[1]))
+        judge = Judge(Digests(pair[0]), Digests(pair[1]), related=self._related())
         if Level.FIELD in self._levels:
             self._progress.begin("Comparing fields", 0, "fields")
             for each in changed_fields(runs, *pair, judge):
@@ -180,6 +180,14 @@ class _Comparing:
             self._found.notes.append(same)
             self._alignment = _alignment(self._found.runs, *pair)
         self._found.members = compare_members(self._a, self._b, self._alignment, self._progress, quick=True)
+
+    def _related(self) -> bool:
+        """Whether both sides seem to be copies of one archive, by what is equal."""
+        runs, members = self._found.runs, self._found.members
+        if runs is not None:
+            a, b = (each.archives[0].source.size for each in (self._a, self._b))
+            return 2 * (a - runs.changed - runs.removed) >= min(a, b)
+        return members is not None and 2 * members.counts[SAME] >= min(len(self._a), len(self._b))
 
     # ---- the summary -------------------------------------------------------------------------------------------
 
@@ -217,6 +225,8 @@ class _Comparing:
             return NEITHER
         if right:
             return next(iter(right))
+        if not self._related():
+            return None
         a, b = side_state(self._a), side_state(self._b)
         if a is None or b is None or a.fine is b.fine:
             return NEITHER if a is not None and b is not None and not a.fine else None

@@ -298,47 +298,53 @@ class Digests:
         self._places = places
         self._reach = list(accumulate((stop for _, stop, _ in places), max))
 
-    def over(self, span: Span) -> dict[str, Verdict]:
-        """The verdicts by name of the checksums that a run concerns; an empty run concerns those around it."""
-        found: dict[str, Verdict] = {}
+    def over(self, span: Span) -> dict[str, Checksum]:
+        """The checksums by name that a run concerns; an empty run concerns those around it."""
+        found: dict[str, Checksum] = {}
         first = bisect_right(self._reach, span.start - (not span.size))
         last = bisect_left(self._places, (span.stop + (not span.size), 0, 0))
         for start, stop, at in islice(self._places[first:last], _MAX_CHECKSUMS_PER_RUN):
             if stop > span.start or (not span.size and stop == span.start and start < stop):
                 each = self._checksums[at]
-                found[each.name] = each.verdict
+                found[each.name] = each
         return found
 
 
 class Judge:
-    """Tells which side of a run is right, by the digests that the archives record."""
+    """Tells which side of a run is right, by the digests that the archives record.
 
-    def __init__(self, a: Digests | None, b: Digests | None) -> None:
+    ``related``: the archives have so much in common that a digest that is missing in one of them was lost there.
+    """
+
+    def __init__(self, a: Digests, b: Digests, *, related: bool) -> None:
         self._a = a
         self._b = b
+        self._related = related
 
     def right(self, run: Run) -> tuple[str | None, str]:
         """The side whose digest fits, and the sentence that says why or that nothing tells."""
-        if self._a is None or self._b is None:
-            return None, "Digests were not compared."
         a, b = self._a.over(run.a), self._b.over(run.b)
         if not a and not b:
             return None, "No digest covers these bytes."
-        a_fits = [name for name, verdict in a.items() if verdict is Verdict.VERIFIED and _fails(b, name, self._b)]
-        b_fits = [name for name, verdict in b.items() if verdict is Verdict.VERIFIED and _fails(a, name, self._a)]
+        a_fits = [each.name for each in a.values() if self._proves(each, b.get(each.name), self._b)]
+        b_fits = [each.name for each in b.values() if self._proves(each, a.get(each.name), self._a)]
         if a_fits and not b_fits:
             return A, f"A is right: {visible(a_fits[0])} fits A, not B."
         if b_fits and not a_fits:
             return B, f"B is right: {visible(b_fits[0])} fits B, not A."
-        if all(verdict is Verdict.VERIFIED for verdict in (*a.values(), *b.values())):
+        if all(each.verdict is Verdict.VERIFIED for each in (*a.values(), *b.values())):
             return None, "The digests of both sides fit, so nothing tells which one is meant."
         return None, "The digests tell neither side to be right."
 
-
-def _fails(others: dict[str, Verdict], name: str, side: Digests) -> bool:
-    """Whether a digest that fits one side does not fit the other, or is missing there in a damaged archive."""
-    verdict = others.get(name)
-    return not side.fine if verdict is None else verdict in (Verdict.MISMATCH, Verdict.DOUBTFUL)
+    def _proves(self, own: Checksum, other: Checksum | None, side: Digests) -> bool:
+        """Whether a digest fits its own side and shows the other one to be wrong."""
+        if own.verdict is not Verdict.VERIFIED:
+            return False
+        if other is None:
+            return self._related and not side.fine
+        # Either the bytes of the other side are wrong, or what it records of them is; otherwise it is about others.
+        same = own.stored in (other.stored, other.computed)
+        return same and other.verdict in (Verdict.MISMATCH, Verdict.DOUBTFUL)
 
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,90 @@
+"""``compare``: what scripts read of it, and its exit status."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Run, objects
+
+SUMMARY = ["a", "b", "equal", "members", "bytes", "better"]
+DIFFERENCE = ["kind", "change", "a", "b", "right", "message"]
+SIDE = ["path", "spans", "value"]
+
+
+@pytest.fixture
+def damaged(sample: Callable[[str], Path], tmp_path: Path) -> Path:
+    """A copy of plain.zip with a flipped bit in its first member."""
+    path = tmp_path / "damaged.zip"
+    data = bytearray(sample("plain.zip").read_bytes())
+    data[1_000] ^= 1
+    path.write_bytes(data)
+    return path
+
+
+def test_equal_is_0(run: Run, sample: Callable[[str], Path], tmp_path: Path) -> None:
+    shutil.copyfile(sample("plain.zip"), tmp_path / "b.zip")
+
+    assert run("compare", sample("plain.zip"), tmp_path / "b.zip") == (0, "Equal.\n", "")
+    status, out, _ = run("compare", "--json", sample("plain.zip"), tmp_path / "b.zip")
+    (summary,) = objects(out)
+    assert (status, list(summary), summary["equal"], summary["better"]) == (0, SUMMARY, True, None)
+    assert summary["bytes"] == {"equal": 5657, "changed": 0, "added": 0, "removed": 0}
+
+
+def test_different_is_1_and_json_has_the_summary_first(run: Run, sample: Callable[[str], Path], damaged: Path) -> None:
+    status, out, err = run("compare", "--json", sample("plain.zip"), damaged)
+
+    summary, member, flipped = objects(out)
+    assert (status, err) == (1, "")
+    assert (summary["a"], summary["b"]) == (str(sample("plain.zip")), str(damaged))
+    assert (summary["equal"], summary["better"], summary["bytes"]["changed"]) == (False, "a", 1)
+    assert summary["members"] == {"same": 3, "changed": 1, "added": 0, "removed": 0, "moved": 0, "renamed": 0}
+    assert list(member) == list(flipped) == DIFFERENCE
+    assert list(member["a"]) == list(flipped["b"]) == SIDE
+    assert (member["kind"], member["change"], member["right"]) == ("member", "changed", "a")
+    assert member["a"]["path"] == "DATA/tile_0001.png"
+    assert (flipped["kind"], flipped["a"]) == ("bytes", {"path": None, "spans": [[1000, 1001]], "value": None})
+
+
+def test_only_what_is_asked_for_is_compared(run: Run, sample: Callable[[str], Path], damaged: Path) -> None:
+    def kinds(option: str) -> tuple[int, list[str]]:
+        status, out, _ = run("compare", "--json", option, sample("plain.zip"), damaged)
+        return status, [each["kind"] for each in objects(out)[1:]]
+
+    assert kinds("--members") == (1, ["member"])
+    assert kinds("--bytes") == (1, ["bytes"])
+    assert kinds("--fields") == (0, [])
+
+
+def test_a_quick_look_says_that_it_read_no_content(run: Run, sample: Callable[[str], Path], damaged: Path) -> None:
+    status, out, err = run("compare", "--json", "--quick", sample("plain.zip"), damaged)
+
+    (summary,) = objects(out)
+    assert (status, summary["equal"], summary["bytes"]) == (0, None, {})
+    assert "Recorded digests equal; contents not read." in err
+
+
+def test_text_is_a_line_for_each_difference(run: Run, sample: Callable[[str], Path], damaged: Path) -> None:
+    status, out, _ = run("compare", sample("plain.zip"), damaged)
+
+    lines = out.splitlines()
+    assert status == 1
+    assert lines[0] == "Different: members: 3 same, 1 changed; 1 run of bytes differs (1 byte); A is right."
+    assert lines[1].startswith("≠ DATA/tile_0001.png changed: its content differs from byte 952 of 2,345 on.")
+    assert "A is right: CRC-32 of DATA/tile_0001.png fits A, not B." in lines[2]
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_unreadable_is_2(run: Run, sample: Callable[[str], Path], tmp_path: Path, missing: int) -> None:
+    places = [sample("plain.zip"), sample("plain.zip")]
+    places[missing] = tmp_path / "nothing"
+
+    status, out, err = run("compare", "--json", *places)
+
+    assert (status, out) == (2, "")
+    assert "does not exist" in err
+    assert run("compare", places[0], "")[0] == 2
