@@ -33,7 +33,7 @@ from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import plain, short
-from inspector.gui.kit.widgets import ElidedLabel, Emptiable, SelectableLabel, push_button
+from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, push_button
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.aligned_view import CHANGE_LABELS, ROLES, AlignedModel, AlignedView
 from inspector.gui.tabs.side_tab import SideTab
@@ -100,6 +100,7 @@ class CompareTab(SideTab):
         self.caret.setAccessibleName("Bytes at the caret")
         self.model = DifferenceModel(self.client, self)
         self.table = RowTable(self.model, WIDTHS, "Differences", lambda row: visible(row.message))
+        self.about = Details("The selected difference in full")
         self.filter = QLineEdit()
         self.filter.setPlaceholderText("filter differences")
         self.filter.setAccessibleName("Filter differences")
@@ -156,6 +157,7 @@ class CompareTab(SideTab):
         column.setSpacing(0)
         column.addLayout(_row(self.filter, *self.levels.values()))
         column.addWidget(self._list_stack, 1)
+        column.addWidget(self.about)
         halves = QSplitter(Qt.Orientation.Vertical)
         halves.setChildrenCollapsible(False)
         halves.addWidget(self._byte_stack)
@@ -299,7 +301,8 @@ class CompareTab(SideTab):
 
     def _show(self, compared: Compared | None) -> None:
         self.compared = compared
-        self._alignment = (compared.alignment if compared is not None else None) or Alignment()
+        known = compared.alignment if compared is not None else None
+        self._alignment = Alignment() if known is None else known
         for side, view in self.views.items():
             before = view.model()
             fetch = partial(self._fetch, side)
@@ -309,6 +312,7 @@ class CompareTab(SideTab):
         self.map.show_alignment(self._alignment)
         self._fit_columns()
         self.model.refetch()
+        self.about.say("")
         if compared is not None:
             self._show_result(compared)
 
@@ -397,6 +401,7 @@ class CompareTab(SideTab):
 
     def _show_row(self, index: QModelIndex) -> None:
         row = self.model.row(index)
+        self.about.say(visible(row.message) if row is not None else "")
         if row is None or not self._alignment.size:
             return
         for side, place in ((A, row.a), (B, row.b)):
