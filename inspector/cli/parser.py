@@ -36,7 +36,7 @@ EXAMPLES = {
     "list": "list --names photos.caf scans.zip",
     "dump": "dump --depth 2 photos.caf",
     "check": "check --strict photos.caf scans.zip",
-    "compare": "compare photos.caf scans.zip",
+    "compare": "compare photos.caf archives/photos.caf",
     "audit": "audit --workers 2 archives",
     "cat": "cat photos.caf readme.txt",
     "extract": "extract photos.caf 'photos/*.png' --to out",
