@@ -12,7 +12,7 @@ from inspector.core.field import Field, at_path, locate, positions, runs
 from inspector.core.field import Run as FieldRun
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
-from inspector.core.numbers import grouped, in_bytes
+from inspector.core.numbers import grouped, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum, Verdict
@@ -374,7 +374,7 @@ def _what(run: Run, a: Archive, b: Archive, change: Change) -> str:
         return f"{name} goes on for {in_bytes(span.size)} where the other side ends, at byte {grouped(span.start)}"
     block = span.size % _BLOCK_BYTES == 0 and other.start % _BLOCK_BYTES == 0
     hint = ", as many as whole blocks of a disk" if block else ""
-    return f"{in_bytes(span.size)} at byte {grouped(span.start)} are only in {name}{hint}"
+    return f"{in_bytes(span.size)} at byte {grouped(span.start)} {verb(span.size, 'is', 'are')} only in {name}{hint}"
 
 
 def _where(archive: Archive, span: Span) -> str:
