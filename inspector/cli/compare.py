@@ -7,12 +7,21 @@ import json
 from typing import Any
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
-from inspector.cli.options import add_connection, add_json, add_progress, connection_of
+from inspector.cli.options import (
+    add_connection,
+    add_json,
+    add_progress,
+    connection_of,
+    non_empty_name,
+)
 from inspector.cli.output import Lines, ProgressBar, complain, json_text
+from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
+from inspector.operations.compare.combining import combine, write_combination
 from inspector.operations.compare.comparing import Comparison, compare
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.compare_views import LEVELS, Difference, Level, Side
 
 _SIGNS = {"changed": "≠", "added": "+", "removed": "-", "moved": "↕", "renamed": "→"}
@@ -30,6 +39,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--quick", action="store_true", help="read no content: compare names, sizes and recorded digests"
     )
+    command.add_argument(
+        "--to", type=non_empty_name, metavar="COPY", help="write the good archive that two damaged copies make together"
+    )
+    add_remove_unfinished(command)
     add_progress(command)
     add_json(command)
     add_connection(command)
@@ -39,6 +52,10 @@ def run(options: argparse.Namespace) -> int:
     """Compare, print the differences and return the exit status. Raises SourceError where one cannot be read."""
     chosen = {Level.MEMBER: options.members, Level.FIELD: options.fields, Level.BYTES: options.bytes}
     levels = frozenset(level for level, wanted in chosen.items() if wanted) or LEVELS
+    if options.to is not None and (options.quick or levels != LEVELS):
+        raise OperationError("--to needs everything compared: leave out --quick, --members, --fields and --bytes.")
+    if options.to is not None:
+        handle_unfinished_beside(options.to, options)
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         found = compare(
             options.location, options.other, progress, connection_of(options), levels=levels, quick=options.quick
@@ -47,11 +64,24 @@ def run(options: argparse.Namespace) -> int:
         out.write(_summary_json(found) if options.json else f"{visible(found.summary.sentence)}\n")
         for each in found.differences:
             out.write(_json(each) if options.json else f"{_SIGNS[each.change]} {visible(each.message)}\n")
+    if options.to is not None:
+        _combine(found, options)
     for note in found.summary.notes:
         complain(note)
     if found.summary.left_out:
         complain(f"{count(found.summary.left_out, 'more difference')} not listed.")
     return NOT_SOUND if found.summary.equal is False else FINE
+
+
+def _combine(found: Comparison, options: argparse.Namespace) -> None:
+    """Write the archive that both sides make together, after saying what comes from where. Raises OperationError."""
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        combination = combine(found, progress)
+    for line in combination.plan:
+        complain(line)
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        written = write_combination(combination, options.to, progress)
+    complain(written)
 
 
 def _summary_json(found: Comparison) -> str:

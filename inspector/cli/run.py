@@ -109,7 +109,9 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def _has_empty_name(options: argparse.Namespace) -> bool:
     """Whether a location is the empty string, as from an unset variable in a script."""
-    places = [getattr(options, name, ()) for name in ("location", "other", "locations", "target", "inputs", "catalogue")]
+    places = [
+        getattr(options, name, ()) for name in ("location", "other", "locations", "target", "inputs", "catalogue")
+    ]
     return any("" in (each if isinstance(each, list) else [each]) for each in places)
 
 

@@ -88,3 +88,21 @@ def test_unreadable_is_2(run: Run, sample: Callable[[str], Path], tmp_path: Path
     assert (status, out) == (2, "")
     assert "does not exist" in err
     assert run("compare", places[0], "")[0] == 2
+
+
+def test_two_damaged_copies_are_combined(
+    run: Run, sample: Callable[[str], Path], damaged: Path, tmp_path: Path
+) -> None:
+    data = bytearray(sample("plain.zip").read_bytes())
+    data[4_000] ^= 1
+    (tmp_path / "other.zip").write_bytes(data)
+    target = tmp_path / "good.zip"
+
+    status, out, err = run("compare", "--json", damaged, tmp_path / "other.zip", "--to", target)
+
+    assert (status, objects(out)[0]["better"]) == (1, "neither")
+    assert target.read_bytes() == sample("plain.zip").read_bytes()
+    assert [line.split(": ")[1] for line in err.splitlines()[:2]] == ["from B", "from A"]
+    assert "2 differences decided by digests; it is whole." in err
+    assert run("compare", damaged, tmp_path / "other.zip", "--to", target)[0] == 2
+    assert run("compare", "--quick", damaged, tmp_path / "other.zip", "--to", tmp_path / "new.zip")[0] == 2

@@ -16,6 +16,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Span
 from inspector.operations.compare.comparing import Comparison, compare
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.compare_views import A, B, Change, Difference, Level
 from tests.operations.archives import CONTENTS, caf
 
@@ -338,6 +339,21 @@ def test_bytes_of_different_formats_are_compared_on_request(sample: Sample) -> N
     comparison = found(sample("plain.zip"), sample("plain.tar"), levels=BYTES)
 
     assert comparison.summary.byte_counts["changed"] > 0
+
+
+def test_what_has_nothing_to_compare_is_not_called_equal(sample: Sample, tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(b"bytes")
+    files = folder(tmp_path / "files", CONTENTS)
+
+    for a, b, options in (
+        (tmp_path / "plain", files, {}),
+        (tmp_path / "plain", sample("plain.zip"), {"levels": MEMBERS}),
+        (tmp_path / "plain", tmp_path / "plain", {"quick": True}),
+        (sample("plain.zip"), files, {"levels": BYTES}),
+        (sample("plain.zip"), sample("plain.tar"), {"levels": FIELDS}),
+    ):
+        with pytest.raises(OperationError, match="compared"):
+            found(a, b, **options)
 
 
 def test_empty_files_are_equal(tmp_path: Path) -> None:

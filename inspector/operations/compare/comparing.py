@@ -24,6 +24,7 @@ from inspector.operations.compare.structure import (
     describe,
     slide_to_structures,
 )
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, not_read
 from inspector.operations.protocol.compare_views import (
     LEVELS,
@@ -73,7 +74,8 @@ def compare(
     """Compare two locations; ``connection`` is for A on S3, ``other`` for B if it is not the same.
 
     ``levels`` are what is compared and decides whether they are equal; fields and bytes need two files of one format.
-    ``quick``: read no content, compare what is recorded. Raises SourceError where one cannot be read, and Cancelled.
+    ``quick``: read no content, compare what is recorded. Raises SourceError where one cannot be read, OperationError
+    where they have nothing to compare, and Cancelled.
     """
     some = open_listing(a, progress, connection)
     others = open_listing(b, progress, other or connection)
@@ -103,6 +105,7 @@ class _Comparing:
         for each in (*self._a.archives, *self._b.archives):
             _raise_unread(each)
         pair = self._pair()
+        self._raise_incomparable(pair)
         if self._quick:
             self._compare_quickly(pair)
         else:
@@ -112,6 +115,16 @@ class _Comparing:
         members = found.members
         differences = [*(members.differences if members is not None else ()), *found.fields, *found.bytes_]
         return Comparison(self._summary(differences), differences, self._a, self._b, self._alignment)
+
+    def _raise_incomparable(self, pair: tuple[Opened, Opened] | None) -> None:
+        """Raise OperationError where what is asked for cannot be compared: nothing would then look like equality."""
+        if pair is None and self._levels == {Level.FIELD}:
+            raise OperationError("Fields can only be compared between two files of one format.")
+        if pair is None and self._levels == {Level.BYTES}:
+            raise OperationError("Bytes can only be compared between two files.")
+        needs_members = pair is None or self._quick or self._levels == {Level.MEMBER}
+        if needs_members and not self._has_members():
+            raise OperationError("Members cannot be compared: one of the two is no known archive and no folder.")
 
     def _pair(self) -> tuple[Opened, Opened] | None:
         """The two archives whose bytes can be compared; None for folders, and for different formats."""

@@ -42,7 +42,7 @@ _RECORDS = frozenset(
     )
 )
 """Kinds of fields that are about one member, whose name is their value."""
-_MAX_NAMES_SEARCHED = 10_000
+_MAX_NAMES_SEARCHED = 100_000
 """Members whose names are looked at to tell whether a record has a counterpart."""
 _Records = dict[tuple[Kind, str], tuple[tuple[Field, ...], str | None]]
 """Records by kind and name: the fields down to each, and which side is right where it differs."""
@@ -117,6 +117,7 @@ class _FieldComparison:
         self._b = b
         self._judge = judge
         self._records: tuple[_Records, _Records] = ({}, {})
+        self._names: dict[int, frozenset[str]] = {}
 
     def differences(self) -> Iterator[Difference]:
         last: tuple[int, ...] = ()
@@ -161,15 +162,24 @@ class _FieldComparison:
             words = _two_values(chain, other)
         yield Difference(Level.FIELD, Change.CHANGED, _field_side(chain), _field_side(others), right, words)
 
+    def _lacks(self, archive: Archive, name: str) -> bool:
+        """Whether no member has this name; False where there are too many to tell."""
+        members = archive.members
+        if len(members) > _MAX_NAMES_SEARCHED:
+            return False
+        if id(archive) not in self._names:
+            self._names[id(archive)] = frozenset(visible(members.path(at)) for at in range(len(members)))
+        return visible(name) not in self._names[id(archive)]
+
     def _compare_records(self) -> Iterator[Difference]:
         own, others = self._records
         for key, (chain, right) in own.items():
             if key in others:
                 yield from _record_differences(chain, others[key][0], right)
-            elif not _has_member(self._b, key[1]):
+            elif self._lacks(self._b, key[1]):
                 yield Difference(Level.FIELD, Change.REMOVED, _field_side(chain), None, right, _only(chain, "A"))
         for key, (chain, right) in others.items():
-            if key not in own and not _has_member(self._a, key[1]):
+            if key not in own and self._lacks(self._a, key[1]):
                 yield Difference(Level.FIELD, Change.ADDED, None, _field_side(chain), right, _only(chain, "B"))
 
 
@@ -222,13 +232,6 @@ def _record(chain: Sequence[Field]) -> int:
 
 def _is_record(field: Field) -> bool:
     return field.kind in _RECORDS and isinstance(field.value, str) and len(field.children) > 0
-
-
-def _has_member(archive: Archive, name: str) -> bool:
-    members = archive.members
-    return len(members) <= _MAX_NAMES_SEARCHED and any(
-        visible(members.path(at)) == visible(name) for at in range(len(members))
-    )
 
 
 def _whole_fields(fields: Sequence[Field], span: Span, change: Change, right: str | None) -> Iterator[Difference]:
