@@ -176,6 +176,11 @@ class Members:
         """Whether all names are in the columns: none was set by ``settle``."""
         return not self._settled
 
+    @property
+    def placed_as_is(self) -> bool:
+        """Whether ``starts`` and ``stops`` are coordinates of the file."""
+        return self.place is _one_span
+
     def path(self, index: int) -> bytes:
         """The name of a member."""
         if (settled := self._settled.get(index)) is not None:

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from typing import Any
 
 from inspector.core.format import MemberError
-from inspector.core.member import Codec
+from inspector.core.member import Codec, Members
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
@@ -86,11 +87,13 @@ class _MemberComparison:
 
     def run(self) -> MemberResult:
         pairs_a, pairs_b, only_a, only_b = self._paired()
-        self._progress.begin("Comparing members", sum(map(self._a.size, pairs_a)) if not self._same_bytes else 0)
+        known = self._known_same(pairs_a, pairs_b)
+        self.result.counts[SAME] += sum(known)
+        left = (self._a.size(i) for i, same in zip(pairs_a, known, strict=True) if not same)
+        self._progress.begin("Comparing members", sum(left))
         same_a, same_b = array("q"), array("q")
-        for i, j in zip(pairs_a, pairs_b, strict=True):
-            same = self._compare(i, j)
-            if same:
+        for i, j, same in zip(pairs_a, pairs_b, known, strict=True):
+            if same or self._compare(i, j):
                 same_a.append(i)
                 same_b.append(j)
         self._report_moved(same_a, same_b)
@@ -102,6 +105,8 @@ class _MemberComparison:
     def _paired(self) -> tuple[array[int], array[int], list[int], list[int]]:
         """The members with the same name on both sides, the first with the first, and those on one side only."""
         folders = self._a.ordered and self._b.ordered  # a folder on disk lists no folders of its own
+        if (both := self._columns()) is not None and _same_names(*both):
+            return array("q", range(len(self._a))), array("q", range(len(self._b))), [], []
         waiting: dict[bytes, list[int]] = {}
         for j in _members(self._b, folders):
             waiting.setdefault(self._b.path(j), []).append(j)
@@ -115,11 +120,26 @@ class _MemberComparison:
                 only_a.append(i)
         return pairs_a, pairs_b, only_a, sorted(chain.from_iterable(waiting.values()))
 
+    def _columns(self) -> tuple[Members, Members] | None:
+        """The columns of two single archives."""
+        if len(self._a.archives) != 1 or len(self._b.archives) != 1:
+            return None
+        return self._a.archives[0].members, self._b.archives[0].members
+
     # ---- by content --------------------------------------------------------------------------------------------
+
+    def _known_same(self, pairs_a: array[int], pairs_b: array[int]) -> bytes:
+        """A 1 for each pair of members whose stored bytes, compared already, show that they are the same."""
+        if self._same_bytes:
+            return b"\x01" * len(pairs_a)
+        both = self._columns()
+        if both is None or self._alignment is None or self._quick or not all(map(_plain, both)) or not pairs_a:
+            return bytes(len(pairs_a))
+        return _aligned_alike(both, (pairs_a, pairs_b), self._alignment)
 
     def _compare(self, i: int, j: int) -> bool:
         """Compare two members of the same name; returns whether they are the same."""
-        if self._same_bytes or not (self._a.is_file(i) or self._b.is_file(j)):
+        if not (self._a.is_file(i) or self._b.is_file(j)):
             self.result.counts[SAME] += 1
             return True
         a_size, b_size = self._a.size(i), self._b.size(j)
@@ -267,6 +287,44 @@ def _verdict(side: Listing, at: int) -> Verdict:
 
 def _side(side: Listing, at: int) -> Side:
     return Side(decoded(side.path(at))[0], side.spans(at))
+
+
+def _same_names(a: Members, b: Members) -> bool:
+    appended = a.as_appended and b.as_appended
+    return appended and a.path_stops == b.path_stops and a.paths == b.paths
+
+
+def _plain(members: Members) -> bool:
+    """Whether the columns say where the stored bytes are, and those alone determine each content."""
+    return members.placed_as_is and members.codecs is None and members.codec in _BY_THEMSELVES
+
+
+def _aligned_alike(both: tuple[Members, Members], pairs: tuple[array[int], array[int]], alignment: Alignment) -> bytes:
+    """A 1 for each pair whose columns agree and whose stored bytes are aligned and equal; a 0 may be so too."""
+    import numpy as np
+
+    def column(values: array[int] | None, side: int) -> Any:
+        found = np.zeros(len(both[side]), dtype=np.uint8) if values is None else np.asarray(values)
+        return found[np.asarray(pairs[side])]
+
+    a, b = both
+    starts, stops = column(a.starts, 0), column(a.stops, 0)
+    others = column(b.starts, 1)
+    same = stops - starts == column(b.stops, 1) - others
+    if a.sizes is not None and b.sizes is not None:
+        same &= column(a.sizes, 0) == column(b.sizes, 1)
+    elif a.sizes is not b.sizes:
+        same[:] = False  # one side alone says how large a content is
+    same &= column(a.marks, 0) == column(b.marks, 1)
+    run = np.searchsorted(np.asarray(alignment.a_starts), starts, side="right")
+    first = np.zeros(1, dtype=np.uint64)
+    a_since = np.concatenate((first, np.asarray(alignment.a_stops)))[run]
+    b_since = np.concatenate((first, np.asarray(alignment.b_stops)))[run]
+    end = np.full(1, 2**64 - 1, dtype=np.uint64)
+    behind = np.concatenate((np.asarray(alignment.a_starts), end))[run]
+    same &= (a_since <= starts) & (b_since <= others) & (stops <= behind) & (starts - a_since == others - b_since)
+    found: bytes = same.astype(np.uint8).tobytes()
+    return found
 
 
 def _first_difference(a: Iterator[bytes], b: Iterator[bytes], progress: Progress) -> int | None:
