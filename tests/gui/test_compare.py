@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from inspector.__main__ import main
 from inspector.core.kinds import Role
+from inspector.gui.app.comparisons import Comparisons
 from inspector.gui.app.window import Window
 from inspector.gui.document.session import OpenTab, Session, from_json, to_json
 from inspector.gui.tabs.aligned_view import ROLES, AlignedModel
@@ -297,3 +299,21 @@ def test_a_worker_that_dies_is_replaced(window: Window, qtbot: QtBot, sample: Sa
     qtbot.mouseClick(tab.again, Qt.MouseButton.LeftButton)
     settle(qtbot, window)
     assert tab.sentence.text().endswith("A is right.")
+
+
+def test_two_locations_on_the_command_line_are_compared(
+    sample: Sample, damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+    before = Comparisons.compare
+
+    def noted(comparisons: Comparisons, a: str, b: str) -> CompareTab:
+        asked.append((a, b))
+        return before(comparisons, a, b)
+
+    monkeypatch.setattr(Comparisons, "compare", noted)
+    pair = (str(sample("two-entries.tacozip")), str(damaged))
+
+    assert main(["--screenshot", str(tmp_path / "out.png"), "--compare", *pair]) == 0
+    assert asked == [pair]
+    assert (tmp_path / "out.png").stat().st_size > 10_000
