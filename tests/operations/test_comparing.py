@@ -192,6 +192,23 @@ def test_an_append_is_told_as_one(sample: Sample, tmp_path: Path) -> None:
     assert comparison.differences[0].message.startswith(message)
 
 
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_a_text_mode_copy_is_told_as_one(sample: Sample, tmp_path: Path, name: str) -> None:
+    data = sample(name).read_bytes()
+    (tmp_path / name).write_bytes(data.replace(b"\n", b"\r\n"))
+
+    comparison = found(sample(name), tmp_path / name, levels=BYTES)
+    swapped = found(tmp_path / name, sample(name), levels=BYTES)
+
+    feeds = data.count(b"\n")
+    assert comparison.summary.byte_counts == {"equal": len(data), "changed": 0, "added": feeds, "removed": 0}
+    if feeds > 1:
+        assert (
+            f"B looks like a text-mode copy of A: {feeds} line feeds got a carriage return." in comparison.summary.notes
+        )
+        assert f"A looks like a text-mode copy of B: {feeds} line feeds got a carriage return." in swapped.summary.notes
+
+
 # ---- members -------------------------------------------------------------------------------------------------------
 
 
@@ -215,6 +232,39 @@ def test_members_are_changed_added_removed_renamed_and_moved(tmp_path: Path) -> 
     counts = {"same": 1, "changed": 1, "added": 1, "removed": 1, "moved": 1, "renamed": 1}
     assert comparison.summary.members == counts
     assert comparison.summary.byte_counts == {}
+
+
+@given(st.data())
+def test_edits_of_the_list_of_members_are_found_exactly(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder_ = tmp_path_factory.mktemp("members")
+    names = [f"{number}.bin" for number in range(data.draw(st.integers(1, 12)))]
+    edits = {name: data.draw(st.sampled_from(["keep", "keep", "change", "remove", "rename"])) for name in names}
+    added = data.draw(st.integers(0, 2))
+    before = {name: f"content of {name}".encode() for name in names}
+    after: dict[str, bytes] = {}
+    for name, content in before.items():
+        match edits[name]:
+            case "change":
+                after[name] = content.upper()
+            case "rename":
+                after[f"new/{name}"] = content
+            case "keep":
+                after[name] = content
+    after |= {f"added {number}": b"more" for number in range(added)}
+
+    counts = found(zipped(folder_ / "a.zip", before), zipped(folder_ / "b.zip", after), levels=MEMBERS).summary.members
+
+    kinds = list(edits.values())
+    assert counts == {
+        "same": kinds.count("keep"),
+        "changed": kinds.count("change"),
+        "removed": kinds.count("remove"),
+        "renamed": kinds.count("rename"),
+        "added": added,
+        "moved": 0,
+    }
 
 
 def test_a_damaged_copy_records_the_same_digest_but_is_changed(sample: Sample, tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ class CompareTab(SideTab):
         self._job: Job[Compared] | None = None
         self.compared: Compared | None = None
         self._alignment = Alignment()
+        self._zoom = 0
         self.names = ElidedLabel()
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Result of the comparison")
@@ -185,6 +186,7 @@ class CompareTab(SideTab):
             view.topChanged.connect(partial(self._follow, view, other))
             view.caretMoved.connect(partial(self._caret_moved, view, other))
             view.message.connect(self.caret.setText)
+            view.zoomRequested.connect(self._zoom_by)
         self.views[A].scrolled.connect(self.map.setShown)
         self.map.jumped.connect(self.go_to)
         self.map.rowsRequested.connect(self._draw_map)
@@ -197,6 +199,12 @@ class CompareTab(SideTab):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_columns()
+
+    def _zoom_by(self, steps: int) -> None:
+        self._zoom += steps
+        for view in self.views.values():
+            view.setZoom(self._zoom)
         self._fit_columns()
 
     def _fit_columns(self, *_: int) -> None:

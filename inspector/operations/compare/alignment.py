@@ -10,13 +10,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.operations.compare.anchors import MAX_ANCHORS, stretches
-from inspector.operations.compare.reading import common_end, common_start, mismatches, pairs
+from inspector.operations.compare.reading import common_end, common_start, mismatches, pairs, read_exactly
 from inspector.operations.compare.runs import Runs
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _MAX_KEPT_INTERVALS = 4_096
 """Intervals of one cluster kept; one with more is dense."""
 _MAX_INTERVALS_PER_BLOCK = 2_048
 """Where a block has more, it is not worth while to tell them apart."""
+_MAX_PRODUCT = 4_096
+"""Ranges whose sizes have at most this product are lined up byte by byte."""
 _LEVELS = ((4, sys.maxsize), (4, 1 << 20), (1, 1 << 16), (0, 1 << 12))
 """How long anchors are, in words of 8 bytes (0 is half a word), and in how many bytes they are looked for: finer ones
 between coarser ones. Shorter ones would occur by chance in more bytes."""
@@ -78,10 +81,23 @@ class _Aligner:
             self._replaced(a, b)
 
     def _replaced(self, a: Span, b: Span) -> None:
-        """Ranges of different sizes with nothing in common but what is equal in step."""
+        """Ranges of different sizes that no anchor lines up."""
+        if a.size * b.size <= _MAX_PRODUCT and self._by_single_bytes(a, b):
+            return
         same = min(a.size, b.size)
         self._in_step(a.start, b.start, same, len(_LEVELS))
         self.runs.add(Span(a.start + same, a.stop), Span(b.start + same, b.stop))
+
+    def _by_single_bytes(self, a: Span, b: Span) -> bool:
+        """Line two short ranges up byte by byte. False if most of the shorter one is not in the other."""
+        some, others = read_exactly(self._a, *_sized(a)), read_exactly(self._b, *_sized(b))
+        steps = SequenceMatcher(None, some, others, autojunk=False).get_opcodes()
+        if 2 * sum(stop - start for what, start, stop, _, _ in steps if what == "equal") < min(a.size, b.size):
+            return False
+        for what, a_start, a_stop, b_start, b_stop in steps:
+            if what != "equal":
+                self.runs.add(Span(a.start + a_start, a.start + a_stop), Span(b.start + b_start, b.start + b_stop))
+        return True
 
     def _in_step(self, a: int, b: int, size: int, level: int) -> None:
         """Compare ``size`` bytes in step; where nearly all differ, look for a shift."""
@@ -151,6 +167,10 @@ class _Aligner:
             a_at, b_at = each.a + each.size, each.b + each.size
         self.region(Span(a_at, a.stop), Span(b_at, b.stop), level)
         return True
+
+
+def _sized(span: Span) -> tuple[int, int]:
+    return span.start, span.size
 
 
 class _Clamped(Progress):

@@ -22,6 +22,7 @@ from inspector.operations.compare.structure import (
     Judge,
     changed_fields,
     describe,
+    is_text_copy,
     slide_to_structures,
 )
 from inspector.operations.jobs.operation_error import OperationError
@@ -182,6 +183,12 @@ class _Comparing:
             for at, run in enumerate(runs):
                 self._found.bytes_.append(describe(run, *pair, judge, explained=at < MAX_RUNS_EXPLAINED))
                 self._progress.advance(1)
+        for name, longer, shorter in (("B", 1, 0), ("A", 0, 1)):
+            if is_text_copy(runs, pair[longer].source, longer):
+                self._found.notes.append(
+                    f"{name} looks like a text-mode copy of {'AB'[shorter]}: {count(len(runs), 'line feed')} got a "
+                    "carriage return."
+                )
         if runs.gap:
             self._found.notes.append(
                 f"There are very many differences: those with at most {in_bytes(runs.gap)} between them are one."

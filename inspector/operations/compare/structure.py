@@ -31,6 +31,10 @@ _MAX_STRUCTURE_BYTES = 1 << 20
 _MAX_SLIDE_BYTES = 4_096
 """How far a run is moved to begin where a structure does."""
 _MAX_CHECKSUMS_PER_RUN = 64
+_MIN_TEXT_RUNS = 2
+_RETURN = 0x0D
+_MAX_RETURNS = 8
+"""Carriage returns looked at before a line feed."""
 _BLOCK_BYTES = 512
 """What is lost of a file by itself is mostly a multiple of this."""
 _WITHOUT_VALUE = frozenset((Kind.DATA, Kind.GAP, Kind.GARBAGE, Kind.BYTES, Kind.PADDING))
@@ -390,3 +394,15 @@ def _where(archive: Archive, span: Span) -> str:
                 return f", in {visible(seen.path)}, byte {grouped(done + span.start - start)} of {grouped(seen.stored)}"
             done += stop - start
     return f", in {_title(chain)}" if chain and chain[-1].kind is not Kind.BYTES else ""
+
+
+def is_text_copy(found: Runs, longer: Source, side: int) -> bool:
+    """Whether a side (1 is B) differs by carriage returns before line feeds alone. Raises SourceError."""
+    if len(found) < _MIN_TEXT_RUNS or found.gap or found.changed or (found.removed if side else found.added):
+        return False
+    for run in found:
+        start, stop = run[side]
+        text = longer.read(start, min(stop - start, _MAX_RETURNS) + _MAX_RETURNS)
+        if set(text[: stop - start]) != {_RETURN} or not text.lstrip(b"\r").startswith(b"\n"):
+            return False
+    return True
