@@ -164,6 +164,16 @@ def test_both_sides_scroll_in_step_until_told_otherwise(
     assert other.top() > 0
 
 
+def test_both_sides_are_enlarged_together(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
+    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
+    before = tab.views[A].look.cell
+
+    tab.views[B].zoomRequested.emit(6)
+
+    assert tab.views[A].look.cell == tab.views[B].look.cell > before
+    assert tab.views[A].bytesPerRow() == tab.views[B].bytesPerRow() == 8
+
+
 def test_a_row_of_the_list_leads_to_its_bytes(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
     tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
     row = next(at for at, texts in enumerate(rows(tab)) if texts[KIND] == "bytes changed")
