@@ -154,7 +154,7 @@ class _Comparing:
             self._found.notes.append(same)
         else:
             self._found.runs = align(pair[0].source, pair[1].source, self._progress)
-            slide_to_structures(self._found.runs, *pair)
+            slide_to_structures(self._found.runs, *pair, self._progress)
         self._alignment = _alignment(self._found.runs, *pair)
 
     def _has_members(self) -> bool:
@@ -175,7 +175,7 @@ class _Comparing:
         judge = Judge(Digests(pair[0]), Digests(pair[1]), related=self._related())
         if Level.FIELD in self._levels:
             self._progress.begin("Comparing fields", 0, "fields")
-            for each in changed_fields(runs, *pair, judge):
+            for each in changed_fields(runs, *pair, judge, self._progress):
                 self._found.fields.append(each)
                 self._progress.advance(1)
         if Level.BYTES in self._levels:
@@ -184,7 +184,7 @@ class _Comparing:
                 self._found.bytes_.append(describe(run, *pair, judge, explained=at < MAX_RUNS_EXPLAINED))
                 self._progress.advance(1)
         for name, longer, shorter in (("B", 1, 0), ("A", 0, 1)):
-            if is_text_copy(runs, pair[longer].source, longer):
+            if is_text_copy(runs, pair[longer].source, longer, self._progress):
                 self._found.notes.append(
                     f"{name} looks like a text-mode copy of {'AB'[shorter]}: {count(len(runs), 'line feed')} got a "
                     "carriage return."

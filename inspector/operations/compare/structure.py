@@ -13,6 +13,7 @@ from inspector.core.field import Run as FieldRun
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, verb
+from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum, Verdict
@@ -55,13 +56,14 @@ _Records = dict[tuple[Kind, str], tuple[tuple[Field, ...], str | None]]
 # ---- where runs begin ------------------------------------------------------------------------------------------------
 
 
-def slide_to_structures(found: Runs, a: Archive, b: Archive) -> None:
+def slide_to_structures(found: Runs, a: Archive, b: Archive, progress: Progress) -> None:
     """Let bytes that only one side has begin where a structure of that side does.
 
     An inserted record that begins like the one behind it can be aligned in several ways; one of them takes it whole.
-    Raises SourceError.
+    Raises SourceError and Cancelled.
     """
     for at in range(min(len(found), MAX_RUNS_EXPLAINED)):
+        progress.advance(0)
         run = found[at]
         if run.a.size and run.b.size:
             continue
@@ -105,13 +107,13 @@ def _way_to_structure(fields: Sequence[Field], span: Span, back: int, ahead: int
 # ---- fields ----------------------------------------------------------------------------------------------------------
 
 
-def changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge) -> Iterator[Difference]:
-    """The fields that the runs change, each once; at most MAX_FIELDS. Raises SourceError.
+def changed_fields(found: Runs, a: Archive, b: Archive, judge: Judge, progress: Progress) -> Iterator[Difference]:
+    """The fields that the runs change, each once; at most MAX_FIELDS. Raises SourceError and Cancelled.
 
     Records of members (headers, index entries) are paired by kind and name wherever they stand, other fields by name
     where the bytes are aligned.
     """
-    return islice(_FieldComparison(found, a, b, judge).differences(), MAX_FIELDS)
+    return islice(_FieldComparison(found, a, b, judge).differences(progress), MAX_FIELDS)
 
 
 class _FieldComparison:
@@ -123,9 +125,11 @@ class _FieldComparison:
         self._records: tuple[_Records, _Records] = ({}, {})
         self._names: dict[int, frozenset[str]] = {}
 
-    def differences(self) -> Iterator[Difference]:
+    def differences(self, progress: Progress) -> Iterator[Difference]:
+        """The fields that differ, records of members last."""
         last: tuple[int, ...] = ()
         for run in islice(self._runs, MAX_RUNS_EXPLAINED):
+            progress.advance(0)
             right, _ = self._judge.right(run)
             self._collect(self._a, run.a, right, self._records[0])
             self._collect(self._b, run.b, right, self._records[1])
@@ -396,11 +400,12 @@ def _where(archive: Archive, span: Span) -> str:
     return f", in {_title(chain)}" if chain and chain[-1].kind is not Kind.BYTES else ""
 
 
-def is_text_copy(found: Runs, longer: Source, side: int) -> bool:
-    """Whether a side (1 is B) differs by carriage returns before line feeds alone. Raises SourceError."""
+def is_text_copy(found: Runs, longer: Source, side: int, progress: Progress) -> bool:
+    """Whether a side (1 is B) differs by carriage returns before line feeds alone. Raises SourceError and Cancelled."""
     if len(found) < _MIN_TEXT_RUNS or found.gap or found.changed or (found.removed if side else found.added):
         return False
     for run in found:
+        progress.advance(0)
         start, stop = run[side]
         text = longer.read(start, min(stop - start, _MAX_RETURNS) + _MAX_RETURNS)
         if set(text[: stop - start]) != {_RETURN} or not text.lstrip(b"\r").startswith(b"\n"):
