@@ -8,11 +8,12 @@ from inspector.cli.archives import open_parts
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import add_connection, add_location, connection_of
 from inspector.cli.output import complain, flush, put
+from inspector.core.member import MISPLACED
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened
-from inspector.operations.open.reading import Reading
+from inspector.operations.open.reading import ELSEWHERE, Reading
 
 _MAX_DOUBTS = 5
 """Doubts about the content that are printed."""
@@ -22,6 +23,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
     add_location(command)
     command.add_argument("member", metavar="MEMBER", help="the member's path, as list shows it")
+    command.add_argument(
+        "--doubtful",
+        action="store_true",
+        help="also a member of a CAF whose place is in doubt, because bytes were lost or inserted",
+    )
     add_connection(command)
 
 
@@ -32,6 +38,11 @@ def run(options: argparse.Namespace) -> int:
     MemberNotFoundError, MemberError (after part of the content may have been written) and SourceError.
     """
     archive, index = _find(options)
+    if archive.members[index].marks & MISPLACED and not options.doubtful:
+        complain(
+            f"Nothing of {visible(options.member)} was written: {ELSEWHERE}. Give --doubtful to write what is there."
+        )
+        return NOT_SOUND
     reading = Reading(archive, index)
     for piece in reading.pieces(Progress()):
         put(piece)

@@ -33,7 +33,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--doubtful",
         action="store_true",
         help="also extract names with invisible characters, members beyond 64 GiB, members of a ZIP that claim the "
-        "same bytes, and content that nothing proves although the archive records what should",
+        "same bytes, members of a CAF whose place is in doubt, and content that nothing proves although the archive "
+        "records what should",
     )
     command.add_argument(
         "--keep-damaged", action="store_true", help="keep damaged members too, as NAME.damaged beside their place"

@@ -36,6 +36,8 @@ UNREAD = 16
 """Mark: its header was not read, to save a request; its name is known in part and its place roughly."""
 SHARED = 32
 """Mark: other members or the archive's own records claim some of its bytes; extracted only after confirming."""
+MISPLACED = 64
+"""Mark: bytes were lost or inserted before or in it, so it may lie elsewhere; extracted only after confirming."""
 
 STRETCH = 1_000
 """Members whose skipped headers are read together when all members are iterated."""

@@ -11,7 +11,8 @@ from inspector.core.span import Spans
 class Verdict(StrEnum):
     """Whether bytes are those that were archived. Bytes that were not read are never verified.
 
-    Not checkable: no digest is recorded. Doubtful: a digest over these bytes and others does not match, or is lost.
+    Not checkable: no digest is recorded. Doubtful: a digest over these bytes and others does not match, or is
+    lost, or bytes were lost or inserted before them, so that they may be others.
     """
 
     NOT_CHECKED = "not checked"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
+from inspector.core.member import MISPLACED, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
@@ -19,14 +22,37 @@ from inspector.formats._extents import lay_out
 from inspector.formats.caf.exact import read_exactly
 from inspector.formats.caf.fast import SLICE_BYTES, read_fast
 from inspector.formats.caf.fields import EntrySpans, data_section, footer_field, index_field
-from inspector.formats.caf.findings import report_layout, report_names, report_ranges
+from inspector.formats.caf.findings import (
+    SHIFTED,
+    report_inserted,
+    report_layout,
+    report_names,
+    report_ranges,
+    report_shift,
+    report_two_archives,
+)
 from inspector.formats.caf.index import Index, archive_order, inverse, members_in, suspicious_names
+from inspector.formats.caf.inserted import MIN_LINE_FEEDS, Doubled, find_doubled, is_text_mode
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, Place, find_index
+from inspector.formats.caf.shift import Shift, find_shift
 
 MAX_ARCHIVE_BYTES = 32 << 30
 """The largest archive the specification allows, in bytes (its 32 GB taken as GiB)."""
 TARGET_DATA_BYTES = 30 << 30
 """The size of data at which the specification begins a new archive, in bytes (its ~30 GB taken as GiB)."""
+
+
+@dataclass(slots=True)
+class Detail:
+    """What the format's functions know of an archive: where its data ends, and whether bytes were lost or inserted.
+
+    ``doubled`` and ``text_mode`` say what was inserted; a check finds them out.
+    """
+
+    stop: int
+    shift: Shift | None = None
+    doubled: Doubled | None = None
+    text_mode: bool = False
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -93,17 +119,33 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     order = archive_order(index)
     members = members_in(order, index)
     emitter.begin_members(members)
-    emitter.archive.detail = span.start
     member_of = inverse(order)
     rows = lay_out(members.starts, members.stops, 0, span.start)
+    shift = find_shift(source, members, rows, index.unlisted, progress) if index.complete else None
+    emitter.archive.detail = Detail(span.start, shift)
     emitter.lay([data_section(members, rows), index_field(source, index, member_of.__getitem__), *footer])
     for problem in index.problems:
         member = None if problem.entry is None or problem.entry >= len(index) else member_of[problem.entry]
         emitter.find(problem.severity, problem.code, problem.message, problem.spans, member)
     entries = EntrySpans(source, span, members)
-    report_ranges(emitter, span.start, members, entries)
-    report_layout(emitter, members, rows, entries)
+    joined = report_two_archives(emitter, rows)
+    if shift is None:
+        report_ranges(emitter, span.start, members, entries)
+    else:
+        _mark_misplaced(members, shift)
+        if not joined:
+            report_shift(emitter, shift, members, entries)
+    report_layout(emitter, members, rows, entries, shift, index.unlisted)
     report_names(emitter, members, suspicious_names(members), entries)
+
+
+def _mark_misplaced(members: Members, shift: Shift) -> None:
+    """Mark every member that may lie elsewhere than the index says. An empty one is empty anywhere."""
+    if members.marks is None:
+        members.marks = array("B", bytes(len(members)))
+    for member in range(shift.first, len(members)):
+        if members.stored(member):
+            members.marks[member] |= MISPLACED
 
 
 def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:
@@ -130,7 +172,7 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
     if archive.members.starts[index] > archive.members.stops[index]:
         raise MemberError(f"{name!r} cannot be read: its start_byte is past its end_byte.")
     start, stop = member.spans[0]
-    available = min(stop, archive.detail)
+    available = min(stop, archive.detail.stop)
     for piece in blocks(archive.source, start, available):
         start += len(piece)
         progress.advance(len(piece))
@@ -142,16 +184,38 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """The format records no checksums, so decoding has compared everything; this only sums up."""
+    """The format records no checksums, so decoding has compared everything; this sums up.
+
+    Only if bytes were inserted is the data read, to find out what they are.
+    """
     progress.advance(0)
     emitter.judge_all(Verdict.NOT_CHECKABLE)
+    doubtful = [member for member, mark in enumerate(archive.members.marks or ()) if mark & MISPLACED]
+    for member in doubtful:
+        emitter.judge(member, Verdict.DOUBTFUL)
+    _look_at_inserted(archive, emitter, progress)
     if not len(archive.members) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         return "No members can be listed."
     errors = [finding.member for finding in archive.findings if finding.severity is Severity.ERROR]
-    wrong, elsewhere = len(set(errors) - {None}), errors.count(None)
+    shifted = any(finding.code == SHIFTED for finding in archive.findings)
+    wrong, elsewhere = len(set(errors) - {None}), errors.count(None) - shifted
     parts = [count(len(archive.members), "member")]
     if wrong:
         parts.append(f"{grouped(wrong)} of them with errors")
+    if doubtful:
+        number = "all" if len(doubtful) == len(archive.members) else grouped(len(doubtful))
+        parts.append(f"{number} of them in doubt, because bytes were lost or inserted")
     if elsewhere:
         parts.append(f"{count(elsewhere, 'error')} in the index or the footer")
     return f"{', '.join(parts)}; the format records no checksums, so only the structure was checked."
+
+
+def _look_at_inserted(archive: Archive, emitter: Emitter, progress: Progress) -> None:
+    """Find out and report what the inserted bytes are, if bytes were inserted. Raises SourceError and Cancelled."""
+    detail = archive.detail
+    if not isinstance(detail, Detail) or detail.shift is None or detail.shift.size < 0:
+        return
+    size = detail.shift.size
+    detail.text_mode = size >= MIN_LINE_FEEDS and is_text_mode(archive.source, size, detail.stop, progress)
+    detail.doubled = None if detail.text_mode else find_doubled(archive.source, size, detail.stop, progress)
+    report_inserted(emitter, detail.text_mode, detail.doubled, size)

@@ -13,12 +13,16 @@ from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._extents import GAP, Rows
+from inspector.formats._extents import Rows
 from inspector.formats.caf.fields import EntrySpans
 from inspector.formats.caf.index import members_out_of_range
+from inspector.formats.caf.inserted import Doubled
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
+from inspector.formats.caf.shift import Shift, is_inclusive
 
 START, END = "start_byte", "end_byte"
+TWO_ARCHIVES, SHIFTED = "caf-two-archives", "caf-shifted"
+DOUBLED, TEXT_MODE = "caf-doubled", "caf-text-mode"
 
 
 def report_ranges(emitter: Emitter, stop: int, members: Members, entries: EntrySpans) -> None:
@@ -52,8 +56,13 @@ def report_ranges(emitter: Emitter, stop: int, members: Members, entries: EntryS
     outside.close()
 
 
-def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: EntrySpans) -> None:
-    """Report bytes that several members claim, and bytes that no member claims."""
+def report_layout(
+    emitter: Emitter, members: Members, rows: Rows, entries: EntrySpans, shift: Shift | None, unlisted: int
+) -> None:
+    """Report bytes that several members claim, and bytes that no member claims.
+
+    ``shift`` explains the gap before the index. ``unlisted`` bytes there are those whose entries were lost.
+    """
     overlaps = CappedFindings(emitter, Severity.ERROR, "caf-overlap", "overlaps")
     for earlier, later, start, stop in rows.overlaps:
         names = f"{visible(members.path(earlier))!r} and {visible(members.path(later))!r}"
@@ -64,18 +73,79 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
         )
     overlaps.dropped += rows.overlap_count - len(rows.overlaps)
     overlaps.close()
-    report_two_archives(emitter, rows)
-    if not _report_inclusive(emitter, rows):
-        gaps = CappedFindings(emitter, Severity.WARNING, "caf-gap", "gaps")
-        gaps.dropped += max(0, len(rows.gaps) - MAX_FINDINGS_PER_KIND)
-        for row in rows.gaps[:MAX_FINDINGS_PER_KIND]:
-            start, stop = rows.starts[row], rows.row_stop(row)
-            gaps.add(
-                f"There is a gap: {in_bytes(stop - start)} at byte {grouped(start)} "
-                f"{verb(stop - start, 'belongs', 'belong')} to no member.",
-                [(start, stop)],
-            )
-        gaps.close()
+    if _report_inclusive(emitter, rows):
+        return
+    reported = rows.gaps[:-1] if shift is not None and shift.size > 0 else rows.gaps
+    gaps = CappedFindings(emitter, Severity.WARNING, "caf-gap", "gaps")
+    gaps.dropped += max(0, len(reported) - MAX_FINDINGS_PER_KIND)
+    for row in reported[:MAX_FINDINGS_PER_KIND]:
+        start, stop = rows.starts[row], rows.row_stop(row)
+        why = ": their entries were lost before the index was repaired" if stop - start == unlisted else ""
+        gaps.add(
+            f"There is a gap: {in_bytes(stop - start)} at byte {grouped(start)} "
+            f"{verb(stop - start, 'belongs', 'belong')} to no member{why}.",
+            [(start, stop)],
+        )
+    gaps.close()
+
+
+def report_shift(emitter: Emitter, shift: Shift, members: Members, entries: EntrySpans) -> None:
+    """Report that bytes were lost or inserted in the data section, and where."""
+    size, index = abs(shift.size), shift.end + shift.size
+    done = f"{verb(size, 'was', 'were')} {'lost' if shift.size < 0 else 'inserted'}"
+    place = f"before the index at byte {grouped(index)}"
+    message = [f"{in_bytes(size)} {done} {place}: its members end at byte {grouped(shift.end)}."]
+    outside = sum(stop > index for stop in members.stops) if shift.size < 0 else 0
+    if outside:
+        message.append(
+            f"So {'the last member ends' if outside == 1 else f'the last {grouped(outside)} members end'} out of range."
+        )
+    message.append(_where(shift, members))
+    message.append("Get the archive again if you can; until then, extract only the members that are not doubtful.")
+    last = entries.number(len(members) - 1, END) if len(members) else ()
+    emitter.error(SHIFTED, " ".join(message), shift.bounds, *last)
+
+
+def _where(shift: Shift, members: Members) -> str:
+    """A sentence on where the bytes were lost or inserted, as far as content shows it."""
+    every, later = len(members), len(members) - shift.last
+    number_wrong = ", unless only the last end_byte in the index is wrong" if not later else ""
+    if not shift.bounds.start and not later:
+        return f"Nothing shows where, so the place of every member is in doubt{number_wrong}."
+    moved = f"{in_bytes(abs(shift.size))} {'later' if shift.size > 0 else 'earlier'} than the index says"
+    if later == every:
+        return f"They stand in front of the first member, so every member begins {moved}."
+    parts = []
+    if shift.first:
+        parts.append(
+            f"{count(shift.first, 'member')} before that {verb(shift.first, 'is in its', 'are in their')} place"
+        )
+    if later:
+        parts.append(f"{count(later, 'member')} behind that {verb(later, 'begins', 'begin')} {moved}")
+    between = shift.last - shift.first
+    parts.append(f"the place of {count(between, 'member')} is in doubt{number_wrong}")
+    return (
+        "The first bytes of members show that it was between byte "
+        f"{grouped(shift.bounds.start)} and byte {grouped(shift.bounds.stop)}: {'; '.join(parts)}."
+    )
+
+
+def report_inserted(emitter: Emitter, text_mode: bool, doubled: Doubled | None, size: int) -> None:
+    """Report what the ``size`` inserted bytes are, if that was found out."""
+    if text_mode:
+        emitter.info(
+            TEXT_MODE,
+            f"The data was copied in text mode: a carriage return stands before each of its {grouped(size)} line "
+            "feeds. These are as many as the bytes inserted. Copy the archive again in binary mode.",
+        )
+    elif doubled is not None:
+        second = Span(doubled.start + size, doubled.start + 2 * size)
+        emitter.info(
+            DOUBLED,
+            f"The {in_bytes(size)} at byte {grouped(second.start)} repeat those before them. As many were inserted, so "
+            "this is probably where. A copy can be written without them.",
+            second,
+        )
 
 
 def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
@@ -83,7 +153,7 @@ def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
 
     Empty members need no gap: some writers record those as specified.
     """
-    if not _inclusive(rows):
+    if not is_inclusive(rows):
         return False
     short = count(len(rows.gaps), "member")
     empty = len(rows.starts) - 2 * len(rows.gaps)
@@ -98,18 +168,6 @@ def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
     return True
 
 
-def _inclusive(rows: Rows) -> bool:
-    if not len(rows.gaps) or rows.gaps[0] == 0:
-        return False
-    if any(rows.row_stop(row) - rows.starts[row] != 1 for row in rows.gaps):
-        return False
-    owners, last = rows.owners, len(rows.starts) - 1
-    return all(
-        owner == GAP or rows.row_stop(row) == rows.starts[row] or (row < last and owners[row + 1] == GAP)
-        for row, owner in enumerate(owners)
-    )
-
-
 def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], entries: EntrySpans) -> None:
     """Report names that are dangerous to extract or misleading to read."""
     names = CappedFindings(emitter, Severity.WARNING, "caf-name-hazard", "members with a hazardous name")
@@ -119,9 +177,6 @@ def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], en
             if not names.full():
                 names.add(f"The name {visible(path)!r} {hazard}.", [*entries.name(member)], member)
     names.close()
-
-
-TWO_ARCHIVES = "caf-two-archives"
 
 
 def first_archive_size(source: Source, rows: Rows) -> int:
@@ -146,8 +201,8 @@ def first_archive_size(source: Source, rows: Rows) -> int:
     return size if 0 < claimed <= stop and OPENING.match(head(source, index)) else 0
 
 
-def report_two_archives(emitter: Emitter, rows: Rows) -> None:
-    """Report two concatenated archives."""
+def report_two_archives(emitter: Emitter, rows: Rows) -> bool:
+    """Report two concatenated archives; False if there is one."""
     size = first_archive_size(emitter.archive.source, rows)
     if size:
         emitter.error(
@@ -157,3 +212,4 @@ def report_two_archives(emitter: Emitter, rows: Rows) -> None:
             f"{in_bytes(size)} too early.",
             (0, size),
         )
+    return bool(size)

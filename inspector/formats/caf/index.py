@@ -26,6 +26,21 @@ MAX_PARTS = 256
 MAX_PROBLEMS = 10_000
 """Problems kept of one index."""
 
+UNLISTED = b"unlisted_bytes"
+"""A key of an index that a repair closed: how many bytes at the end of the data it has lost the entries of.
+
+Without it such bytes would look as if they had been inserted, which puts every member in doubt."""
+_INCOMPLETE_CODES = frozenset(
+    (
+        "caf-entry-duplicate-key",
+        "caf-index-duplicate-key",
+        "caf-index-malformed",
+        "caf-index-no-files",
+        "caf-index-wrong-type",
+    )
+)
+"""Problems that leave entries unread, or read twice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -54,6 +69,7 @@ class Index:
 
     ``positions`` are the file offsets of the entries' opening quotes, ``starts`` and ``stops`` the ranges they give
     (half-open), ``marks`` the members' marks, ``unread`` the rest of the index if it could not be parsed to its end.
+    ``unlisted`` is how many bytes at the end of the data a repaired index says that it lost the entries of.
     """
 
     span: Span
@@ -66,6 +82,13 @@ class Index:
     parts: list[Part] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unread: Span | None = None
+    unlisted: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was read to its end, and every entry as it stands there."""
+        lost = any(each.code in _INCOMPLETE_CODES for each in self.problems)
+        return self.unread is None and not lost
 
     def __len__(self) -> int:
         return len(self.positions)

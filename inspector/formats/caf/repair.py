@@ -27,10 +27,10 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._extents import lay_out
 from inspector.formats.caf.decode import read_index
-from inspector.formats.caf.findings import TWO_ARCHIVES, first_archive_size
-from inspector.formats.caf.index import Index
+from inspector.formats.caf.findings import SHIFTED, TWO_ARCHIVES, first_archive_size
+from inspector.formats.caf.index import UNLISTED, Index
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index, object_at
-from inspector.formats.caf.salvage import salvage
+from inspector.formats.caf.salvage import salvage, salvages_of_shifted
 from inspector.formats.caf.scan import BYTE_ORDER_MARK, COLON, OBJECT_END, Malformed, Scanner, needless_bytes
 from inspector.formats.caf.write import entry, footer, index_pieces
 
@@ -38,7 +38,7 @@ _FOOTER, _NOT_STRICT, _MALFORMED = "caf-footer", "caf-index-not-strict-json", "c
 _INCLUSIVE, _NO_VERSION, _REVERSED = "caf-end-byte-inclusive", "caf-version-missing", "caf-entry-reversed"
 _OVERLAP, _GAP = "caf-overlap", "caf-gap"
 
-_LAYOUT_CODES = frozenset((_GAP, _OVERLAP, "caf-entry-out-of-range", _INCLUSIVE))
+_LAYOUT_CODES = frozenset((_GAP, _OVERLAP, "caf-entry-out-of-range", _INCLUSIVE, SHIFTED))
 """Findings that the index does not describe the data section before it."""
 _RANGE_CODES = frozenset(
     (
@@ -80,7 +80,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     if errors and not any(errors <= each.fixes and not each.loses and not each.claim for each in found):
         last = salvage(archive, {index.positions[entry] for entry in context.broken()})
         found += [last] if last is not None else []
-    return found
+    return [*found, *salvages_of_shifted(archive, index.span)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ def _close(context: RepairContext) -> Repair | None:
     stop = context.end_of(last)
     assert stop is not None
     start = context.index.span.start
-    closing = b"}" + _version_to_append(context, files) + b"}"
+    closing = b"}" + _version_to_append(context, files) + _unlisted(context, range(last + 1)) + b"}"
     title = f"Close the index at byte {grouped(stop)}, after the last of {count(last + 1, 'entry', 'entries')}"
     edit = replace_tail(context.source, stop, closing + footer(stop - start + len(closing)), title)
     loses = (*_overwritten(context, stop), *_lost(context, range(last + 1)))
@@ -248,6 +248,15 @@ def _version_to_append(context: RepairContext, files: int) -> bytes:
     return b',"format_version":' + (texts[0] if texts and texts[0] else b'"1.0"')
 
 
+def _unlisted(context: RepairContext, kept: Iterable[int]) -> bytes:
+    """The key for the bytes behind the entries ``kept``, if the others, which claimed them, are lost."""
+    index = context.index
+    end = max((index.stops[entry] for entry in kept), default=0)
+    left = index.span.start - end
+    known = left > 0 and (context.malformed() or left == index.unlisted)
+    return b',"%s":%d' % (UNLISTED, left) if known else b""
+
+
 def _extent(span: tuple[int, int]) -> tuple[int, int]:
     return span[0], span[1] - span[0]
 
@@ -261,7 +270,8 @@ def _rewrite(context: RepairContext) -> Repair | None:
     entries = ((index.name(entry), index.starts[entry], index.stops[entry]) for entry in sorted(kept, key=index.name))
     start = index.span.start
     title = f"Rewrite the index at byte {grouped(start)} with its {count(len(kept), 'entry', 'entries')}"
-    edit = replace_tail(context.source, start, b"".join(index_pieces(entries)), title)
+    pieces = index_pieces(entries, _unlisted(context, kept))
+    edit = replace_tail(context.source, start, b"".join(pieces), title)
     loses = (*(_lost(context, kept) if context.malformed() else ()), *context.unwritten)
     lossless = "" if loses else "Every entry of the index is written again."
     return Repair(

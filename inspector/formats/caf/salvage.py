@@ -5,21 +5,30 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
-from inspector.core.member import UNREADABLE, Members
-from inspector.core.names import listed
-from inspector.core.numbers import count, in_bytes, verb
+from inspector.core.format import MemberError
+from inspector.core.member import MISPLACED, UNREADABLE, Members
+from inspector.core.names import listed, visible
+from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
-from inspector.core.repair import Repair
+from inspector.core.repair import Content, Repair
+from inspector.core.source import Source, blocks
+from inspector.core.span import Span
+from inspector.core.verdict import Verdict
 from inspector.formats._extents import Rows, lay_out
-from inspector.formats.caf.decode import read
-from inspector.formats.caf.write import Writer
+from inspector.formats.caf.findings import DOUBLED, SHIFTED, TEXT_MODE
+from inspector.formats.caf.inserted import Doubled
+from inspector.formats.caf.shift import Shift
+from inspector.formats.caf.write import Writer, footer
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")
 _REMAINING_CODES = {"caf-name-hazard", "caf-too-large"}
 """Findings that hold for the new archive too."""
+DOUBTFUL = b".doubtful"
+"""The suffix of members that are written although their place is in doubt."""
 MAX_NAMES = 5
 """Names listed in one sentence; the rest are counted."""
 
@@ -30,40 +39,212 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
     ``incomplete`` are the positions (``Members.heads``) of incomplete entries.
     """
     members = archive.members
-    kept = _whole(members, archive.detail, incomplete)
+    kept = _whole(archive, incomplete)
     if not kept:
         return None
     names = _names(members, kept)
+    title = (
+        f"Write {count(len(kept), 'member')} that {verb(len(kept), 'lies', 'lie')} in the data section to a new archive"
+    )
+    codes = {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
+    extents = [
+        _Extent(names.get(member) or members.path(member), members.starts[member], members.stops[member])
+        for member in kept
+    ]
+    return Repair(
+        "caf-salvage",
+        title,
+        frozenset(codes - _REMAINING_CODES),
+        _loses(archive, kept, names),
+        content=_written(archive.source, extents),
+    )
+
+
+class _Extent(NamedTuple):
+    """A member of a new archive: its name, and where its bytes are in the old one."""
+
+    name: bytes
+    start: int
+    stop: int
+
+
+def _written(source: Source, extents: Sequence[_Extent]) -> Content:
+    """A new archive of these members. Raises MemberError if the file has become shorter."""
 
     def content(progress: Progress) -> Iterator[bytes]:
         writer = Writer()
-        progress.begin("Writing a new archive", sum(members.stored(member) for member in kept))
-        for member in kept:
-            writer.begin(names.get(member) or members.path(member))
-            for piece in read(archive, member, progress):
+        progress.begin("Writing a new archive", sum(each.stop - each.start for each in extents))
+        for name, start, stop in extents:
+            writer.begin(name)
+            for piece in _copied(source, start, stop, progress):
                 writer.add(len(piece))
                 yield piece
             writer.end()
         yield from writer.finish()
 
+    return content
+
+
+def _copied(source: Source, start: int, stop: int, progress: Progress) -> Iterator[bytes]:
+    """The bytes ``[start, stop)`` in pieces. Raises MemberError if the file has become shorter."""
+    for piece in blocks(source, start, stop):
+        yield piece
+        start += len(piece)
+        progress.advance(len(piece))
+    if start < stop:
+        raise MemberError(f"The file has become shorter: it ends at byte {grouped(start)}. Open it again.")
+
+
+# ---- archives that lost or gained bytes -------------------------------------------------------------------------
+
+
+def salvages_of_shifted(archive: Archive, index: Span) -> Iterator[Repair]:
+    """The plans for an archive that lost or gained bytes, the likeliest first; ``index`` is where its index is.
+
+    None of them is proved, because no checksum is recorded, so each states what it assumes.
+    """
+    detail = archive.detail
+    shift = detail.shift
+    if shift is None:
+        return
+    if detail.text_mode:
+        yield _without_returns(archive, index)
+    if detail.doubled is not None:
+        yield _without_copy(archive, index, detail.doubled)
+    if shift.last < len(archive.members):
+        yield _realigned(archive, shift)
+    doubtful = _with_doubtful(archive, shift)
+    if doubtful is not None:
+        yield doubtful
+
+
+def _without_returns(archive: Archive, index: Span) -> Repair:
+    """Undo a copy in text mode."""
+    source, size = archive.source, archive.detail.shift.size
+
+    def content(progress: Progress) -> Iterator[bytes]:
+        progress.begin("Writing a new archive", index.stop)
+        held = b""
+        for piece in _copied(source, 0, index.start, progress):
+            joined = held + piece
+            held = b"\r" if joined.endswith(b"\r") else b""
+            yield joined.removesuffix(held).replace(b"\r\n", b"\n")
+        yield held
+        yield from _copied(source, *index, progress)
+        yield footer(index.size)
+
+    title = f"Remove the carriage return before each of {count(size, 'line feed')}, and write that to a new archive"
+    claim = (
+        f"A copy in text mode put the {grouped(size)} carriage returns there: as many as the bytes inserted, one "
+        "before each line feed."
+    )
+    return Repair("caf-undo-text-mode", title, frozenset((SHIFTED, TEXT_MODE)), (), claim, content=content)
+
+
+def _without_copy(archive: Archive, index: Span, doubled: Doubled) -> Repair:
+    """Leave out the second copy of doubled bytes."""
+    source, size = archive.source, doubled.size
+    second = Span(doubled.start + size, doubled.start + 2 * size)
+
+    def content(progress: Progress) -> Iterator[bytes]:
+        progress.begin("Writing a new archive", index.stop - size)
+        yield from _copied(source, 0, second.start, progress)
+        yield from _copied(source, second.stop, index.stop, progress)
+        yield footer(index.size)
+
     title = (
-        f"Write {count(len(kept), 'member')} that {verb(len(kept), 'lies', 'lie')} in the data section to a new archive"
+        f"Leave out {in_bytes(size)} at byte {grouped(second.start)}, which repeat those before them, in a new archive"
     )
-    codes = {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
-    return Repair(
-        "caf-salvage", title, frozenset(codes - _REMAINING_CODES), _loses(archive, kept, names), content=content
+    claim = (
+        f"The {grouped(size)} bytes inserted are those at byte {grouped(second.start)}: the only ones of that number "
+        "that repeat those before them."
     )
+    return Repair("caf-leave-out-doubled", title, frozenset((SHIFTED, DOUBLED)), (), claim, content=content)
 
 
-def _whole(members: Members, end: int, incomplete: Collection[int]) -> Sequence[int]:
-    """The members inside the data section ``[0, end)``; of exact duplicates the first."""
+def _realigned(archive: Archive, shift: Shift) -> Repair:
+    """Write the members that are in their place, and those seen to be moved, from where they are."""
+    members = archive.members
+    extents = _placed(members, shift) + _moved(members, shift)
+    extents.sort(key=lambda each: each.start)
+    later = len(members) - shift.last
+    title = (
+        f"Write {count(len(extents), 'member')}, {grouped(later)} of them from where they now begin, to a new archive"
+    )
+    first = visible(members.path(shift.last))
+    claim = (
+        f"{first!r} and the members after it begin {in_bytes(abs(shift.size))} "
+        f"{'later' if shift.size > 0 else 'earlier'} than the index says, as their first bytes show."
+    )
+    if not shift.last:
+        claim = f"The first {in_bytes(shift.size)} of the file were put in front of the archive."
+    gone = [members.path(member) for member in range(shift.first, shift.last) if members.stored(member)]
+    loses = (f"{count(len(gone), 'member')} between them, whose place is not known: {_listed(gone)}.",) if gone else ()
+    return Repair("caf-realign", title, frozenset((SHIFTED,)), loses, claim, content=_written(archive.source, extents))
+
+
+def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
+    """Write everything; what is in doubt gets a name that says so. None if nothing is."""
+    members = archive.members
+    extents = _placed(members, shift) + _moved(members, shift)
+    taken = {each.name for each in extents}
+    doubtful = 0
+    for member in range(shift.first, shift.last):
+        start, stop = members.starts[member], members.stops[member]
+        if start < stop <= archive.detail.stop:
+            name = members.path(member) + DOUBTFUL
+            while name in taken:
+                name += DOUBTFUL
+            taken.add(name)
+            extents.append(_Extent(name, start, stop))
+            doubtful += 1
+    if not doubtful:
+        return None
+    extents.sort(key=lambda each: each.start)
+    suffix = DOUBTFUL.decode()
+    title = f"Write {count(len(extents), 'member')} to a new archive, {grouped(doubtful)} of them as NAME{suffix}"
+    claim = (
+        f"Those named NAME{suffix} are written from where the index says, where other bytes may be. They are probably "
+        "wrong."
+    )
+    return Repair("caf-salvage-doubtful", title, frozenset(), (), claim, content=_written(archive.source, extents))
+
+
+def _placed(members: Members, shift: Shift) -> list[_Extent]:
+    """The members that are where the index says: those before the shift, and empty ones."""
+    return [
+        _Extent(members.path(member), members.starts[member], members.stops[member])
+        for member in range(shift.last)
+        if member < shift.first or not members.stored(member)
+    ]
+
+
+def _moved(members: Members, shift: Shift) -> list[_Extent]:
+    """The members that lie elsewhere than the index says, where they are."""
+    return [
+        _Extent(members.path(member), members.starts[member] + shift.size, members.stops[member] + shift.size)
+        for member in range(shift.last, len(members))
+    ]
+
+
+# ---- what a new archive holds, and what it loses ----------------------------------------------------------------
+
+
+def _whole(archive: Archive, incomplete: Collection[int]) -> Sequence[int]:
+    """The members inside the data section whose place is not in doubt, or that a manifest's digest proves.
+
+    Of exact duplicates it is the first.
+    """
+    members, end = archive.members, archive.detail.stop
     seen: set[tuple[bytes, int, int]] = set()
     kept = array("I")
     assert members.heads is not None
     for member in range(len(members)):
         start, stop = members.starts[member], members.stops[member]
-        unreadable = members.marks is not None and members.marks[member] & UNREADABLE
-        if unreadable or members.heads[member] in incomplete or not start <= stop <= end:
+        uncertain = members.marks is not None and members.marks[member] & (UNREADABLE | MISPLACED)
+        if archive.verdict(member) is Verdict.VERIFIED:
+            uncertain = False
+        if uncertain or members.heads[member] in incomplete or not start <= stop <= end:
             continue
         key = (members.path(member), start, stop)
         if key not in seen:
@@ -100,7 +281,7 @@ def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) ->
     paths = {members.path(member) for member in kept}
     gone = [members.path(member) for member in range(len(members)) if member not in copied]
     gone = [name for name in gone if name not in paths]
-    rows = _rows(members, kept, archive.detail)
+    rows = _rows(members, kept, archive.detail.stop)
     free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
     sentences = (
         gone and f"{count(len(gone), 'member')} whose place is not known: {_listed(gone)}.",

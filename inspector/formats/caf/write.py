@@ -55,8 +55,11 @@ def footer(index_size: int) -> bytes:
     return index_size.to_bytes(FOOTER_SIZE, "little")
 
 
-def index_pieces(entries: Iterable[tuple[bytes, int, int]]) -> Iterator[bytes]:
-    """An index and its footer in pieces of bounded size; ``entries`` are (name, start, stop), sorted by name."""
+def index_pieces(entries: Iterable[tuple[bytes, int, int]], more: bytes = b"") -> Iterator[bytes]:
+    """An index and its footer in pieces of bounded size; ``entries`` are (name, start, stop), sorted by name.
+
+    ``more`` are further keys of the index, each with a comma before it.
+    """
     size, piece, comma = 0, bytearray(_OPENING), b""
     for each in entries:
         piece += comma + entry(*each)
@@ -65,7 +68,7 @@ def index_pieces(entries: Iterable[tuple[bytes, int, int]]) -> Iterator[bytes]:
             size += len(piece)
             yield bytes(piece)
             piece.clear()
-    piece += _CLOSING
+    piece += b"}" + more + b"}"
     yield bytes(piece + footer(size + len(piece)))
 
 

@@ -109,7 +109,7 @@ class ExtractDialog(QDialog):
         self.doubtful = QCheckBox("Also &doubtful members: unusual names, over 64 GiB, content that no checksum proves")
         self.doubtful.setToolTip(
             "Unusual names contain characters that are invisible or change the writing direction. ZIP members that "
-            "claim the same bytes are doubtful too."
+            "claim the same bytes are doubtful too, and members of a CAF that may lie elsewhere than its index says."
         )
         self.keep_damaged = QCheckBox("&Keep damaged members, as NAME.damaged")
         self.remove_unfinished = QCheckBox("&Remove unfinished files of killed runs")

@@ -47,7 +47,8 @@ NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
 _VERDICT_TIPS = {
     Verdict.VERIFIED: "Its bytes match a recorded checksum.",
     Verdict.MISMATCH: "Its bytes do not match the recorded checksum.",
-    Verdict.DOUBTFUL: "A checksum over this and other members does not match or is lost: it may be intact or not.",
+    Verdict.DOUBTFUL: "A checksum over this and other members does not match or is lost, or its bytes may lie "
+    "elsewhere: it may be intact or not.",
     Verdict.NOT_CHECKABLE: "No checksum is recorded for it.",
     Verdict.NOT_CHECKED: "Its bytes have not been checked yet.",
 }

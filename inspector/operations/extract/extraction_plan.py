@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from inspector.core.finding import Severity
 from inspector.core.limits import LARGE_MEMBER
-from inspector.core.member import FOLDER, SHARED, SPECIAL, Codec, Member
+from inspector.core.member import FOLDER, MISPLACED, SHARED, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
 from inspector.operations.extract.selection import MemberSelection, has_invisible, parts_of, refusal, with_number
 from inspector.operations.jobs.finding_summary import brief, with_full_stop
 from inspector.operations.jobs.unfinished import unfinished_message
-from inspector.operations.open.reading import CLAIMED
+from inspector.operations.open.reading import CLAIMED, ELSEWHERE
 from inspector.operations.protocol.extraction_views import (
     MAX_PROBLEMS_LISTED,
     ExtractionOptions,
@@ -207,6 +207,8 @@ class Planner:
             reason = "its name holds invisible or direction-changing characters, so it may look like another"
         elif member.marks & SHARED:
             reason = CLAIMED
+        elif member.marks & MISPLACED:
+            reason = ELSEWHERE
         elif size > LARGE_MEMBER.value:
             reason = f"it has {rounded(size)}"
         else:

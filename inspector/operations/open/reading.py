@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.finding import Finding, Severity
-from inspector.core.member import SHARED, Member
+from inspector.core.member import MISPLACED, SHARED, Member
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.span import Span
@@ -37,6 +37,9 @@ Overlapping bytes are shown by the mark SHARED instead, on every member concerne
 
 CLAIMED = "something else in the archive claims bytes of it too"
 """Why a member with the mark SHARED is extracted only after confirming."""
+
+ELSEWHERE = "bytes were lost or inserted before or in it, so these may be other bytes than its own"
+"""Why a member with the mark MISPLACED is extracted only after confirming."""
 
 _NOT_RECORDED = {"datas3t-metadata-row", "datas3t-metadata-row-missing"}
 """Codes of errors that name a member without a record of its content, although other members have one."""
@@ -126,6 +129,8 @@ class Reading:
         errors = self._errors or self._all_errors()
         wrong = errors.about(self._member)
         claimed = (f"{visible(self._member.path)} is not alone: {CLAIMED}.",) if self._member.marks & SHARED else ()
+        if self._member.marks & MISPLACED:
+            return Doubts(tuple(wrong), (f"The place of {visible(self._member.path)} is in doubt: {ELSEWHERE}.",))
         if self._digest is None:
             return Doubts(tuple(wrong), (*claimed, *errors.on(self._member)))
         computed = self._digest.hexdigest()

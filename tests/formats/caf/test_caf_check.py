@@ -59,7 +59,8 @@ def test_checking_can_be_cancelled(build: Build, decoded: Decoded) -> None:
     ("old", "new", "code", "where"),
     [
         (b'"start_byte": 3', b'"start_byte":11', "caf-entry-reversed", [b"11", b"10"]),
-        (b'"end_byte": 10', b'"end_byte": 12', "caf-entry-out-of-range", [b"12", b"two-two"]),
+        (b'"end_byte": 3', b'"end_byte":12', "caf-entry-out-of-range", [b"12", b"onetwo-two"]),
+        (b'"end_byte": 10', b'"end_byte": 12', "caf-shifted", [b"onetwo-two", b"12"]),
         (b'"end_byte": 3', b'"end_byte": 4', "caf-overlap", [b"t", b"4", b"3"]),
         (b'"end_byte": 3', b'"end_byte": 2', "caf-gap", [b"e"]),
         (b'"two"', b'"../"', "caf-name-hazard", [b'"../"']),
@@ -85,6 +86,7 @@ def test_findings_lie_on_what_is_wrong(
 
 def test_a_range_wholly_outside_leads_to_both_numbers(build: Build, decoded: Decoded) -> None:
     data = build().replace(b'"start_byte": 3', b'"start_byte":20').replace(b'"end_byte": 10', b'"end_byte": 30')
+    data = data.replace(b"end_byte", b"end_bite", 1)
     (found,) = (finding for finding in decoded(data).findings if finding.code == "caf-entry-out-of-range")
     assert [data[start:stop] for start, stop in found.spans] == [b"20", b"30"]
 

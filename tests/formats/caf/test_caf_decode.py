@@ -137,7 +137,9 @@ def test_numbers_as_json_does_not_write_them(written: str, build: Build, decoded
         (files(one=entry(0, 3), two={}), "caf-entry-missing-key"),
         (files(one=entry(0, 3), two=[3, 10]), "caf-entry-wrong-type"),
         (files(one=entry(0, 3), two=None), "caf-entry-wrong-type"),
-        (files(one=entry(0, 3), two=entry(3, 11)), "caf-entry-out-of-range"),
+        (files(one=entry(0, 3), two=entry(3, 11)), "caf-shifted"),
+        (files(one=entry(0, 3), two=entry(3, 9)), "caf-shifted"),
+        (files(one=entry(0, 12), two=entry(3, 10)), "caf-entry-out-of-range"),
         (files(one=entry(0, 3), two=entry(10, 3)), "caf-entry-reversed"),
         (files(one=entry(0, 5), two=entry(3, 10)), "caf-overlap"),
         ('{"format_version":"1.0","files":[]}', "caf-index-wrong-type"),
@@ -271,7 +273,7 @@ def test_a_writer_that_took_end_byte_as_inclusive_may_leave_empty_members_as_the
     assert "2 members (the other 1 member is empty)" in messages(archive)
 
 
-@pytest.mark.parametrize("index", [files(one=entry(0, 3), two=entry(3, 9)), files(one=entry(1, 2), two=entry(3, 9))])
+@pytest.mark.parametrize("index", [files(one=entry(0, 2), two=entry(3, 10)), files(one=entry(1, 2), two=entry(2, 10))])
 def test_gaps_elsewhere_do_not_betray_a_writer(index: str, build: Build, decoded: Decoded) -> None:
     assert {finding.code for finding in decoded(build(index)).findings} == {"caf-gap"}
 

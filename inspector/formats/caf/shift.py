@@ -1,0 +1,148 @@
+"""Bytes that were lost or inserted in the data section, which moved everything behind them.
+
+CAF.md, section 1: members follow one another without padding, and the index follows the last. So an index that begins
+before or after the end of its members shows that bytes were lost or inserted somewhere before it, not where. Where a
+member begins with a well-known signature, either at its place or moved, that bounds the place; everything between the
+bounds is in doubt.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from inspector.core.member import UNREADABLE, Members
+from inspector.core.progress import Progress
+from inspector.core.source import Source, is_sparing
+from inspector.core.span import Span
+from inspector.formats._extents import GAP, Rows
+from inspector.formats.caf.inserted import is_text_mode
+from inspector.formats.caf.signatures import HEAD_BYTES, has_signature
+
+_MAX_PROBES = 1_024
+"""Members looked at in one round; each round narrows the bounds to what lies between two of them."""
+_MAX_HEADER_BYTES = 64 << 10
+"""A longer header of HTTP in front of the members is not recognised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Bytes lost from or inserted into the data section.
+
+    ``size`` is how many were inserted, negative for lost ones; ``end`` is where the members end by the index. What was
+    lost or inserted lies within ``bounds``, in file bytes. Members before ``first`` are where the index says, those
+    from ``last`` on begin ``size`` bytes later than it says; those between are in doubt.
+    """
+
+    size: int
+    end: int
+    first: int
+    last: int
+    bounds: Span
+
+
+def find_shift(source: Source, members: Members, rows: Rows, unlisted: int, progress: Progress) -> Shift | None:
+    """The shift of an archive whose index was read completely; None if its members end where the index begins.
+
+    ``rows`` are the members laid out up to the index; ``unlisted`` bytes may follow them. Overlapping, reversed and
+    unreadable members show wrong numbers rather than a shift. Raises SourceError and Cancelled.
+    """
+    end = _end(members, rows)
+    if end is None or rows.stop in (end, end + unlisted):
+        return None
+    end += unlisted
+    size = rows.stop - end
+    placed, last = _bounds(source, members, size, rows.stop, progress)
+    low = members.starts[placed] if placed >= 0 else 0
+    high = members.starts[last] + size if last < len(members) else rows.stop
+    return Shift(size, end, max(0, placed), last, Span(low, max(low, high)))
+
+
+def is_inclusive(rows: Rows) -> bool:
+    """Whether one byte follows every member, and nothing else belongs to none: ``end_byte`` was taken as inclusive."""
+    if not len(rows.gaps) or rows.gaps[0] == 0:
+        return False
+    if any(rows.row_stop(row) - rows.starts[row] != 1 for row in rows.gaps):
+        return False
+    owners, last = rows.owners, len(rows.starts) - 1
+    return all(
+        owner == GAP or rows.row_stop(row) == rows.starts[row] or (row < last and owners[row + 1] == GAP)
+        for row, owner in enumerate(owners)
+    )
+
+
+def _end(members: Members, rows: Rows) -> int | None:
+    """Where the index should begin; None if its numbers contradict one another.
+
+    A writer that takes ``end_byte`` as inclusive leaves a byte after every member, the last one included.
+    """
+    if not len(members):
+        return 0
+    if members.stops[-1] == rows.stop:
+        return rows.stop
+    if is_inclusive(rows) or (members.marks is not None and any(mark & UNREADABLE for mark in members.marks)):
+        return None
+    end = filled = spaced = 0
+    for start, stop in zip(members.starts, members.stops, strict=True):
+        if not end <= start <= stop:
+            return None
+        if start < stop:
+            spaced += filled > 0 and start == end + 1
+            filled += 1
+        end = stop
+    return end + 1 if filled > 1 and spaced == filled - 1 else end
+
+
+def _bounds(source: Source, members: Members, size: int, stop: int, progress: Progress) -> tuple[int, int]:
+    """The last member that begins where the index says, and the first that is moved, as far as signatures show.
+
+    They are -1 and the number of members where none shows it.
+    """
+    nothing = (-1, len(members))
+    if size > 0 and _has_header(source, size):
+        return -1, 0
+    if is_sparing(source):
+        return nothing  # it would take a request for each member
+    if size > 0 and is_text_mode(source, size, stop, progress):
+        return nothing  # then members are moved by different numbers of bytes
+    low, high = nothing
+    while True:
+        step = max(1, -(-(high - low - 1) // _MAX_PROBES))
+        placed, moved = low, high
+        for member in range(low + 1, high, step):
+            progress.advance(0)
+            found = _is_moved(source, members, member, size, stop)
+            if found is not None:
+                placed, moved = (placed, min(moved, member)) if found else (member, moved)
+        if placed >= moved:
+            return nothing  # they contradict one another
+        if step == 1 or (placed, moved) == (low, high):
+            return placed, moved
+        low, high = placed, moved
+
+
+def _is_moved(source: Source, members: Members, member: int, size: int, stop: int) -> bool | None:
+    """Whether a member begins ``size`` bytes later than the index says; None if its bytes do not tell.
+
+    They do not where another member begins as far away: its signature could be taken for this one's.
+    """
+    start, length = members.starts[member], members.stored(member)
+    if not length or any(_begins(members, place) for place in (start - size, start + size)):
+        return None
+    here, there = (
+        has_signature(source.read(at, min(HEAD_BYTES, length, max(0, stop - at)))) if at >= 0 else False
+        for at in (start, start + size)
+    )
+    return None if here == there else there
+
+
+def _begins(members: Members, place: int) -> bool:
+    """Whether a member begins at this place."""
+    at = bisect_left(members.starts, place) if place >= 0 else len(members)
+    return at < len(members) and members.starts[at] == place
+
+
+def _has_header(source: Source, size: int) -> bool:
+    """Whether the inserted bytes are a header of HTTP in front of everything."""
+    front = source.read(0, size) if size <= _MAX_HEADER_BYTES else b""
+    return front.startswith(b"HTTP/") and front.endswith(b"\r\n\r\n")
