@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 
 from inspector.core.finding import Severity
 from inspector.core.member import LARGEST, UNREADABLE
@@ -19,10 +20,13 @@ from inspector.formats.caf.locate import NextEntryFinder, first_entry
 from inspector.formats.caf.scan import (
     BYTE_ORDER_MARK,
     MAX_SPANS_PER_DEVIATION,
+    NOT_UTF8,
     OBJECT,
     OBJECT_END,
+    REJECTED,
     Malformed,
     Scanner,
+    not_utf8,
     unquoted,
 )
 
@@ -109,17 +113,22 @@ class _Reporter:
         )
 
     def report_deviations(self) -> None:
-        """Report readable deviations from strict JSON."""
+        """Report deviations from strict JSON that were read all the same."""
+        if not self.data.isascii():
+            for span in islice(not_utf8(self.data), MAX_SPANS_PER_DEVIATION):
+                self.scanner.note(NOT_UTF8, *span)
         for deviation, places in self.scanner.deviations.items():
             first = self.place(places[0].start)
             least = "at least " if len(places) == MAX_SPANS_PER_DEVIATION else ""
+            readers = "strict readers" if deviation in REJECTED else "most readers"
             times = "" if len(places) == 1 else f", {least}{len(places):,} times in all"
             message = (
-                f"The index is not strict JSON. It has {deviation} at byte {first}{times}, which most readers reject."
+                f"The index is not strict JSON. It has {deviation} at byte {first}{times}, which {readers} reject."
             )
             if len(self.index.problems) < MAX_PROBLEMS:
                 spans = tuple(self.span(*place) for place in places)
-                self.index.problems.append(Problem(Severity.WARNING, "caf-index-not-strict-json", message, spans))
+                severity = Severity.ERROR if deviation in REJECTED else Severity.WARNING
+                self.index.problems.append(Problem(severity, "caf-index-not-strict-json", message, spans))
 
 
 class _Reader(_Reporter):

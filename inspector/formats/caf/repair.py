@@ -31,8 +31,8 @@ from inspector.formats.caf.findings import SHIFTED, TWO_ARCHIVES, first_archive_
 from inspector.formats.caf.index import UNLISTED, Index
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index, object_at
 from inspector.formats.caf.salvage import salvage, salvages_of_shifted
-from inspector.formats.caf.scan import BYTE_ORDER_MARK, COLON, OBJECT_END, Malformed, Scanner, needless_bytes
-from inspector.formats.caf.write import entry, footer, index_pieces
+from inspector.formats.caf.scan import BYTE_ORDER_MARK, COLON, OBJECT_END, Malformed, Scanner, needless_bytes, not_utf8
+from inspector.formats.caf.write import entry, footer, in_json, index_pieces
 
 _FOOTER, _NOT_STRICT, _MALFORMED = "caf-footer", "caf-index-not-strict-json", "caf-index-malformed"
 _INCLUSIVE, _NO_VERSION, _REVERSED = "caf-end-byte-inclusive", "caf-version-missing", "caf-entry-reversed"
@@ -179,7 +179,7 @@ def _make_strict(context: RepairContext) -> Repair | None:
         strict[at] = ord(" ")
     scanner = Scanner(bytes(strict))
     scanner.value()
-    if scanner.deviations:
+    if scanner.deviations or next(not_utf8(data), None) is not None:
         return None
     what = count(len(places), "byte")
     title = f"Overwrite {what} that strict JSON does not allow with spaces, in the index at byte {grouped(span.start)}"
@@ -267,6 +267,11 @@ def _rewrite(context: RepairContext) -> Repair | None:
     kept = [entry for entry in range(len(index)) if entry not in broken]
     if not kept or (broken and not context.malformed()):
         return None  # every reader can parse the index, which tells more about a broken entry than a new one would
+    fixes = _fixed_codes(context)
+    if all(in_json(index.name(entry)) == index.name(entry) for entry in kept):
+        fixes |= {_NOT_STRICT}
+    elif not context.malformed():
+        return None
     entries = ((index.name(entry), index.starts[entry], index.stops[entry]) for entry in sorted(kept, key=index.name))
     start = index.span.start
     title = f"Rewrite the index at byte {grouped(start)} with its {count(len(kept), 'entry', 'entries')}"
@@ -274,9 +279,7 @@ def _rewrite(context: RepairContext) -> Repair | None:
     edit = replace_tail(context.source, start, b"".join(pieces), title)
     loses = (*(_lost(context, kept) if context.malformed() else ()), *context.unwritten)
     lossless = "" if loses else "Every entry of the index is written again."
-    return Repair(
-        "caf-rewrite-index", title, _fixed_codes(context) | {_NOT_STRICT}, loses, edit=edit, lossless=lossless
-    )
+    return Repair("caf-rewrite-index", title, fixes, loses, edit=edit, lossless=lossless)
 
 
 def _fixed_codes(context: RepairContext) -> frozenset[str]:

@@ -22,7 +22,7 @@ from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf.findings import DOUBLED, SHIFTED, TEXT_MODE
 from inspector.formats.caf.inserted import Doubled
 from inspector.formats.caf.shift import Shift
-from inspector.formats.caf.write import Writer, footer
+from inspector.formats.caf.write import Writer, footer, in_json
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")
 _REMAINING_CODES = {"caf-name-hazard", "caf-too-large"}
@@ -165,8 +165,7 @@ def _without_copy(archive: Archive, index: Span, doubled: Doubled) -> Repair:
 def _realigned(archive: Archive, shift: Shift) -> Repair:
     """Write the members that are in their place, and those seen to be moved, from where they are."""
     members = archive.members
-    extents = _placed(members, shift) + _moved(members, shift)
-    extents.sort(key=lambda each: each.start)
+    extents = _placed(members, shift)
     later = len(members) - shift.last
     title = (
         f"Write {count(len(extents), 'member')}, {grouped(later)} of them from where they now begin, to a new archive"
@@ -186,13 +185,13 @@ def _realigned(archive: Archive, shift: Shift) -> Repair:
 def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
     """Write everything; what is in doubt gets a name that says so. None if nothing is."""
     members = archive.members
-    extents = _placed(members, shift) + _moved(members, shift)
+    extents = _placed(members, shift)
     taken = {each.name for each in extents}
     doubtful = 0
     for member in range(shift.first, shift.last):
         start, stop = members.starts[member], members.stops[member]
         if start < stop <= archive.detail.stop:
-            name = members.path(member) + DOUBTFUL
+            name = in_json(members.path(member)) + DOUBTFUL
             while name in taken:
                 name += DOUBTFUL
             taken.add(name)
@@ -211,20 +210,15 @@ def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
 
 
 def _placed(members: Members, shift: Shift) -> list[_Extent]:
-    """The members that are where the index says: those before the shift, and empty ones."""
-    return [
-        _Extent(members.path(member), members.starts[member], members.stops[member])
-        for member in range(shift.last)
-        if member < shift.first or not members.stored(member)
-    ]
-
-
-def _moved(members: Members, shift: Shift) -> list[_Extent]:
-    """The members that lie elsewhere than the index says, where they are."""
-    return [
-        _Extent(members.path(member), members.starts[member] + shift.size, members.stops[member] + shift.size)
-        for member in range(shift.last, len(members))
-    ]
+    """The members whose place is known: those before the shift, empty ones, and those that it moved, where they are."""
+    names = _names(members, range(len(members)))
+    found = []
+    for member in range(len(members)):
+        if member < shift.first or member >= shift.last or not members.stored(member):
+            moved = shift.size if member >= shift.last else 0
+            start, stop = members.starts[member] + moved, members.stops[member] + moved
+            found.append(_Extent(names.get(member) or members.path(member), start, stop))
+    return found
 
 
 # ---- what a new archive holds, and what it loses ----------------------------------------------------------------
@@ -254,12 +248,15 @@ def _whole(archive: Archive, incomplete: Collection[int]) -> Sequence[int]:
 
 
 def _names(members: Members, kept: Sequence[int]) -> Mapping[int, bytes]:
-    """New names for members with duplicate names: a number before the suffix."""
-    taken = {members.path(member) for member in kept}
+    """New names for members: what is not UTF-8 is replaced, and duplicates get a number before the suffix."""
+    taken = {in_json(members.path(member)) for member in kept}
     numbers: dict[bytes, int] = {}
     found: dict[int, bytes] = {}
     for member in kept:
-        name = members.path(member)
+        path = members.path(member)
+        name = in_json(path)
+        if name != path:
+            found[member] = name
         if name in numbers:
             new = name
             while new in taken:
@@ -287,13 +284,18 @@ def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) ->
         gone and f"{count(len(gone), 'member')} whose place is not known: {_listed(gone)}.",
         free and f"{in_bytes(free)} of data that {verb(free, 'belongs', 'belong')} to no member.",
         names
-        and f"The duplicate names of {count(len(names), 'member')}, which {verb(len(names), 'becomes', 'become')} "
+        and f"The {_what(names)} names of {count(len(names), 'member')}, which {verb(len(names), 'becomes', 'become')} "
         f"{_listed(names.values())}.",
         rows.overlap_count
         and "Certainty about members that share bytes, which are written as the index says: "
         f"{_overlapping(members, kept, names, rows)}.",
     )
     return tuple(sentence for sentence in sentences if sentence)
+
+
+def _what(names: Mapping[int, bytes]) -> str:
+    """What is wrong with the names that are replaced."""
+    return "unusable" if any("\ufffd".encode() in name for name in names.values()) else "duplicate"
 
 
 def _overlapping(members: Members, kept: Sequence[int], names: Mapping[int, bytes], rows: Rows) -> str:

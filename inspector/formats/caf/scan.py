@@ -54,6 +54,11 @@ _QUOTE_OR_TRAILING_COMMA = re.compile(rb'"|,(?=[ \t\n\r]*+[}\]])')
 TRAILING_COMMA = "a comma after the last element"
 BAD_STRING = "a string with a bare control character or an unknown escape"
 BAD_WORD = "a word or number that JSON does not allow"
+NOT_UTF8 = "bytes that are not UTF-8"
+REJECTED = frozenset((BAD_STRING, BAD_WORD, NOT_UTF8))
+"""Deviations that no strict reader accepts; a trailing comma and a byte order mark are habits of writers."""
+_PIECE_BYTES = 1 << 20
+"""Bytes decoded at a time, so that memory does not grow with the document."""
 
 
 class Malformed(Exception):  # noqa: N818 - a result of scanning, not an error of the program
@@ -196,6 +201,22 @@ def unquoted(data: bytes) -> bytes:
     """The UTF-8 bytes that a JSON string (with its quotes) stands for; lone surrogates survive."""
     inside = data[1:-1]
     return _ESCAPE.sub(_meaning, inside) if b"\\" in inside else inside
+
+
+def not_utf8(data: bytes) -> Iterator[Span]:
+    """Where the bytes are not UTF-8, in order; lone surrogates are not."""
+    at = 0
+    while at < len(data):
+        stop = min(at + _PIECE_BYTES, len(data))
+        try:
+            data[at:stop].decode("utf-8")
+        except UnicodeDecodeError as error:
+            if error.end == stop - at and stop < len(data) and error.start:
+                stop = at + error.start  # the piece may end inside a character
+            else:
+                yield Span(at + error.start, at + error.end)
+                stop = at + error.end
+        at = stop
 
 
 def _meaning(escape: re.Match[bytes]) -> bytes:

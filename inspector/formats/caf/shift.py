@@ -106,19 +106,25 @@ def _bounds(source: Source, members: Members, size: int, stop: int, progress: Pr
     if size > 0 and is_text_mode(source, size, stop, progress):
         return nothing  # then members are moved by different numbers of bytes
     low, high = nothing
-    while True:
-        step = max(1, -(-(high - low - 1) // _MAX_PROBES))
-        placed, moved = low, high
-        for member in range(low + 1, high, step):
-            progress.advance(0)
-            found = _is_moved(source, members, member, size, stop)
-            if found is not None:
-                placed, moved = (placed, min(moved, member)) if found else (member, moved)
-        if placed >= moved:
-            return nothing  # they contradict one another
-        if step == 1 or (placed, moved) == (low, high):
-            return placed, moved
-        low, high = placed, moved
+    while (narrowed := _narrowed(source, members, size, stop, (low, high), progress)) != (low, high):
+        low, high = narrowed
+        if low >= high:
+            return nothing  # the signatures contradict one another
+    return low, high
+
+
+def _narrowed(
+    source: Source, members: Members, size: int, stop: int, between: tuple[int, int], progress: Progress
+) -> tuple[int, int]:
+    """Narrower bounds, from looking at up to _MAX_PROBES members between two."""
+    low, high = between
+    placed, moved = between
+    for member in range(low + 1, high, max(1, -(-(high - low - 1) // _MAX_PROBES))):
+        progress.advance(0)
+        found = _is_moved(source, members, member, size, stop)
+        if found is not None:
+            placed, moved = (placed, min(moved, member)) if found else (member, moved)
+    return placed, moved
 
 
 def _is_moved(source: Source, members: Members, member: int, size: int, stop: int) -> bool | None:

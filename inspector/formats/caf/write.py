@@ -35,6 +35,15 @@ def quoted(name: bytes) -> bytes:
     return b'"' + _ESCAPED.sub(_escape, name) + b'"'
 
 
+def in_json(name: bytes) -> bytes:
+    """The name as strict JSON can hold it: what is not UTF-8 becomes U+FFFD, lone surrogates stay."""
+    try:
+        name.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return name.decode("utf-8", "replace").encode()
+    return name
+
+
 def _escape(found: re.Match[bytes]) -> bytes:
     text = found[0]
     return _SHORT.get(text) or b"\\u%04x" % ord(text.decode("utf-8", "surrogatepass"))

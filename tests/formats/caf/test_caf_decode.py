@@ -173,11 +173,6 @@ def test_errors_of_the_index(index: str, code: str, build: Build, decoded: Decod
             "caf-index-not-strict-json",
             "byte order mark",
         ),
-        (
-            '{"format_version":"1.0","files":{"a\\x":{"start_byte":0,"end_byte":10}}}',
-            "caf-index-not-strict-json",
-            "escape",
-        ),
         ('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":10}},"x":[1]}', "caf-index-extra-key", "'x'"),
         ('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":10,"x":{}}}}', "caf-entry-extra-key", "'x'"),
         (files(a=entry(0, 4), b=entry(5, 10)), "caf-gap", "gap: 1 byte at byte 4"),
@@ -191,6 +186,25 @@ def test_warnings(index: str, code: str, word: str, build: Build, decoded: Decod
     assert severities(archive) == {Severity.WARNING}
     assert any(finding.code == code and word in finding.message for finding in archive.findings)
     assert content(archive, 0)
+
+
+@pytest.mark.parametrize(
+    ("index", "where"),
+    [
+        (b'{"format_version":"1.0","files":{"a\\x":{"start_byte":0,"end_byte":10}}}', [b'"a\\x"']),
+        (b'{"format_version":"1.0","files":{"a\x01":{"start_byte":0,"end_byte":10}}}', [b'"a\x01"']),
+        (b'{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":10}},"x":NaN}', [b"NaN"]),
+        (b'{"format_version":"1.0","files":{"\xff\xc3":{"start_byte":0,"end_byte":10}}}', [b"\xff", b"\xc3"]),
+        (b'{"format_version":"1.0","files":{"' + b"\xc3\xa9" * 2**20 + b'":{"start_byte":0,"end_byte":10}}}', []),
+    ],
+)
+def test_what_no_strict_reader_takes_is_damage(
+    index: bytes, where: list[bytes], build: Build, decoded: Decoded
+) -> None:
+    data = build(index)
+    found = [each for each in decoded(data).findings if each.code == "caf-index-not-strict-json"]
+    assert [data[start:stop] for each in found for start, stop in each.spans] == where
+    assert {each.severity for each in found} <= {Severity.ERROR}
 
 
 def test_trailing_commas_are_pointed_at(build: Build, decoded: Decoded) -> None:
