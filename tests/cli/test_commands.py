@@ -12,6 +12,7 @@ import pytest
 
 from inspector.cli.parser import mistyped
 from tests.cli.running import Run, objects, process
+from tests.operations.extracting import caf
 
 Sample = Callable[[str], Path]
 
@@ -301,3 +302,14 @@ def test_a_name_that_is_not_there_brings_up_those_like_it(run: Run, sample: Samp
     _, _, err = run("cat", sample("journey.caf"), "deep.json")
     assert "a/b/c/deep.json" in err
     assert f"To see the members, use list {sample('journey.caf')}." in err
+
+
+def test_cat_writes_a_member_whose_place_is_in_doubt_only_after_confirming(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "shifted.caf"
+    path.write_bytes(caf([("a", b"first"), ("b", b"second"), ("c", b"third")])[1:])
+    status, out, err = run("cat", path, "b")
+    assert (status, out) == (1, "")
+    assert "--doubtful" in err
+    status, out, err = run("cat", path, "b", "--doubtful")
+    assert (status, out) == (1, "econdt")
+    assert "The place of b is in doubt" in err

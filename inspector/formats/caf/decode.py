@@ -217,5 +217,8 @@ def _look_at_inserted(archive: Archive, emitter: Emitter, progress: Progress) ->
         return
     size = detail.shift.size
     detail.text_mode = size >= MIN_LINE_FEEDS and is_text_mode(archive.source, size, detail.stop, progress)
-    detail.doubled = None if detail.text_mode else find_doubled(archive.source, size, detail.stop, progress)
+    doubled = None if detail.text_mode else find_doubled(archive.source, size, detail.stop, progress)
+    low, high = detail.shift.bounds
+    if doubled is not None and doubled.start <= high and doubled.start + 2 * size >= low:
+        detail.doubled = doubled
     report_inserted(emitter, detail.text_mode, detail.doubled, size)

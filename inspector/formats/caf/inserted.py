@@ -5,7 +5,9 @@ Both are found in one pass over the data, in time linear in its size, whatever t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
@@ -36,31 +38,27 @@ def find_doubled(source: Source, size: int, stop: int, progress: Progress) -> Do
     if size < MIN_DOUBLED_BYTES or 2 * size > stop:
         return None
     progress.begin("Searching for doubled bytes", stop - size)
-    runs = _equal_runs(source, size, stop, progress)
-    found = Doubled(runs[0][0], size) if len(runs) == 1 else None
-    return found if found is not None and not _repeats(source, found) else None
+    places = (Doubled(start, size) for start in _equal_runs(source, size, stop, progress))
+    found = list(islice((each for each in places if not _repeats(source, each)), 2))
+    return found[0] if len(found) == 1 else None
 
 
-def _equal_runs(source: Source, size: int, stop: int, progress: Progress) -> list[tuple[int, int]]:
-    """The runs of at least ``size`` bytes that equal those ``size`` later: their starts and lengths, the first two."""
+def _equal_runs(source: Source, size: int, stop: int, progress: Progress) -> Iterator[int]:
+    """Where each run of at least ``size`` bytes begins that equal those ``size`` later."""
     import numpy as np
 
-    runs: list[tuple[int, int]] = []
     end, begun = stop - size, 0
     for at in range(0, end, _WINDOW_BYTES):
         length = min(_WINDOW_BYTES, end - at)
         near, far = (np.frombuffer(source.read(place, length), np.uint8) for place in (at, at + size))
         if len(near) != length or len(far) != length:
-            return []  # the file has become shorter
+            return  # the file has become shorter
         differing = np.flatnonzero(near != far) + at
         edges = np.concatenate(([begun - 1], differing, [end] if at + length == end else []))
         long = np.flatnonzero(np.diff(edges) > size)
-        runs += [(int(edges[each]) + 1, int(edges[each + 1] - edges[each]) - 1) for each in long]
-        if len(runs) > 1:
-            break
+        yield from (int(edges[each]) + 1 for each in long)
         begun = int(differing[-1]) + 1 if len(differing) else begun
         progress.advance(length)
-    return runs
 
 
 def _repeats(source: Source, doubled: Doubled) -> bool:

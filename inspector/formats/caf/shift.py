@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.progress import Progress
-from inspector.core.source import Source, is_sparing
+from inspector.core.source import Source, blocks, is_sparing
 from inspector.core.span import Span
 from inspector.formats._extents import GAP, Rows
 from inspector.formats.caf.inserted import is_text_mode
@@ -21,6 +21,8 @@ from inspector.formats.caf.signatures import HEAD_BYTES, has_signature
 
 _MAX_PROBES = 1_024
 """Members looked at in one round; each round narrows the bounds to what lies between two of them."""
+_MAX_SEARCHED_BYTES = 16 << 20
+"""Bytes searched for CR LF, which occurs every 64 KiB in random bytes."""
 _MAX_HEADER_BYTES = 64 << 10
 """A longer header of HTTP in front of the members is not recognised."""
 
@@ -105,47 +107,70 @@ def _bounds(source: Source, members: Members, size: int, stop: int, progress: Pr
         return nothing  # it would take a request for each member
     if size > 0 and is_text_mode(source, size, stop, progress):
         return nothing  # then members are moved by different numbers of bytes
+    look = _Probe(source, members, size, stop, spread=size < 0 and not _has_pairs(source, stop))
     low, high = nothing
-    while (narrowed := _narrowed(source, members, size, stop, (low, high), progress)) != (low, high):
+    while (narrowed := _narrowed(look, (low, high), progress)) != (low, high):
         low, high = narrowed
         if low >= high:
             return nothing  # the signatures contradict one another
     return low, high
 
 
-def _narrowed(
-    source: Source, members: Members, size: int, stop: int, between: tuple[int, int], progress: Progress
-) -> tuple[int, int]:
+def _narrowed(probe: _Probe, between: tuple[int, int], progress: Progress) -> tuple[int, int]:
     """Narrower bounds, from looking at up to _MAX_PROBES members between two."""
     low, high = between
     placed, moved = between
     for member in range(low + 1, high, max(1, -(-(high - low - 1) // _MAX_PROBES))):
         progress.advance(0)
-        found = _is_moved(source, members, member, size, stop)
+        found = probe.is_moved(member)
         if found is not None:
             placed, moved = (placed, min(moved, member)) if found else (member, moved)
     return placed, moved
 
 
-def _is_moved(source: Source, members: Members, member: int, size: int, stop: int) -> bool | None:
-    """Whether a member begins ``size`` bytes later than the index says; None if its bytes do not tell.
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """Looks where members begin; ``spread``: each may be moved by a part of ``size``, as bytes were lost in between."""
 
-    They do not where another member begins as far away: its signature could be taken for this one's.
-    """
-    start, length = members.starts[member], members.stored(member)
-    if not length or any(_begins(members, place) for place in (start - size, start + size)):
-        return None
-    here, there = (
-        has_signature(source.read(at, min(HEAD_BYTES, length, max(0, stop - at)))) if at >= 0 else False
-        for at in (start, start + size)
-    )
-    return None if here == there else there
+    source: Source
+    members: Members
+    size: int
+    stop: int
+    spread: bool
+
+    def is_moved(self, member: int) -> bool | None:
+        """Whether a member begins ``size`` bytes later than the index says; None if its bytes do not tell.
+
+        They do not where another member may begin at the same place: its signature could be taken for this one's.
+        """
+        start, length = self.members.starts[member], self.members.stored(member)
+        if not length or self._may_be_another(member):
+            return None
+        here, there = self._has_signature(start, length), self._has_signature(start + self.size, length)
+        return None if here == there else there
+
+    def _has_signature(self, at: int, length: int) -> bool:
+        size = min(HEAD_BYTES, length, max(0, self.stop - at))
+        return at >= 0 and has_signature(self.source.read(at, size))
+
+    def _may_be_another(self, member: int) -> bool:
+        starts, far = self.members.starts, abs(self.size)
+        start = starts[member]
+        if not self.spread:
+            return self._begins(start - far) or self._begins(start + far)
+        before, after = starts[max(0, member - 1)], starts[min(member + 1, len(starts) - 1)]
+        return (member > 0 and start - before <= far) or (member + 1 < len(starts) and after - start <= far)
+
+    def _begins(self, place: int) -> bool:
+        """Whether a member begins at this place by the index."""
+        starts = self.members.starts
+        at = bisect_left(starts, place) if place >= 0 else len(starts)
+        return at < len(starts) and starts[at] == place
 
 
-def _begins(members: Members, place: int) -> bool:
-    """Whether a member begins at this place."""
-    at = bisect_left(members.starts, place) if place >= 0 else len(members)
-    return at < len(members) and members.starts[at] == place
+def _has_pairs(source: Source, stop: int) -> bool:
+    """Whether CR LF occurs: a copy in text mode that makes LF of each would have left none."""
+    return any(b"\r\n" in piece for piece in blocks(source, 0, min(stop, _MAX_SEARCHED_BYTES)))
 
 
 def _has_header(source: Source, size: int) -> bool:
