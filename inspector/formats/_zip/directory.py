@@ -239,10 +239,9 @@ class DirectoryWalk:
         if extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length):
             report_second_name(self.emitter, extra, local_place)
         different = differences(central, local, name, rest[: local.name_length], extra)
-        for code, serious, text, local_span, central_span in different:
+        for code, severity, text, local_span, central_span in different:
             if code == "crc" and head in self.crc_checked_at:
                 continue
-            severity = Severity.ERROR if serious else Severity.INFO
             message = f"The local header and the central directory disagree on {visible(name)}. {text}."
             spans = [
                 (base + start, base + stop) for base, (start, stop) in ((place[0], central_span), (head, local_span))
@@ -354,13 +353,14 @@ def report_displacement(emitter: Emitter, directory: Directory, walk: DirectoryW
 
 
 class Difference(NamedTuple):
-    """A difference between the two headers; ``serious`` if programs would read different content or names.
+    """A difference between the two headers: an error if programs would read different content or names.
 
+    Where they read the same, it is a warning, or information if sound archives of a known writer have it.
     ``local`` and ``central`` are the bytes of the field, ``(start, stop)`` relative to the header.
     """
 
     code: str
-    serious: bool
+    severity: Severity
     text: str
     local: tuple[int, int]
     central: tuple[int, int]
@@ -370,13 +370,17 @@ _OFFSET = (42, 46)
 """The field of the central header with the offset of the local one."""
 
 
+_ZIP64_VERSION = 45
+"""The version needed to extract a member with ZIP64 numbers (4.4.3.2)."""
+
+
 _CENTRAL_SHIFT = 2
 """Fields of the central header are this many bytes further on, after the version made by."""
 
 
-def _at(start: int, stop: int, *, code: str, serious: bool, text: str) -> Difference:
+def _at(start: int, stop: int, *, code: str, severity: Severity = Severity.ERROR, text: str) -> Difference:
     """A difference in a field that both headers have, at ``[start, stop)`` of the local one."""
-    return Difference(code, serious, text, (start, stop), (start + _CENTRAL_SHIFT, stop + _CENTRAL_SHIFT))
+    return Difference(code, severity, text, (start, stop), (start + _CENTRAL_SHIFT, stop + _CENTRAL_SHIFT))
 
 
 def differences(central: Central, local: Local, name: bytes, local_name: bytes, local_extra: bytes) -> list[Difference]:
@@ -384,28 +388,39 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
     found = []
     if local.signature != LOCAL:
         text = f"The local signature is {local.signature.hex()}"
-        found.append(Difference("signature", True, text, (0, 4), _OFFSET))
+        found.append(Difference("signature", Severity.ERROR, text, (0, 4), _OFFSET))
     if local_name != name:
         text = f"The name is {visible(local_name)} locally and {visible(name)} in the central directory"
         places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
-        found.append(Difference("name", True, text, *places))
+        found.append(Difference("name", Severity.ERROR, text, *places))
     if local.method != central.method:
         text = f"The compression method is {_method(local.method)} locally and {_method(central.method)} centrally"
-        found.append(_at(8, 10, code="method", serious=True, text=text))
+        found.append(_at(8, 10, code="method", text=text))
     if local.flags != central.flags:
-        serious = bool((local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR))
+        serious = (local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR)
+        severity = Severity.ERROR if serious else Severity.WARNING
         text = f"The flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory"
-        found.append(_at(6, 8, code="flags", serious=serious, text=text))
+        found.append(_at(6, 8, code="flags", severity=severity, text=text))
     if local.needed != central.needed:
         text = (
             f"The version needed is {version_text(local.needed)} locally and {version_text(central.needed)} centrally"
         )
-        found.append(_at(4, 6, code="needed", serious=False, text=text))
+        severity = Severity.INFO if _became_large(central, local) else Severity.WARNING
+        found.append(_at(4, 6, code="needed", severity=severity, text=text))
     if (local.time, local.date) != (central.time, central.date):
-        found.append(_at(10, 14, code="time", serious=False, text="The times differ"))
+        found.append(_at(10, 14, code="time", severity=Severity.WARNING, text="The times differ"))
     if not central.flags & MASKED:
         found += _number_differences(central, local, local_extra)
     return found
+
+
+def _became_large(central: Central, local: Local) -> bool:
+    """Whether the central header needs ZIP64 and the local one, written before that was known, does not say so.
+
+    Go's ``archive/zip`` leaves it so, and so does a member that begins past 4 GiB.
+    """
+    large = max(central.size, central.stored, central.offset) >= FULL_32
+    return large and central.needed == _ZIP64_VERSION > local.needed
 
 
 def _number_differences(central: Central, local: Local, local_extra: bytes) -> list[Difference]:
@@ -416,14 +431,14 @@ def _number_differences(central: Central, local: Local, local_extra: bytes) -> l
     size = local.size if wide.size is None else wide.size
     if local.crc != central.crc and not (deferred and not local.crc):
         text = f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory"
-        found.append(_at(14, 18, code="crc", serious=True, text=text))
+        found.append(_at(14, 18, code="crc", text=text))
     for at, word, local_size, central_size in (
         (18, "compressed", stored, central.stored),
         (22, "uncompressed", size, central.size),
     ):
         if local_size != central_size and not (deferred and local_size in (0, FULL_32)):
             text = f"The {word} size is {local_size:,} locally and {central_size:,} in the central directory"
-            found.append(_at(at, at + 4, code="size", serious=True, text=text))
+            found.append(_at(at, at + 4, code="size", text=text))
     return found
 
 

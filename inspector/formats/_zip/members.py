@@ -86,11 +86,11 @@ _HAS_UNIX_MODE = 0x8000
 """The bit by which 7-Zip marks that there is a UNIX mode, whatever the system."""
 
 
-_PLAIN_TYPES = frozenset((0, 4, 8))
-"""No type, folder, regular file."""
+_PLAIN_TYPES = frozenset((0, 8))
+"""No type, regular file."""
 
 
-_LINK = 10
+_FOLDER, _LINK = 4, 10
 
 
 _TYPES = {1: "FIFO", 2: "character device", 6: "block device", _LINK: "symbolic link", 12: "socket"}
@@ -101,6 +101,11 @@ _SET_ID = 0x0C00_0000
 
 
 _MAX_TARGET_BYTES = 4096
+"""Bytes of a link's target that are read to show it."""
+
+
+_MAX_LINK = 64 << 10
+"""Bytes of the longest target of a link that any system has (Windows: 32,767 UTF-16 units)."""
 
 
 def has_ordinary_attributes(external: int) -> bool:
@@ -109,12 +114,16 @@ def has_ordinary_attributes(external: int) -> bool:
 
 
 class AttributeCheck:
-    """Reports links, devices and set-ID bits in external attributes."""
+    """Reports links, devices and set-ID bits in external attributes, and attributes that contradict the entry."""
 
     def __init__(self, source: Source, emitter: Emitter) -> None:
         self._source = source
         self._emitter = emitter
         self._special = CappedFindings(emitter, Severity.INFO, "zip-special", "links, devices and the like")
+        self._impossible = CappedFindings(emitter, Severity.WARNING, "zip-special", "devices and the like with content")
+        self._contradicting = CappedFindings(
+            emitter, Severity.WARNING, "zip-attributes", "members whose attributes contradict them"
+        )
         self._set_id = CappedFindings(
             emitter, Severity.INFO, "zip-set-id", "members with a set-user-ID or set-group-ID bit"
         )
@@ -125,15 +134,22 @@ class AttributeCheck:
             return
         place = ((start + 38, start + 42),)
         name = visible(self._emitter.members.path(member))
-        kind = _TYPES.get(external >> 28)
+        number = external >> 28
+        kind = _TYPES.get(number)
+        contradiction = self._contradiction(number, member)
         if kind is not None:
             marks = self._emitter.members.marks
             assert marks is not None
             marks[member] |= SPECIAL
-            if not self._special.full():
-                target = self._target(member) if external >> 28 == _LINK else ""
-                message = f"{name} is a {kind}{target}, not a regular file. It is listed but not extracted."
-                self._special.add(message, place, member)
+        found = (self._impossible if contradiction else self._special) if kind is not None else self._contradicting
+        if (contradiction or kind is not None) and not found.full():
+            target = self._target(member) if number == _LINK else ""
+            if kind is None:
+                message = f"{name} {contradiction}. It is extracted as a file."
+            else:
+                but = f", but {contradiction}" if contradiction else ""
+                message = f"{name} is a {kind}{target}, not a regular file{but}. It is listed but not extracted."
+            found.add(message, place, member)
         if external & _SET_ID and not self._set_id.full():
             message = (
                 f"The permissions of {name} ({external >> 16 & 0o7777:o}) let it run with the rights of its owner or "
@@ -144,7 +160,20 @@ class AttributeCheck:
     def close(self) -> None:
         """Report how many findings were dropped."""
         self._special.close()
+        self._impossible.close()
+        self._contradicting.close()
         self._set_id.close()
+
+    def _contradiction(self, number: int, member: int) -> str:
+        """How the type ``number`` contradicts a member, as a clause; empty if it does not."""
+        size = self._emitter.members.size(member)
+        if number == _LINK:
+            return f"{in_bytes(size)} are too many for its target" if size > _MAX_LINK else ""
+        if number == _FOLDER:
+            return f"is a folder by its attributes, but has {in_bytes(size)}" if size else ""
+        if number in _TYPES:
+            return f"it has {in_bytes(size)}" if size else ""
+        return "" if number in _PLAIN_TYPES else f"has the file type {number} in its attributes, which does not exist"
 
     def _target(self, index: int) -> str:
         """The target of a link, which is its content; empty if that cannot be read."""

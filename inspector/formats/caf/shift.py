@@ -19,6 +19,8 @@ from inspector.formats._extents import GAP, Rows
 from inspector.formats.caf.inserted import is_text_mode
 from inspector.formats.caf.signatures import HEAD_BYTES, has_signature
 
+_MAX_END = 64 << 30
+"""An ``end_byte`` past this, twice the largest archive that is allowed, is a wrong number rather than lost bytes."""
 _MAX_PROBES = 1_024
 """Members looked at in one round; each round narrows the bounds to what lies between two of them."""
 _MAX_SEARCHED_BYTES = 16 << 20
@@ -53,6 +55,8 @@ def find_shift(source: Source, members: Members, rows: Rows, unlisted: int, prog
     if end is None or rows.stop in (end, end + unlisted):
         return None
     end += unlisted
+    if end > max(rows.stop, _MAX_END):
+        return None
     size = rows.stop - end
     placed, last = _bounds(source, members, size, rows.stop, progress)
     low = members.starts[placed] if placed >= 0 else 0

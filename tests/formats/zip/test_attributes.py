@@ -31,7 +31,8 @@ def test_what_is_no_plain_file_is_marked_and_reported(kind: int, words: str, mad
     archive = opened(data)
     assert archive.members[0].marks & SPECIAL
     (finding,) = archive.findings
-    assert (finding.code, finding.severity, finding.member) == ("zip-special", Severity.INFO, 0)
+    severity = Severity.INFO if kind == stat.S_IFLNK else Severity.WARNING  # the others have no content
+    assert (finding.code, finding.severity, finding.member) == ("zip-special", severity, 0)
     assert words in finding.message
     (span,) = finding.spans
     assert int.from_bytes(data[span.start : span.stop], "little") == (kind | 0o644) << 16
@@ -53,9 +54,26 @@ def test_attributes_of_other_systems_are_no_mode() -> None:
     assert opened(handmade(made_by=DOS, external=link | 0x8000)).findings[0].code == "zip-special"
 
 
-@pytest.mark.parametrize("mode", [0, 0o644, stat.S_IFREG | 0o755, stat.S_IFDIR | 0o1777])
-def test_ordinary_modes_are_no_finding(mode: int) -> None:
+@pytest.mark.parametrize("kind", [stat.S_IFCHR, stat.S_IFSOCK])
+def test_a_device_without_content_is_possible(kind: int) -> None:
+    archive = opened(handmade(data=b"", made_by=UNIX, external=kind << 16))
+    assert [finding.severity for finding in archive.findings] == [Severity.INFO]
+
+
+@pytest.mark.parametrize(("mode", "words"), [(stat.S_IFDIR | 0o755, "is a folder"), (0x9000, "the file type 9")])
+def test_attributes_that_contradict_the_entry_are_a_warning(mode: int, words: str) -> None:
     archive = opened(handmade(made_by=UNIX, external=mode << 16))
+    (finding,) = archive.findings
+    assert (finding.code, finding.severity) == ("zip-attributes", Severity.WARNING)
+    assert words in finding.message
+    assert content(archive, 0) == b"content"
+
+
+@pytest.mark.parametrize(
+    ("mode", "data"), [(0, b"x"), (0o644, b"x"), (stat.S_IFREG | 0o755, b"x"), (stat.S_IFDIR | 0o1777, b"")]
+)
+def test_ordinary_modes_are_no_finding(mode: int, data: bytes) -> None:
+    archive = opened(handmade(data=data, made_by=UNIX, external=mode << 16))
     assert (archive.findings, archive.members[0].marks & SPECIAL) == ([], 0)
 
 

@@ -122,6 +122,21 @@ def test_local_header_against_central_directory(at: int, new: bytes, code: str) 
     assert_covered(archive)
 
 
+@pytest.mark.parametrize(
+    ("at", "new", "code"),
+    [(4, b"\x0b", "zip-local-needed"), (7, b"\x08", "zip-local-flags"), (10, b"\x01", "zip-local-time")],
+)
+def test_headers_that_differ_in_what_no_reader_needs_are_a_warning(at: int, new: bytes, code: str) -> None:
+    archive = opened(patched(PLAIN, at, new))
+    assert {(each.code, each.severity) for each in archive.findings} == {(code, Severity.WARNING)}
+    assert content(archive, 0) == b"content of a"
+
+
+def test_encryption_in_one_header_is_damage() -> None:
+    archive = opened(patched(PLAIN, 6, b"\x01"))
+    assert {each.severity for each in archive.findings if each.code == "zip-local-flags"} == {Severity.ERROR}
+
+
 def test_a_local_header_that_is_not_there() -> None:
     archive = opened(patched(PLAIN, 94 + 42, struct.pack("<I", 20)))
     assert "zip-no-local-header" in doubts(archive)
