@@ -16,7 +16,15 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.eocd import Eocd
-from inspector.formats._zip.extra import ExtraPlace, is_harmless, report_extra, report_second_name, zip64
+from inspector.formats._zip.extra import (
+    ZIP64,
+    ExtraPlace,
+    extra_records,
+    is_harmless,
+    report_extra,
+    report_second_name,
+    zip64,
+)
 from inspector.formats._zip.headers import (
     MAX_MEMBERS,
     UNSUPPORTED,
@@ -374,6 +382,10 @@ _ZIP64_VERSION = 45
 """The version needed to extract a member with ZIP64 numbers (4.4.3.2)."""
 
 
+_VERSIONS_BY_MAVEN = (10, 20)
+"""The versions needed that the archiver of Maven writes into the local and the central header."""
+
+
 _CENTRAL_SHIFT = 2
 """Fields of the central header are this many bytes further on, after the version made by."""
 
@@ -405,7 +417,7 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
         text = (
             f"The version needed is {version_text(local.needed)} locally and {version_text(central.needed)} centrally"
         )
-        severity = Severity.INFO if _became_large(central, local) else Severity.WARNING
+        severity = Severity.INFO if _is_habit(central, local, local_extra) else Severity.WARNING
         found.append(_at(4, 6, code="needed", severity=severity, text=text))
     if (local.time, local.date) != (central.time, central.date):
         found.append(_at(10, 14, code="time", severity=Severity.WARNING, text="The times differ"))
@@ -414,13 +426,19 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
     return found
 
 
-def _became_large(central: Central, local: Local) -> bool:
-    """Whether the central header needs ZIP64 and the local one, written before that was known, does not say so.
+def _is_habit(central: Central, local: Local, local_extra: bytes) -> bool:
+    """Whether a known writer leaves two versions needed so.
 
-    Go's ``archive/zip`` leaves it so, and so does a member that begins past 4 GiB.
+    Go's ``archive/zip`` writes the local header before it knows that a member needs ZIP64, as does everyone whose
+    member begins past 4 GiB; Info-ZIP's ``zip -fz`` uses ZIP64 in the local header only. The archiver of Maven writes
+    1.0 locally and 2.0 centrally.
     """
     large = max(central.size, central.stored, central.offset) >= FULL_32
-    return large and central.needed == _ZIP64_VERSION > local.needed
+    if large and central.needed == _ZIP64_VERSION > local.needed:
+        return True
+    if local.needed == _ZIP64_VERSION > central.needed:
+        return any(record.identifier == ZIP64 for record in extra_records(local_extra))
+    return (local.needed, central.needed) == _VERSIONS_BY_MAVEN
 
 
 def _number_differences(central: Central, local: Local, local_extra: bytes) -> list[Difference]:

@@ -90,10 +90,14 @@ _PLAIN_TYPES = frozenset((0, 8))
 """No type, regular file."""
 
 
-_FOLDER, _LINK = 4, 10
+_FIFO, _FOLDER, _LINK = 1, 4, 10
 
 
-_TYPES = {1: "FIFO", 2: "character device", 6: "block device", _LINK: "symbolic link", 12: "socket"}
+_UNSET = 0xFFFF
+"""The UNIX mode that Maven writes where it knows none."""
+
+
+_TYPES = {_FIFO: "FIFO", 2: "character device", 6: "block device", _LINK: "symbolic link", 12: "socket"}
 
 
 _SET_ID = 0x0C00_0000
@@ -136,7 +140,7 @@ class AttributeCheck:
         name = visible(self._emitter.members.path(member))
         number = external >> 28
         kind = _TYPES.get(number)
-        contradiction = self._contradiction(number, member)
+        contradiction = self._contradiction(external, member)
         if kind is not None:
             marks = self._emitter.members.marks
             assert marks is not None
@@ -164,16 +168,22 @@ class AttributeCheck:
         self._contradicting.close()
         self._set_id.close()
 
-    def _contradiction(self, number: int, member: int) -> str:
-        """How the type ``number`` contradicts a member, as a clause; empty if it does not."""
+    def _contradiction(self, external: int, member: int) -> str:
+        """How the type in the attributes contradicts a member, as a clause; empty if it does not."""
+        number = external >> 28
         size = self._emitter.members.size(member)
         if number == _LINK:
             return f"{in_bytes(size)} are too many for its target" if size > _MAX_LINK else ""
         if number == _FOLDER:
             return f"is a folder by its attributes, but has {in_bytes(size)}" if size else ""
         if number in _TYPES:
-            return f"it has {in_bytes(size)}" if size else ""
-        return "" if number in _PLAIN_TYPES else f"has the file type {number} in its attributes, which does not exist"
+            # Info-ZIP records its standard input as the FIFO that it is, with the content read from it.
+            return f"it has {in_bytes(size)}" if size and number != _FIFO else ""
+        return (
+            ""
+            if number in _PLAIN_TYPES or external >> 16 == _UNSET
+            else f"has the file type {number} in its attributes, which does not exist"
+        )
 
     def _target(self, index: int) -> str:
         """The target of a link, which is its content; empty if that cannot be read."""

@@ -23,6 +23,7 @@ from tests.formats.zip.zip_building import (
     content,
     doubts,
     drained,
+    handmade,
     opened,
     patched,
     written,
@@ -130,6 +131,18 @@ def test_headers_that_differ_in_what_no_reader_needs_are_a_warning(at: int, new:
     archive = opened(patched(PLAIN, at, new))
     assert {(each.code, each.severity) for each in archive.findings} == {(code, Severity.WARNING)}
     assert content(archive, 0) == b"content of a"
+
+
+@pytest.mark.parametrize(("needed", "extra"), [((10, 20), b""), ((45, 10), struct.pack("<HHQQ", 1, 16, 7, 7))])
+def test_versions_that_known_writers_leave_different_are_no_warning(needed: tuple[int, int], extra: bytes) -> None:
+    local, central = needed
+    data = handmade(local_extra=extra)
+    at = data.index(b"PK\1\2") + 6
+    data = patched(patched(data, 4, struct.pack("<H", local)), at, struct.pack("<H", central))
+    assert {(each.code, each.severity) for each in opened(data).findings} == {("zip-local-needed", Severity.INFO)}
+    if extra:
+        without = patched(data, 30 + len(b"a.txt"), b"\xff\xff")
+        assert Severity.WARNING in {each.severity for each in opened(without).findings}
 
 
 def test_encryption_in_one_header_is_damage() -> None:
