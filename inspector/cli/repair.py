@@ -25,7 +25,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
-from inspector.operations.edit.apply_repairs import apply_plan, describe, save_salvage, writable
+from inspector.operations.edit.apply_repairs import DOUBTFUL_SALVAGES, apply_plan, describe, save_salvage, writable
 from inspector.operations.edit.interrupted import interrupted, recover, settle, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
@@ -51,6 +51,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="consent to exactly this repair, as the plan shows it; may be repeated",
     )
+    command.add_argument(
+        "--doubtful",
+        action="store_true",
+        help="with --to: also save members of a CAF whose place is in doubt, as NAME.doubtful",
+    )
     instead = command.add_mutually_exclusive_group()
     instead.add_argument("--finish", action="store_true", help="finish an interrupted change, and do nothing else")
     instead.add_argument(
@@ -72,6 +77,7 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.finish or options.roll_back or options.take_back:
         return _settle(options)
+    _refuse_doubtful_in_place(options)
     status = FINE
     if (found := interrupted(options.location)) is not None:
         if options.dry_run:
@@ -92,6 +98,11 @@ def run(options: argparse.Namespace) -> int:
                 complain(str(error))
                 status = UNREADABLE
     return status
+
+
+def _refuse_doubtful_in_place(options: argparse.Namespace) -> None:
+    if options.doubtful and not options.to:
+        raise OperationError("--doubtful goes with --to: members in doubt are written to another file only.")
 
 
 def _handle_unfinished(options: argparse.Namespace) -> None:
@@ -148,7 +159,8 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
 
 def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-        planned = plan(part.archive, progress, options.accept, in_place=not options.to)
+        accepted = (*options.accept, *(DOUBTFUL_SALVAGES if options.doubtful else ()))
+        planned = plan(part.archive, progress, accepted, in_place=not options.to)
     shown = describe(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):

@@ -313,3 +313,14 @@ def test_cat_writes_a_member_whose_place_is_in_doubt_only_after_confirming(run: 
     status, out, err = run("cat", path, "b", "--doubtful")
     assert (status, out) == (1, "econdt")
     assert "The place of b is in doubt" in err
+
+
+def test_repair_saves_members_in_doubt_under_names_that_say_so(run: Run, tmp_path: Path) -> None:
+    path, copy = tmp_path / "shifted.caf", tmp_path / "copy.caf"
+    path.write_bytes(caf([("a", b"first"), ("b", b"second"), ("c", b"third")])[1:])
+    status, _, err = run("repair", path, "--to", copy)
+    assert (status, copy.exists()) == (1, False)
+    assert "nothing to repair or to save" in err
+    assert run("repair", path, "--doubtful")[0] == 2
+    run("repair", path, "--to", copy, "--doubtful")
+    assert [each["path"] for each in objects(run("list", copy, "--json")[1])] == ["a.doubtful", "b.doubtful"]

@@ -35,6 +35,8 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import S3Source
 
+DOUBTFUL_SALVAGES = ("caf-salvage-doubtful",)
+"""The codes of the salvages that write doubtful members too, under names that say so."""
 _ORDER = tuple(State)
 """All states, best first."""
 
