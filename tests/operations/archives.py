@@ -12,13 +12,16 @@ CONTENTS = {"b/two.txt": b"zwei\n", "a.txt": b"one\n", "b/one.bin": bytes(range(
 
 
 def caf(path: Path, contents: dict[str, bytes] = CONTENTS, gap: bytes = b"") -> Path:
-    """A Chunk Archive of these files, with ``gap`` between the data and the index."""
-    files, at = {}, 0
-    for name, data in contents.items():
+    """A Chunk Archive of these files, with ``gap`` before the last."""
+    files, at, written = {}, 0, b""
+    for number, (name, data) in enumerate(contents.items(), 1):
+        between = gap if number == len(contents) else b""
+        at += len(between)
+        written += between + data
         files[name] = {"start_byte": at, "end_byte": at + len(data)}
         at += len(data)
     index = json.dumps({"format_version": "1.0", "files": files}, ensure_ascii=False).encode()
-    path.write_bytes(b"".join(contents.values()) + gap + index + len(index).to_bytes(4, "little"))
+    path.write_bytes(written + index + len(index).to_bytes(4, "little"))
     return path
 
 

@@ -9,11 +9,12 @@ bounds is in doubt.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.progress import Progress
-from inspector.core.source import Source, blocks, is_sparing
+from inspector.core.source import Source, blocks, gather, is_sparing
 from inspector.core.span import Span
 from inspector.formats._extents import GAP, Rows
 from inspector.formats.caf.inserted import is_text_mode
@@ -124,11 +125,10 @@ def _narrowed(probe: _Probe, between: tuple[int, int], progress: Progress) -> tu
     """Narrower bounds, from looking at up to _MAX_PROBES members between two."""
     low, high = between
     placed, moved = between
-    for member in range(low + 1, high, max(1, -(-(high - low - 1) // _MAX_PROBES))):
+    step = max(1, -(-(high - low - 1) // _MAX_PROBES))
+    for member, found in probe.are_moved(range(low + 1, high, step)):
         progress.advance(0)
-        found = probe.is_moved(member)
-        if found is not None:
-            placed, moved = (placed, min(moved, member)) if found else (member, moved)
+        placed, moved = (placed, min(moved, member)) if found else (member, moved)
     return placed, moved
 
 
@@ -142,20 +142,23 @@ class _Probe:
     stop: int
     spread: bool
 
-    def is_moved(self, member: int) -> bool | None:
-        """Whether a member begins ``size`` bytes later than the index says; None if its bytes do not tell.
+    def are_moved(self, members: Iterable[int]) -> Iterator[tuple[int, bool]]:
+        """Of the members whose bytes tell: whether each begins ``size`` bytes later than the index says.
 
-        They do not where another member may begin at the same place: its signature could be taken for this one's.
+        They do not tell where another member may begin at the same place: its signature could be taken for this one's.
         """
-        start, length = self.members.starts[member], self.members.stored(member)
-        if not length or self._may_be_another(member):
-            return None
-        here, there = self._has_signature(start, length), self._has_signature(start + self.size, length)
-        return None if here == there else there
+        telling = [each for each in members if self.members.stored(each) and not self._may_be_another(each)]
+        places = [self._head(each, moved) for each in telling for moved in (0, self.size)]
+        heads = map(has_signature, gather(self.source, places))
+        for member, here, there in zip(telling, heads, heads, strict=False):
+            if here != there:
+                yield member, there
 
-    def _has_signature(self, at: int, length: int) -> bool:
-        size = min(HEAD_BYTES, length, max(0, self.stop - at))
-        return at >= 0 and has_signature(self.source.read(at, size))
+    def _head(self, member: int, moved: int) -> Span:
+        """The first bytes of a member, if it is moved so far; empty if they would lie outside the data."""
+        start = self.members.starts[member] + moved
+        stop = min(start + min(HEAD_BYTES, self.members.stored(member)), self.stop)
+        return Span(start, stop) if 0 <= start < stop else Span(0, 0)
 
     def _may_be_another(self, member: int) -> bool:
         starts, far = self.members.starts, abs(self.size)
