@@ -164,6 +164,26 @@ def test_names_that_leave_the_folder_are_refused_before_and_after(
     told.findChild(QDialogButtonBox).rejected.emit()  # type: ignore[union-attr]
 
 
+def test_members_whose_place_is_in_doubt_are_extracted_only_on_a_word(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = archive(tmp_path / "shifted.caf", {"a": b"first", "b": b"second"})
+    path.write_bytes(b"+" + path.read_bytes())
+    show(path)
+    dialog = ask(window, qtbot)
+    assert [dialog.problems.model.texts(row)[:2] for row in range(2)] == [
+        ("needs confirmation", "a"),
+        ("needs confirmation", "b"),
+    ]
+    assert "bytes were lost or inserted" in dialog.problems.model.texts(0)[2]
+    assert not dialog.extract.isEnabled()
+    dialog.doubtful.click()
+    planned(dialog, qtbot)
+    dialog.accept()
+    settle(qtbot, window)
+    assert files(tmp_path / "shifted") == {"a": b"+firs", "b": b"tsecon"}
+
+
 def test_members_that_are_damaged_are_kept_only_on_a_word(
     show: Show, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.panels.repair import COLLECTION, NOT_PLANNED, NOTHING
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, save_to, settle
+from tests.operations.extracting import caf
 
 Found = Callable[[str], tuple[Tab, Path]]
 TORN = "torn-after-write-2.tacozip"
@@ -286,3 +287,24 @@ def test_the_panel_fits_into_a_small_window(planned: Found, window: Window, qtbo
     for widget in (panel.make, panel.show_, panel.copy_, panel.salvage, panel.sentence, panel.list, panel.about):
         assert panel.rect().contains(widget.rect().translated(widget.mapTo(panel, widget.rect().topLeft())))
     assert panel.sentence.height() >= panel.sentence.heightForWidth(panel.sentence.width())
+
+
+def test_members_of_a_shifted_archive_are_salvaged_only_after_a_tick(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    files = [(f"{number}.png", b"\x89PNG\r\n\x1a\n" + b"%d" % number * 90) for number in range(4)]
+    path = tmp_path / "shifted.caf"
+    path.write_bytes(b"text in front\n" + caf(files))
+    tab = show(path)
+    press(window, "plan_repairs")
+    settle(qtbot, window)
+    assert not tab.repair.salvage.isEnabled()
+    assert not tab.repair.make.isEnabled()
+    item = next(each for each in tickable(tab) if "from where they now begin" in each.text())
+    item.setCheckState(Qt.CheckState.Checked)
+    settle(qtbot, window)
+    tab.repair.salvage.click()
+    out = tmp_path / "saved.caf"
+    save_to(window, out)
+    settle(qtbot, window)
+    assert out.read_bytes() == caf(files)
