@@ -109,6 +109,8 @@ def report_shift(emitter: Emitter, shift: Shift, members: Members, entries: Entr
 def _where(shift: Shift, members: Members) -> str:
     """A sentence on where the bytes were lost or inserted, as far as content shows it."""
     every, later = len(members), len(members) - shift.last
+    if not every:
+        return "It lists no members."
     number_wrong = ", unless only the last end_byte in the index is wrong" if not later else ""
     if not shift.bounds.start and not later:
         return f"Nothing shows where, so the place of every member is in doubt{number_wrong}."

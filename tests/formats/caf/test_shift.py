@@ -280,3 +280,11 @@ def test_signatures_need_four_bytes() -> None:
     assert has_signature(bytes(257) + b"ustar")
     assert not has_signature(b"BM")
     assert not has_signature(b"")
+
+
+def test_data_of_an_archive_without_members_is_damage() -> None:
+    archive = checked(build_archive(index_json([]), b"some data"))
+    (found,) = archive.findings
+    assert found.code == "caf-shifted"
+    assert "lists no members" in found.message
+    assert not plans(archive)
