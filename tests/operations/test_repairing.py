@@ -127,7 +127,8 @@ def test_what_only_a_check_finds_is_planned_for(sample: Sample) -> None:
 def offering(archive: Opened, *repairs: Repair) -> Opened:
     """The archive, of a format that would repair it so."""
     assert archive.decoder is not None
-    archive.decoder = replace(archive.decoder, repairs=lambda *_: repairs)
+    functions = replace(archive.decoder.load(), repairs=lambda *_: repairs)
+    archive.decoder = replace(archive.decoder, load=lambda: functions)
     return archive
 
 
