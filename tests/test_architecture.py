@@ -23,7 +23,8 @@ PACKAGE = ROOT / "inspector"
 ROOMS = (
     *("core", "sources.local", "sources.s3"),
     *("formats._extents", "formats._zstd", "formats._zstd_fields", "formats._tar", "formats._zip"),
-    *("formats.caf", "formats.rca", "formats.taco", "formats.zip", "formats.tar", "formats.datas3t", "formats"),
+    *("formats.caf", "formats.rca", "formats.taco", "formats.zip", "formats.tar", "formats.datas3t"),
+    *("formats._causes", "formats"),
     "resources",
     *("operations.jobs", "operations.protocol", "operations.open", "operations.check", "operations.edit"),
     *(

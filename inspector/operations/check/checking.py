@@ -16,6 +16,8 @@ from inspector.core.progress import Progress
 from inspector.core.redaction import strip_credentials
 from inspector.core.source import Source, SourceError, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, diagnose
+from inspector.formats._causes.table import is_cause
 from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
@@ -178,11 +180,18 @@ def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
         compared = check_manifests(archive, emitter, progress)
         _report_shrinking(archive, emitter)
         _report_interrupted(archive, emitter)
+        _name_causes(archive, progress)
     except SourceError as error:
         emitter.error(UNREADABLE, f"{error} What follows could not be checked.")
         return ""
     # A format without checksums adds nothing to what its manifests tell.
     return " ".join(filter(None, (sentence if records or not compared else "", compared)))
+
+
+def _name_causes(archive: Opened, progress: Progress) -> None:
+    """Place the causes of what was found before it. Raises SourceError and Cancelled."""
+    archive.diagnosis = diagnose(archive, progress)
+    archive.findings[:0] = archive.diagnosis.causes
 
 
 def _report_shrinking(archive: Opened, emitter: Emitter) -> None:
@@ -216,6 +225,8 @@ def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
 
 def forget_check(archive: Opened) -> None:
     """Keep only the results of decoding."""
+    del archive.findings[: len(archive.diagnosis.causes)]
+    archive.diagnosis = NO_DIAGNOSIS
     del archive.findings[archive.decoded_findings :]
     archive.findings_dropped = archive.decoded_dropped
     archive.verdicts = bytearray()
@@ -281,7 +292,7 @@ def state_from(torn: frozenset[str], findings: Iterable[Finding]) -> State:
     """The state that follows from these findings; ``torn`` are the codes of an interrupted write."""
     state = State.SOUND
     for finding in findings:
-        if finding.severity is Severity.INFO:
+        if finding.severity is Severity.INFO or is_cause(finding):
             continue
         state = max(state, _state_of_finding(finding, torn), key=list(State).index)
     return state

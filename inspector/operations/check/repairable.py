@@ -28,7 +28,7 @@ def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
         raise SourceError(f"{visible(archive.source.name)} is not repaired, for not all of it could be read. {unread}")
     if archive.decoder is None or not left(archive) or not _whole(archive.source):
         return ()
-    return tuple(archive.decoder.repairs(archive, progress))
+    return (*archive.diagnosis.repairs, *archive.decoder.repairs(archive, progress))
 
 
 def _whole(source: Source) -> bool:

@@ -21,6 +21,7 @@ from inspector.core.source import Source, SourceError, expect
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import recognise
+from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, what_it_is
 from inspector.formats.datas3t.keys import range_name
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.file import FileSource
@@ -58,7 +59,8 @@ class Opened(Archive):
     ``decoded_checksums`` are those from decoding. ``given_findings`` come from the names of its collection and are
     added before decoding, those of ``late_findings`` after it; findings with ``suppressed_codes`` are left out, because
     another archive of the collection has them. ``cut_short``: decoding could not read all of its bytes, so it cannot
-    be checked. ``checking``: a check is running, ``checked``: one is complete.
+    be checked. ``checking``: a check is running, ``checked``: one is complete. ``diagnosis`` has the causes that a
+    check found, which stand before all other findings.
     """
 
     decoder: Format | None = None
@@ -72,6 +74,7 @@ class Opened(Archive):
     checking: bool = False
     checked: bool = False
     cut_short: bool = False
+    diagnosis: Diagnosis = NO_DIAGNOSIS
 
 
 def local_path(location: str) -> Path:
@@ -213,7 +216,18 @@ def _decode(archive: Opened, progress: Progress) -> None:
     if archive.suppressed_codes:
         archive.findings = [each for each in archive.findings if each.code not in archive.suppressed_codes]
     archive.findings.extend(archive.late_findings())
+    _identify(archive)
     archive.decoded_findings = len(archive.findings)
     archive.decoded_dropped = archive.findings_dropped
     archive.decoded_checksums = archive.checksums
     archive.complete = True
+
+
+def _identify(archive: Opened) -> None:
+    """Say first what the file really is, where it is not what it should be."""
+    try:
+        causes = what_it_is(archive).causes
+    except SourceError as error:
+        Emitter(archive).error(UNREADABLE, f"{error} What it really is could not be found out.")
+    else:
+        archive.findings = [*causes, *archive.findings]

@@ -1,0 +1,463 @@
+"""One flipped bit: found by the digest that the bytes had before.
+
+A CRC-32 is linear, so the bit follows from it. With other digests, and for deflated members, each bit is tried, within
+a budget of work that is counted in bytes. Exactly one bit that then verifies is a proof where the digest has 64 bits or
+more; a CRC-32 makes it likely.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+from inspector.core.archive import Archive
+from inspector.core.edit import Edit, Patch
+from inspector.core.finding import Finding
+from inspector.core.member import Codec
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import Source
+from inspector.core.span import Span, intersect, subtract, total
+from inspector.core.verdict import VERDICTS, Checksum, Verdict
+from inspector.formats._causes.crc import flipped_in
+from inspector.formats._causes.table import Cause, Explanation, wrong
+from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, number
+
+MAX_ROWS = 4_096
+"""Checksums that are looked at."""
+MAX_FLIPS = 16
+"""Flipped bits that are reported; more are no single events."""
+MAX_LIKELY_BYTES = 512 << 10
+"""The largest member of which the bit that a CRC-32 tells is offered: of other damage, 1 in 1,000 looks so there."""
+MAX_NAMED_BYTES = 16 << 20
+"""The largest member of which the bit that a CRC-32 tells is named: of other damage, 1 in 32 looks so there."""
+MAX_SUSPECT_BYTES = 16 << 10
+"""Bytes of which each bit is tried."""
+MAX_COVERED_BYTES = 1 << 20
+"""The most bytes that a digest may cover for its bits to be tried."""
+MAX_WORK_BYTES = 2 << 30
+"""Bytes hashed or inflated in all trials together."""
+_TRIAL_BYTES = 512
+"""What a trial costs beside the bytes, as bytes."""
+_MAX_BYTE_SIZE = 128
+"""The largest content of which one changed byte is told by its CRC-32: 1 in 130,000 of other damage looks so."""
+PROVED_CODE, LIKELY_CODE = "restore-proved-bits", "restore-likely-bits"
+
+
+class Flip(NamedTuple):
+    """A bit that changed: at ``offset``, a byte that is ``old`` and was ``new``; ``proof`` says what shows it."""
+
+    offset: int
+    old: int
+    new: int
+    proof: str
+    proved: bool
+    offered: bool
+    what: str
+    explains: tuple[Finding, ...]
+    member: int | None
+
+    @property
+    def change(self) -> str:
+        """What restores it, as part of a sentence."""
+        return f"byte {grouped(self.offset)} from {hexadecimal(self.old, 2)} to {hexadecimal(self.new, 2)}"
+
+
+@dataclass(slots=True)
+class _Budget:
+    """Work left, in bytes."""
+
+    left: int = MAX_WORK_BYTES
+
+    def take(self, amount: int) -> bool:
+        if amount > self.left:
+            return False
+        self.left -= amount
+        return True
+
+
+def flipped_bits(archive: Archive, progress: Progress) -> list[Explanation]:
+    """The flipped bits that explain wrong checksums and records, with their repairs. Raises SourceError, Cancelled."""
+    if not wrong(archive):
+        return []
+    flips: list[Flip] = []
+    others: list[Explanation] = []
+    budget = _Budget()
+    for checksum in _mismatched(archive):
+        if len(flips) + len(others) >= MAX_FLIPS:
+            break
+        found = _in_content(archive, checksum, budget, progress) or _in_digest(archive, checksum)
+        if isinstance(found, Flip):
+            flips.append(found)
+        elif found is not None:
+            others.append(found)
+    met = {id(each) for flip in flips for each in flip.explains} | {id(each) for one in others for each in one.explains}
+    records = (each for each in wrong(archive)[:MAX_ROWS] if id(each) not in met)
+    others += islice(filter(None, (_in_record(archive, each) for each in records)), MAX_FLIPS)
+    return [*_with_repairs(archive, flips), *others]
+
+
+def _mismatched(archive: Archive) -> Iterator[Checksum]:
+    """The checksums that do not match, the smallest archive's all, of a large one those of members that do not."""
+    rows = archive.checksums
+    if len(rows) <= MAX_ROWS:
+        yield from (row for row in rows if row.verdict is Verdict.MISMATCH)
+        return
+    wanted, at = VERDICTS.index(Verdict.MISMATCH), -1
+    for _ in range(MAX_FLIPS):
+        at = archive.verdicts.find(wanted, at + 1)
+        if at < 0:
+            return
+        yield from (row for row in rows[at : at + 2] if row.verdict is Verdict.MISMATCH and row.member == at)
+
+
+def _explained(archive: Archive, spans: Sequence[Span], member: int | None) -> tuple[Finding, ...]:
+    """The findings about a member, or about some of these bytes."""
+    return tuple(
+        each
+        for each in wrong(archive)
+        if (member is not None and each.member == member)
+        or any(span.start < other.stop and other.start < span.stop for span in spans for other in each.spans)
+    )
+
+
+# ---- in the content ------------------------------------------------------------------------------------------------
+
+
+def _in_content(archive: Archive, checksum: Checksum, budget: _Budget, progress: Progress) -> Flip | Explanation | None:
+    covered = subtract(sorted(checksum.covers), sorted(checksum.omits))
+    size = total(covered)
+    if not size or not checksum.stored:
+        return None
+    if checksum.algorithm == "CRC-32":
+        member = archive.members[checksum.member] if checksum.member is not None else None
+        if member is not None and member.codec is Codec.DEFLATE:
+            return _deflated(archive, checksum, covered, member.size, budget, progress)
+        return _by_crc(archive, checksum, covered) if member is None or member.codec is Codec.STORED else None
+    new = _new_hash(checksum.algorithm, len(checksum.stored) // 2)
+    return None if new is None else _by_trial(archive, checksum, covered, new, budget, progress)
+
+
+def _by_crc(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Flip | Explanation | None:
+    size = total(covered)
+    member = checksum.member
+    if not checksum.computed or size > MAX_NAMED_BYTES or (member is not None and archive.members.size(member) != size):
+        return None
+    change = int(checksum.stored, 16) ^ int(checksum.computed, 16)
+    bits = flipped_in(change, size)
+    header = archive.format == "taco" and member is not None and size < _MAX_BYTE_SIZE
+    if not bits and size <= _MAX_BYTE_SIZE:
+        return _one_byte(archive, checksum, covered, change)
+    if len(bits) != 1 or change.bit_count() == 1:
+        return None
+    at, mask = bits[0]
+    offset = _position(covered, at)
+    old = archive.source.read(offset, 1)[0]
+    chance = (1 << 32) // (8 * size)
+    proof = (
+        f"Of the {8 * size:,} bits of its content it is the only one whose change gives the recorded CRC-32 "
+        f"({checksum.stored}). A CRC-32 does not prove it: 1 in {chance:,} of other damage looks so."
+    )
+    offered = size <= MAX_LIKELY_BYTES and not header
+    explains = _explained(archive, covered, member)
+    return Flip(offset, old, old ^ mask, proof, False, offered, _subject(archive, checksum), explains, member)
+
+
+def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], change: int) -> Explanation | None:
+    """One changed byte of the little that a CRC-32 covers, such as of a TACO header."""
+    size = total(covered)
+    found = []
+    for at in range(size):
+        rest = bytes(size - at - 1)
+        none = zlib.crc32(b"\0" + rest)
+        found += [(at, bits) for bits in range(1, 256) if zlib.crc32(bytes((bits,)) + rest) ^ none == change]
+    if len(found) != 1:
+        return None
+    at, bits = found[0]
+    offset = _position(covered, at)
+    old = archive.source.read(offset, 1)[0]
+    message = (
+        f"One byte of {_subject(archive, checksum)} changed: byte {grouped(offset)} is {hexadecimal(old, 2)} and was "
+        f"{hexadecimal(old ^ bits, 2)}. Of all changes of one byte only this one matches its recorded CRC-32. Repair "
+        "it here, or write the byte back with another program."
+    )
+    explains = _explained(archive, covered, checksum.member)
+    return Explanation(Cause.WRONG_BYTE, message, (Span(offset, offset + 1),), explains, member=checksum.member)
+
+
+def _subject(archive: Archive, checksum: Checksum) -> str:
+    if checksum.member is not None:
+        return visible(archive.members.path(checksum.member))
+    return checksum.name.removeprefix("hash of ")
+
+
+def _position(covered: Sequence[Span], at: int) -> int:
+    """The file's byte that is byte ``at`` of these spans."""
+    for span in covered:
+        if at < span.size:
+            return span.start + at
+        at -= span.size
+    raise IndexError(at)
+
+
+def _read(source: Source, covered: Sequence[Span]) -> bytes:
+    return b"".join(source.read(span.start, span.size) for span in covered)
+
+
+def _new_hash(algorithm: str, size: int) -> Callable[[], Any] | None:
+    """What makes an empty hash of 64 bits or more, by the name that a check gives it; None if there is none."""
+    name = algorithm.lower().replace("-", "")
+    if name.startswith("blake2s"):
+        return lambda: hashlib.blake2s(digest_size=size)
+    if name in ("xxhash64", "xxh64"):
+        import xxhash
+
+        return xxhash.xxh64
+    return getattr(hashlib, name, None) if name in ("sha1", "sha224", "sha256", "sha384", "sha512", "md5") else None
+
+
+def _by_trial(
+    archive: Archive,
+    checksum: Checksum,
+    covered: Sequence[Span],
+    new: Callable[[], Any],
+    budget: _Budget,
+    progress: Progress,
+) -> Flip | None:
+    size, member = total(covered), checksum.member
+    if size > MAX_COVERED_BYTES or (member is not None and archive.members.codec_at(member) is not Codec.STORED):
+        return None
+    explains = _explained(archive, covered, member)
+    suspects = covered
+    if size > MAX_SUSPECT_BYTES:
+        named = [span for each in explains for span in each.spans if span.size <= MAX_SUSPECT_BYTES]
+        suspects = intersect(covered, sorted(set(named)))
+        if not suspects or total(suspects) > MAX_SUSPECT_BYTES:
+            return None
+    places = (
+        [(at, offset) for at, offset in _places(covered) if any(s.start <= offset < s.stop for s in suspects)]
+        if (suspects is not covered)
+        else list(_places(covered))
+    )
+    if not budget.take(8 * sum(size - at + _TRIAL_BYTES for at, _ in places)):
+        return None
+    data, wanted = _read(archive.source, covered), bytes.fromhex(checksum.stored.zfill(len(checksum.stored) + 1 & ~1))
+    if len(data) < size:
+        return None
+    progress.begin("Looking for a flipped bit", len(places))
+    found = list(_trials(data, [at for at, _ in places], new, wanted, progress))
+    if len(found) != 1:
+        return None
+    at, mask = found[0]
+    offset = _position(covered, at)
+    proof = (
+        f"Of {8 * len(places):,} bits tried it is the only one with which the recorded {checksum.algorithm} "
+        f"({checksum.stored}) verifies, which proves it."
+    )
+    return Flip(offset, data[at], data[at] ^ mask, proof, True, True, _subject(archive, checksum), explains, member)
+
+
+def _places(covered: Sequence[Span]) -> Iterator[tuple[int, int]]:
+    at = 0
+    for span in covered:
+        for offset in range(span.start, span.stop):
+            yield at, offset
+            at += 1
+
+
+def _trials(
+    data: bytes, places: Sequence[int], new: Callable[[], Any], wanted: bytes, progress: Progress
+) -> Iterator[tuple[int, int]]:
+    """The bits, as (byte, mask), with which the data hashes to ``wanted``."""
+    before, hashed = new(), 0
+    whole = memoryview(data)
+    for at in places:
+        before.update(whole[hashed:at])
+        hashed = at
+        rest = whole[at + 1 :]
+        for bit in range(8):
+            trial = before.copy()
+            trial.update(bytes((data[at] ^ 1 << bit,)))
+            trial.update(rest)
+            if trial.digest() == wanted:
+                yield at, 1 << bit
+        progress.advance(1)
+
+
+def _deflated(
+    archive: Archive, checksum: Checksum, covered: Sequence[Span], size: int, budget: _Budget, progress: Progress
+) -> Flip | None:
+    """Try each bit of a deflated member: of a right one the stream ends, the size fits and so does the CRC-32."""
+    stored = total(covered)
+    if stored > MAX_SUSPECT_BYTES or not budget.take(8 * stored * ((stored + size) // 2 + _TRIAL_BYTES)):
+        return None
+    data, wanted = _read(archive.source, covered), int(checksum.stored, 16)
+    progress.begin("Looking for a flipped bit", stored)
+    found = list(_inflating(data, size, wanted, progress))
+    if len(found) != 1:
+        return None
+    at, mask = found[0]
+    offset = _position(covered, at)
+    proof = (
+        f"Of its {8 * stored:,} bits it is the only one with which the data inflates to {in_bytes(size)} that have "
+        f"the recorded CRC-32 ({checksum.stored}). A CRC-32 does not prove it."
+    )
+    explains = _explained(archive, covered, checksum.member)
+    subject = _subject(archive, checksum)
+    return Flip(offset, data[at], data[at] ^ mask, proof, False, True, subject, explains, checksum.member)
+
+
+def _inflating(data: bytes, size: int, wanted: int, progress: Progress) -> Iterator[tuple[int, int]]:
+    """The bits, as (byte, mask), with which the data inflates to ``size`` bytes of this CRC-32."""
+    before, crc, made = zlib.decompressobj(-15), 0, 0
+    for at, byte in enumerate(data):
+        for bit in range(8):
+            trial = before.copy()
+            try:
+                out = trial.decompress(bytes((byte ^ 1 << bit,)) + data[at + 1 :], max(1, size - made + 1))
+            except zlib.error:
+                continue
+            if made + len(out) == size and trial.eof and zlib.crc32(out, crc) == wanted:
+                yield at, 1 << bit
+        try:
+            out = before.decompress(data[at : at + 1], max(1, size - made + 1))
+        except zlib.error:
+            return  # what comes after was never reached
+        crc, made = zlib.crc32(out, crc), made + len(out)
+        if before.eof or made > size:
+            return
+        progress.advance(1)
+
+
+# ---- in what is recorded ---------------------------------------------------------------------------------------------
+
+
+def _in_digest(archive: Archive, checksum: Checksum) -> Explanation | None:
+    """The stored digest itself differs from the computed one in a single bit."""
+    if not (checksum.stored and checksum.computed) or len(checksum.stored) != len(checksum.computed):
+        return None
+    change = int(checksum.stored, 16) ^ int(checksum.computed, 16)
+    if change.bit_count() != 1:
+        return None
+    explains = _explained(archive, checksum.place, checksum.member)
+    where = f" at byte {checksum.place[0].start:,}" if checksum.place else ""
+    message = (
+        f"One bit of the recorded checksum of {_subject(archive, checksum)} changed. The {checksum.algorithm} "
+        f"stored{where} is {checksum.stored}, and the bytes give {checksum.computed}: a change of the bytes would "
+        "change about half of its bits. The content is most likely whole. Repair writes the computed one; "
+        "a copy from elsewhere shows whether that is right."
+    )
+    return Explanation(Cause.FLIPPED_BIT, message, checksum.place, explains, member=checksum.member)
+
+
+def _in_record(archive: Archive, finding: Finding) -> Explanation | None:
+    """Two records of the same field that differ in one bit, or a header whose sum is off by that of one bit."""
+    if archive.format in ("tar", "datas3t") and "checksum" in finding.code and finding.spans:
+        return _in_tar_header(archive, finding)
+    if archive.format in ("zip", "taco") and len(finding.spans) == 2:
+        return _in_twins(archive, finding)
+    return None
+
+
+def _in_twins(archive: Archive, finding: Finding) -> Explanation | None:
+    first, second = finding.spans
+    if first.size != second.size or not 0 < first.size <= 1 << 16:
+        return None
+    some, other = archive.source.read(*_range(first)), archive.source.read(*_range(second))
+    if len(some) != len(other) or (int.from_bytes(some) ^ int.from_bytes(other)).bit_count() != 1:
+        return None
+    at = next(at for at, (left, right) in enumerate(zip(some, other, strict=True)) if left != right)
+    places = (Span(first.start + at, first.start + at + 1), Span(second.start + at, second.start + at + 1))
+    message = (
+        f"One bit changed in a header: byte {grouped(places[0].start)} is {hexadecimal(some[at], 2)}, and its twin at "
+        f"{grouped(places[1].start)} is {hexadecimal(other[at], 2)}. Everything else in the two records agrees. "
+        "Repair sets the wrong one where the content shows which that is."
+    )
+    return Explanation(Cause.FLIPPED_BIT, message, places, (finding,), member=finding.member)
+
+
+def _range(span: Span) -> tuple[int, int]:
+    return span.start, span.size
+
+
+def _in_tar_header(archive: Archive, finding: Finding) -> Explanation | None:
+    start = finding.spans[0].start // BLOCK * BLOCK
+    block = archive.source.read(start, BLOCK)
+    if len(block) < BLOCK:
+        return None
+    stored, computed = number(block[CHKSUM]), checksums(block)[0]
+    for written in (b"%06o\0 " % computed, b"%07o\0" % computed, b"%06o \0" % computed):
+        if (int.from_bytes(written) ^ int.from_bytes(block[CHKSUM])).bit_count() == 1:
+            first = "One bit of a tar header changed, in its checksum."
+            break
+    else:
+        off = abs(stored - computed) if stored is not None else 0
+        if off not in (1, 2, 4, 8, 16, 32, 64, 128):
+            return None
+        first = "One bit of a tar header changed, as its checksum shows."
+    message = (
+        f"{first} The header at {grouped(start)} has the checksum {'?' if stored is None else stored}, and "
+        f"its bytes add up to {computed:,}. The sum does not show which byte it is; compare the header with its "
+        "neighbours or with another copy. The data after it is not affected."
+    )
+    spans = (Span(start, start + BLOCK),)
+    return Explanation(Cause.FLIPPED_BIT, message, spans, _explained(archive, spans, None))
+
+
+# ---- repairs ---------------------------------------------------------------------------------------------------------
+
+
+def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[Explanation]:
+    """Each flipped bit as a cause; one repair restores all that are proved, another all that are likely."""
+    proved = [each for each in flips if each.proved and each.offered]
+    likely = [each for each in flips if not each.proved and each.offered]
+    repairs = {True: _repair(archive, proved, PROVED_CODE), False: _repair(archive, likely, LIKELY_CODE)}
+    for flip in flips:
+        repair = repairs[flip.proved] if flip.offered else None
+        if flip.proved:
+            advice = "Repair restores it."
+        elif repair is not None:
+            advice = f"Repair restores it with your consent (--accept {LIKELY_CODE}); check the result if you can."
+        elif flip.member == 0 and archive.format == "taco":
+            advice = "Repair restores it."
+        else:
+            advice = "It is not offered as a repair. Compare the byte with another copy."
+        message = (
+            f"One bit of {flip.what} flipped: byte {flip.offset:,} is {hexadecimal(flip.old, 2)} and was "
+            f"{hexadecimal(flip.new, 2)}. {flip.proof} {advice} A single bit changes in memory or on the way; check "
+            "the memory of the machines that handled the file."
+        )
+        if len(message.split(". ", 1)[0].split()) > _MAX_WORDS:
+            message = "One bit of a member flipped" + message.partition(" flipped")[2]
+        place = (Span(flip.offset, flip.offset + 1),)
+        yield Explanation(Cause.FLIPPED_BIT, message, place, flip.explains, (repair,) if repair else (), flip.member)
+
+
+_MAX_WORDS = 20
+
+
+def _repair(archive: Archive, flips: Sequence[Flip], code: str) -> Repair | None:
+    chosen = {flip.offset: flip for flip in flips}
+    if not chosen:
+        return None
+    size = archive.source.size
+    patches = tuple(Patch(each.offset, bytes((each.old,)), bytes((each.new,))) for each in chosen.values())
+    many = len(patches) > 1
+    changes = "; ".join(each.change for each in chosen.values())
+    title = f"Restore {f'{len(patches)} flipped bits' if many else 'the flipped bit'}: {changes}"
+    fixes = frozenset(finding.code for each in flips for finding in each.explains)
+    edit = Edit(title, patches, size, size)
+    if code == PROVED_CODE:
+        why = "With it the recorded hash verifies, of all bits tried with this one only."
+        return Repair(code, title, fixes, edit=edit, lossless=why)
+    claim = (
+        "The damage is one flipped bit: the CRC-32 fits that, but other damage may look so, as seldom as the finding "
+        "says."
+    )
+    return Repair(code, title, fixes, claim=claim, edit=edit)

@@ -1,0 +1,470 @@
+"""What a file really is, by its first and last bytes: compressed, encoded, an error page, a pointer, another format."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import bz2
+import lzma
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from inspector.core.archive import Archive
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._causes.table import Cause, Explanation
+from inspector.formats._zstd import BLOCK_HEADER, MAGIC, RLE, header_size
+
+HEAD_BYTES = 4096
+"""Bytes read at the beginning."""
+TAIL_BYTES = 512
+"""Bytes read at the end."""
+MAX_UNPACKED_BYTES = 1 << 20
+"""Bytes that are unpacked or decoded to see what is inside."""
+MAX_TEXT_BYTES = 4 << 20
+"""A server's error page and a pointer are smaller."""
+MAX_RATIO = 64
+"""How many times that may come out where it is unpacked to its end."""
+_BLOCK = 64 << 10
+
+
+class _Signature(NamedTuple):
+    """``begins`` stands at ``at`` in a file of this kind."""
+
+    begins: bytes
+    name: str
+    command: str = ""
+    at: int = 0
+
+
+_COMPRESSED = (
+    _Signature(b"\x1f\x8b\x08", "a gzip file", "gunzip"),
+    _Signature(b"\xfd7zXZ\0", "an xz file", "unxz"),
+    _Signature(b"BZh", "a bzip2 file", "bunzip2"),
+    _Signature(b"\x28\xb5\x2f\xfd", "a zstd file", "unzstd"),
+    _Signature(b"\x04\x22\x4d\x18", "an lz4 file", "unlz4"),
+    _Signature(b"\x1f\x9d", "a file of compress", "uncompress"),
+    _Signature(b"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x"),
+    _Signature(b"Rar!\x1a\x07", "a RAR archive", "unrar x"),
+)
+"""What is unpacked first; bzip2 is compared further in ``_compressed``."""
+
+_OTHER = (
+    _Signature(b"PK\x03\x04", "a ZIP archive"),
+    _Signature(b"ustar", "a tar archive", at=257),
+    _Signature(b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    _Signature(b"\xff\xd8\xff", "a JPEG picture"),
+    _Signature(b"%PDF-", "a PDF document"),
+    _Signature(b"SQLite format 3\0", "an SQLite database"),
+    _Signature(b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    _Signature(b"PAR1", "a Parquet file"),
+    _Signature(b"ARROW1\0\0", "an Arrow file"),
+    _Signature(b"\x7fELF", "a program (ELF)"),
+    _Signature(b"!<arch>\n", "a Unix ar archive"),
+    _Signature(b"070701", "a cpio archive"),
+    _Signature(b"MSCF\0\0\0\0", "a Windows cabinet"),
+    _Signature(b"CD001", "a CD image (ISO 9660)", at=32769),
+    _Signature(b"caff\0\1\0\0", "a Core Audio file"),
+)
+
+_HTML = re.compile(
+    rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,400}?-->\s*)?<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_ERROR_XML = re.compile(rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?<(?:\w{1,20}:)?Error\b[^>]{0,200}>", re.DOTALL)
+_ERROR_CODE = re.compile(rb"<Code>([\w.-]{1,80})</Code>")
+_ERROR_JSON = re.compile(rb"""\s*\{\s*"(?:error|errors|message|code|__type|detail)"\s*:""", re.IGNORECASE)
+_LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/v\d\r?\n(?:.*\n)*?size (\d{1,20})")
+_ANNEX = re.compile(rb"/annex/objects/|\.\.?/(?:\.\./){0,64}\.git/annex/objects/")
+_DVC = re.compile(rb"(?:md5: [0-9a-f]{32}\r?\n)?outs:\r?\n- (?:md5|hash|size|path): ")
+_RESPONSE = re.compile(rb"HTTP/\d(?:\.\d)? \d{3}[^\r\n]{0,200}\r?\n(?:[\w-]{1,100}:[^\r\n]{0,2000}\r?\n){0,100}\r?\n")
+_HEADERS = re.compile(
+    rb"(?:(?:content-(?:type|length|encoding|disposition)|etag|x-amz-[\w-]{1,60}|date|server|last-modified|"
+    rb"accept-ranges|connection|cache-control):[^\r\n]{0,2000}\r?\n){2,100}\r?\n",
+    re.IGNORECASE,
+)
+_FORM = re.compile(
+    rb"--[^\r\n]{1,200}\r?\nContent-Disposition:[^\r\n]{0,400}\r?\n(?:[\w-]{1,100}:[^\r\n]{0,400}\r?\n){0,20}\r?\n",
+    re.IGNORECASE,
+)
+_AWS_CHUNK = re.compile(rb"([0-9a-fA-F]{1,8});chunk-signature=[0-9a-f]{64}\r\n")
+_AWS_PLAIN = re.compile(rb"x-amz-(?:trailer-signature|checksum-\w{1,20}):[\w+/=]{1,100}\r?\n")
+_CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})(?:;[^\r\n]{0,200})?\r\n")
+_BASE64 = re.compile(
+    rb"(?:begin-base64 [^\r\n]{1,200}\r?\n|-----BEGIN [^\r\n]{1,60}-----\r?\n)?[A-Za-z0-9+/_\r\n-]{60,}={0,2}\s*"
+)
+_HEX = re.compile(rb"[0-9a-fA-F\r\n ]{60,}")
+_XXD = re.compile(rb"(?:[0-9a-f]{7,16}:? (?: ?[0-9a-f]{2,4}){1,16}[^\n]{0,40}\r?\n){2,}")
+_UU = re.compile(rb"begin [0-7]{3,4} [^\r\n]{1,200}\r?\n")
+_DATA_URL = re.compile(rb"data:[\w/.+-]{1,100};base64,")
+
+
+@dataclass(slots=True)
+class _File:
+    """The file as far as it is read: ``head`` and ``tail`` are its first and last bytes."""
+
+    archive: Archive
+    head: bytes
+    tail: bytes
+
+    @property
+    def source(self) -> Source:
+        return self.archive.source
+
+    @property
+    def may_begin_with_data(self) -> bool:
+        """Whether the first bytes may be those of a member, which may be anything: a CAF begins with data."""
+        return self.archive.format == "caf"
+
+    @property
+    def listed(self) -> bool:
+        """Whether members were found, and show that the file is of its format after all.
+
+        They are found inside of other files too: the noise of stored members is the same in a compressed file.
+        """
+        errors = any(each.severity is Severity.ERROR for each in self.archive.findings)
+        return len(self.archive.members) > 0 and (self.may_begin_with_data or not errors)
+
+    @property
+    def what(self) -> str:
+        """What it should be, with an article."""
+        decoder = getattr(self.archive, "decoder", None)
+        if decoder is None:
+            return "a known archive"
+        title = decoder.title if len(decoder.title) < 40 else self.archive.format
+        return f"{'an' if title[0] in 'AEIORaeio' else 'a'} {title}"
+
+    @property
+    def name(self) -> str:
+        return visible(self.source.name.replace("\\", "/").rpartition("/")[2]) or "the file"
+
+
+def identify(archive: Archive) -> Explanation | None:
+    """What the file really is, where it is not what its name or format says. Reads little; raises SourceError."""
+    source = archive.source
+    if not source.size:
+        message = (
+            "The file is empty. It has 0 bytes, so a copy or download made it and wrote nothing. "
+            "Copy or download it again; nothing can be recovered from it."
+        )
+        return Explanation(Cause.EMPTY, message)
+    head = source.read(0, min(HEAD_BYTES, source.size))
+    tail_at = max(0, source.size - TAIL_BYTES)
+    tail = head[tail_at:] if source.size <= HEAD_BYTES else source.read(tail_at, TAIL_BYTES)
+    file = _File(archive, head, tail)
+    steps: tuple[Callable[[_File], Explanation | None], ...] = (
+        _response,
+        _framing,
+        _error_page,
+        _pointer,
+        _compressed,
+        _encoded,
+        _other_format,
+    )
+    return next((found for step in steps if (found := step(file)) is not None), None)
+
+
+# ---- before or between the bytes of an archive --------------------------------------------------------------------
+
+
+def _response(file: _File) -> Explanation | None:
+    found = _RESPONSE.match(file.head) or _FORM.match(file.head) or _HEADERS.match(file.head)
+    if found is None or (file.may_begin_with_data and file.listed and _added_bytes(file.archive) != found.end()):
+        return None
+    size = found.end()
+    kind = "a form" if _FORM.match(file.head) else "an HTTP response"
+    message = (
+        f"The headers of {kind} stand before the archive: {in_bytes(size)} of text. They begin "
+        f'"{_shown(file.head)}". The archive itself begins at byte {size:,}. Save only the body of the response, or '
+        f"cut the headers off: tail -c +{size + 1} {file.name} > FIXED."
+    )
+    return Explanation(Cause.RESPONSE_HEADERS, message, (Span(0, size),))
+
+
+def _added_bytes(archive: Archive) -> int:
+    """How far the index of a CAF stands behind where its members end, in bytes."""
+    stops = archive.members.stops
+    index = next((each for each in archive.fields if each.name == "index" and each.spans), None)
+    return index.spans[0].start - max(stops) if index is not None and len(stops) else 0
+
+
+def _framing(file: _File) -> Explanation | None:
+    aws = _AWS_CHUNK.match(file.head)
+    found = aws or _CHUNK.match(file.head)
+    if found is None:
+        return None
+    size = int(found[1], 16)
+    after = found.end() + size
+    if not size or after + 2 > file.source.size or file.source.read(after, 2) != b"\r\n":
+        return None
+    following = file.source.read(after + 2, 120)
+    again = _AWS_CHUNK.match(following) if aws else _CHUNK.match(following) or _AWS_PLAIN.match(following)
+    if again is None:
+        return None
+    kind = "aws-chunked framing of an S3 upload" if aws else "chunked framing of an HTTP transfer"
+    message = (
+        f'The {kind} was stored with the data. The first line, "{_shown(file.head)}", is the size of the first chunk '
+        f"({in_bytes(size)}), and the next such line stands at byte {after + 2:,}. A client or server that does not "
+        "know this encoding wrote them. Download or upload it again with one that does; the content between the lines "
+        "is whole."
+    )
+    return Explanation(Cause.TRANSFER_FRAMING, message, (Span(0, found.end()), Span(after, after + 2 + again.end())))
+
+
+# ---- text under the name of an archive -----------------------------------------------------------------------------
+
+
+def _shown(data: bytes, most: int = 40) -> str:
+    line = data.lstrip()[: 4 * most].splitlines()
+    text = visible(line[0]) if line else ""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _is_text_file(file: _File) -> bool:
+    """Whether a file under the name of a CAF is text to its end, so that it is not a CAF that begins with text."""
+    if file.listed or file.source.size > MAX_TEXT_BYTES:
+        return False
+    return not file.may_begin_with_data or not any(b < 9 for b in file.head + file.tail)
+
+
+def _error_page(file: _File) -> Explanation | None:
+    if not _is_text_file(file):
+        return None
+    head, text = file.head, file.tail.rstrip().lower()
+    whole = Span(0, file.source.size)
+    if _ERROR_XML.match(head):
+        found = _ERROR_CODE.search(head)
+        code = f": {found[1].decode('ascii', 'replace')}" if found else ""
+        message = (
+            f"This is the error message of a server, not {file.what}{code}. Its {in_bytes(file.source.size)} are "
+            f'XML that begins "{_shown(head)}". The download failed, and the answer was saved in the place of the '
+            "archive. Download it again, with an address and credentials that are allowed to read it."
+        )
+        return Explanation(Cause.ERROR_PAGE, message, (whole,))
+    if _HTML.match(head) and (not file.may_begin_with_data or text.endswith((b"</html>", b"</body>"))):
+        title = re.search(rb"<title[^>]{0,200}>\s*([^<]{1,200}?)\s*</title>", head, re.IGNORECASE)
+        named = f' titled "{_shown(title[1], 60)}"' if title else ""
+        message = (
+            f"This is a web page, not {file.what}. Its {in_bytes(file.source.size)} are HTML{named}: the answer of a "
+            "server, such as an error or a page to sign in, was saved in the place of the archive. Download it again "
+            "from an address that gives the file itself."
+        )
+        return Explanation(Cause.ERROR_PAGE, message, (whole,))
+    if _ERROR_JSON.match(head) and text.endswith(b"}") and b'"files"' not in head:
+        message = (
+            f"This is the error message of a server, not {file.what}. Its {in_bytes(file.source.size)} are JSON that "
+            f'begins "{_shown(head)}". The answer was saved in the place of the archive. Download it again, with an '
+            "address and credentials that are allowed to read it."
+        )
+        return Explanation(Cause.ERROR_PAGE, message, (whole,))
+    return None
+
+
+def _pointer(file: _File) -> Explanation | None:
+    if not _is_text_file(file) or file.source.size > HEAD_BYTES:
+        return None
+    whole = (Span(0, file.source.size),)
+    if found := _LFS.match(file.head):
+        message = (
+            f"This is a Git LFS pointer, not {file.what}. It stands for a file of {in_bytes(int(found[1]))} that was "
+            "not fetched. Run git lfs pull in the repository, or download the file itself rather than the pointer."
+        )
+        return Explanation(Cause.POINTER, message, whole)
+    if _ANNEX.match(file.head):
+        message = (
+            f"This is a git-annex pointer, not {file.what}. The content it stands for was not fetched. Run git annex "
+            "get in the repository."
+        )
+        return Explanation(Cause.POINTER, message, whole)
+    if _DVC.match(file.head):
+        message = (
+            f"This is a DVC pointer, not {file.what}. The content it stands for was not fetched. Run dvc pull in the "
+            "repository."
+        )
+        return Explanation(Cause.POINTER, message, whole)
+    return None
+
+
+# ---- compressed and encoded ----------------------------------------------------------------------------------------
+
+
+def _matching(data: bytes, signatures: tuple[_Signature, ...]) -> _Signature | None:
+    return next((each for each in signatures if data[each.at :].startswith(each.begins)), None)
+
+
+def _compressed(file: _File) -> Explanation | None:
+    found = _matching(file.head, _COMPRESSED)
+    if found is None or file.listed:
+        return None
+    if found.begins == b"BZh" and not re.match(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", file.head):
+        return None
+    if file.archive.format.startswith("datas3t-"):  # its metadata is zstd
+        return None
+    if file.may_begin_with_data and not _ends_there(file, found):
+        return None
+    message = (
+        f"This is {found.name}, not {file.what}. It begins with {file.head[: len(found.begins)].hex(' ')}."
+        f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open what comes out; here, open "
+        "the unpacked file."
+    )
+    return Explanation(Cause.COMPRESSED, message, (Span(0, len(found.begins)),))
+
+
+class _Unpacker(Protocol):
+    """What zlib, bz2 and lzma have in common."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the stream has ended."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What comes after it."""
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        """At most so many bytes of what is inside."""
+
+
+_NEW: dict[str, Callable[[], _Unpacker]] = {
+    "gunzip": lambda: zlib.decompressobj(31),
+    "bunzip2": bz2.BZ2Decompressor,
+    "unxz": lambda: lzma.LZMADecompressor(memlimit=256 << 20),
+}
+
+
+def _unpacked(file: _File, found: _Signature) -> bytes:
+    """The first bytes inside; empty where they cannot be unpacked here."""
+    new = _NEW.get(found.command)
+    if new is None:
+        return b""
+    try:
+        return new().decompress(file.head, HEAD_BYTES)
+    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError):
+        return b""
+
+
+def _ends_there(file: _File, found: _Signature) -> bool:
+    """Whether the compressed data ends where the file does, so that it is not the first member of a CAF."""
+    new = _NEW.get(found.command)
+    if file.source.size > MAX_UNPACKED_BYTES:
+        return False
+    data = file.source.read(0, file.source.size)
+    if found.command == "unzstd":
+        return _zstd_ends(data)
+    if found.command == "7z x":
+        return 32 + int.from_bytes(data[12:20], "little") + int.from_bytes(data[20:28], "little") == len(data)
+    if new is None:
+        return False
+    try:
+        while data:
+            data = _after_stream(new(), data)
+    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError):
+        return False
+    return True
+
+
+def _after_stream(unpacker: _Unpacker, data: bytes) -> bytes:
+    """What follows one compressed stream; raises EOFError where it does not end, or makes too much."""
+    room = MAX_RATIO * MAX_UNPACKED_BYTES
+    while not unpacker.eof:
+        made = len(unpacker.decompress(data, _BLOCK))
+        data = getattr(unpacker, "unconsumed_tail", b"")
+        room -= made
+        if room <= 0 or (not made and not data and not unpacker.eof):
+            raise EOFError
+    return unpacker.unused_data
+
+
+def _zstd_ends(data: bytes) -> bool:
+    """Whether the frames that zstd data consists of end with it."""
+    at = 0
+    while data[at : at + 4] == MAGIC and at + 5 < len(data):
+        checked = data[at + 4] & 4
+        at += header_size(data[at + 4])
+        last = False
+        while not last and at + BLOCK_HEADER <= len(data):
+            head = int.from_bytes(data[at : at + BLOCK_HEADER], "little")
+            last, size = bool(head & 1), 1 if head >> 1 & 3 == RLE else head >> 3
+            at += BLOCK_HEADER + size
+        at += 4 if checked else 0
+    return at == len(data)
+
+
+def _inside(data: bytes) -> str:
+    found = _matching(data, (*_COMPRESSED, *_OTHER)) if data else None
+    return f" Inside is {found.name}." if found is not None else ""
+
+
+def _encoded(file: _File) -> Explanation | None:
+    if file.listed or file.source.size < 64:
+        return None
+    head = file.head[: HEAD_BYTES // 4 * 4]
+    middle = file.source.read(file.source.size // 2, TAIL_BYTES)
+    body = _DATA_URL.sub(b"", head, count=1)
+    kind, command, inside = "", "", b""
+    if _UU.match(head):
+        kind, command = "uuencoded text", "uudecode"
+    elif _XXD.match(head):
+        kind, command = "a hex dump", f"xxd -r {file.name} > DECODED"
+    elif all(map(_HEX.fullmatch, (head[: file.source.size], middle or head))) and _HEX.fullmatch(
+        file.tail[-60:] or b""
+    ):
+        kind, command, inside = "hexadecimal text", f"xxd -r -p {file.name} > DECODED", _from_hex(head)
+    elif _is_base64(body) and _is_base64(middle) and _is_base64(file.tail):
+        kind, command, inside = "base64 text", f"base64 -d {file.name} > DECODED", _from_base64(body)
+    # A CAF may begin with text; its end is JSON and a footer, which is none of these.
+    if not kind:
+        return None
+    message = (
+        f'This is {kind}, not {file.what}. It begins "{_shown(file.head)}".{_inside(inside)} Something on the way '
+        f"allowed text only. Decode it first with {command} and open what comes out."
+    )
+    return Explanation(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
+
+
+def _is_base64(data: bytes) -> bool:
+    return bool(_BASE64.fullmatch(data)) if len(data) >= 60 else not data.strip(b"\r\n=") or data.isascii()
+
+
+def _from_hex(data: bytes) -> bytes:
+    digits = re.sub(rb"\s", b"", data)
+    try:
+        return binascii.unhexlify(digits[: len(digits) // 2 * 2])
+    except binascii.Error:
+        return b""
+
+
+def _from_base64(data: bytes) -> bytes:
+    digits = re.sub(rb"\s|=", b"", data)
+    try:
+        return base64.b64decode(digits[: len(digits) // 4 * 4], altchars=b"-_" if b"_" in digits else None)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+# ---- another format --------------------------------------------------------------------------------------------------
+
+
+def _other_format(file: _File) -> Explanation | None:
+    if file.listed or file.may_begin_with_data:
+        return None
+    head = file.head
+    if (iso := file.source.read(32769, 5)) == b"CD001":
+        head = head.ljust(32769, b"\0") + iso
+    found = _matching(head, _OTHER)
+    own = {"tar": "a tar archive", "datas3t": "a tar archive", "zip": "a ZIP archive", "taco": "a ZIP archive"}
+    if found is None or own.get(file.archive.format) == found.name:
+        return None
+    shown = head[found.at : found.at + len(found.begins)].hex(" ")
+    message = (
+        f"This is {found.name}, not {file.what}. The bytes {shown} stand at {found.at:,}. It has the wrong name, or "
+        "was put in the place of the archive. Rename it and open it with a program for its format; for the archive, "
+        "look for another copy."
+    )
+    return Explanation(Cause.OTHER_FORMAT, message, (Span(found.at, found.at + len(found.begins)),))

@@ -1,0 +1,143 @@
+"""One pass over the whole file: how often each byte occurs, runs of zeros, and digests of pieces of 1 MiB.
+
+Linear in time. Memory is bounded by ``MAX_RUNS`` and by a digest a MiB.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from inspector.core.progress import Progress
+from inspector.core.source import Source, expect
+from inspector.core.span import Span
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PIECE_BYTES = 1 << 20
+"""Bytes read at a time, and covered by one digest: divides all sizes of parts."""
+MIN_RUN_BYTES = 256
+"""Shorter runs of zeros are not noted."""
+MAX_RUNS = 10_000
+"""Runs of zeros noted; further ones are not."""
+MAX_REMOTE_BYTES = 8 << 20
+"""A larger object on a server is not read again to find the cause."""
+_RUN = re.compile(rb"\0{%d,}+" % MIN_RUN_BYTES)
+
+
+@dataclass(slots=True)
+class Survey:
+    """``counts`` has the number of each byte, ``crlf`` of each 0D 0A; ``runs`` are the runs of zeros in file order.
+
+    ``digests`` has one for each ``PIECE_BYTES`` of the file; equal pieces have equal ones.
+    """
+
+    size: int
+    counts: list[int] = field(default_factory=lambda: [0] * 256)
+    crlf: int = 0
+    runs: list[Span] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)
+
+    @property
+    def high(self) -> int:
+        """The number of bytes from 0x80 on."""
+        return sum(self.counts[128:])
+
+    @property
+    def rare_controls(self) -> float:
+        """How often a control byte occurs that no text has, on average."""
+        return float(sum(self.counts[byte] for byte in _NO_TEXT)) / len(_NO_TEXT)
+
+
+_NO_TEXT = (*range(1, 8), *range(14, 26), *range(28, 32))
+"""Control bytes that text does not have: no line ends, no tabs, no end of file of MS-DOS."""
+
+
+def may_be_surveyed(source: Source) -> bool:
+    """Whether reading all of it costs little: a file here, or a small object."""
+    base = source
+    while (inner := getattr(base, "base", None)) is not None:
+        base = inner
+    return getattr(base, "ledger", None) is None or source.size <= MAX_REMOTE_BYTES
+
+
+def survey(source: Source, progress: Progress) -> Survey:
+    """Read the whole file once. Raises SourceError and Cancelled."""
+    import numpy as np
+
+    found = Survey(source.size)
+    counts: NDArray[Any] = np.zeros(256, np.int64)
+    run_start, before = -1, b""
+    progress.begin("Looking for the cause", source.size)
+    if source.size <= MAX_REMOTE_BYTES:
+        expect(source, 0, source.size)
+    for at in range(0, source.size, PIECE_BYTES):
+        data = source.read(at, min(PIECE_BYTES, source.size - at))
+        if not data:
+            break
+        counts += np.bincount(np.frombuffer(data, np.uint8), minlength=256)
+        found.crlf += data.count(b"\r\n") + (before == b"\r" and data.startswith(b"\n"))
+        found.digests.append(blake2b(data, digest_size=16).digest())
+        run_start = _note_runs(found, data, at, run_start)
+        before = data[-1:]
+        progress.advance(len(data))
+    if run_start >= 0:
+        _note(found, run_start, source.size)
+    found.counts = [int(each) for each in counts]
+    return found
+
+
+def _note_runs(found: Survey, data: bytes, at: int, run_start: int) -> int:
+    """Note the runs that end in this piece; returns where a run that reaches its end begins, or -1."""
+    first = 0
+    if run_start >= 0:
+        first = len(data) - len(data.lstrip(b"\0"))
+        if first == len(data):
+            return run_start
+        _note(found, run_start, at + first)
+    last = len(data.rstrip(b"\0"))
+    for run in _RUN.finditer(data, first, last):
+        _note(found, at + run.start(), at + run.end())
+        if len(found.runs) >= MAX_RUNS:
+            break
+    return at + last if last < len(data) else -1
+
+
+def _note(found: Survey, start: int, stop: int) -> None:
+    if stop - start >= MIN_RUN_BYTES and len(found.runs) < MAX_RUNS:
+        found.runs.append(Span(start, stop))
+
+
+def expected_size(archive_format: str, source: Source, stops: int, index: Span | None) -> int | None:
+    """The size of the file by its own records; None where they do not tell.
+
+    ``stops`` is where the last member of a CAF ends, ``index`` its index.
+    """
+    if archive_format == "caf":
+        return stops + source.size - index.start if index is not None and stops else None
+    if archive_format in ("zip", "taco"):
+        return _expected_zip(source)
+    if archive_format == "rca":
+        size = int.from_bytes(source.read(0, 2), "big")
+        return size if 10 <= size < 0x8000 else None
+    return None
+
+
+_EOCD_BYTES = 22
+_MAX_COMMENT = 0xFFFF
+
+
+def _expected_zip(source: Source) -> int | None:
+    """By the end record: the offset and size of the directory, the record and its comment."""
+    start = max(0, source.size - _EOCD_BYTES - _MAX_COMMENT)
+    tail = source.read(start, source.size - start)
+    at = tail.rfind(b"PK\5\6")
+    if at < 0 or at + _EOCD_BYTES > len(tail):
+        return None
+    size, offset = int.from_bytes(tail[at + 12 : at + 16], "little"), int.from_bytes(tail[at + 16 : at + 20], "little")
+    if 0xFFFFFFFF in (size, offset):
+        return None
+    return size + offset + source.size - start - at

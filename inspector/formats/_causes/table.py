@@ -1,0 +1,134 @@
+"""All causes: their codes and what each means. The manual's list is made from this table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from inspector.core.archive import Archive
+from inspector.core.finding import Finding, Severity
+from inspector.core.repair import Repair
+from inspector.core.span import Spans
+
+PREFIX = "cause-"
+"""What the code of every cause begins with. Such a finding explains others and never decides the state."""
+
+
+class Cause(StrEnum):
+    """The codes of all causes."""
+
+    EMPTY = "cause-empty"
+    ALL_ZEROS = "cause-all-zeros"
+    COMPRESSED = "cause-compressed"
+    ENCODED_TEXT = "cause-encoded-text"
+    ERROR_PAGE = "cause-error-page"
+    POINTER = "cause-pointer"
+    RESPONSE_HEADERS = "cause-response-headers"
+    TRANSFER_FRAMING = "cause-transfer-framing"
+    OTHER_FORMAT = "cause-other-format"
+    TEXT_MODE = "cause-text-mode"
+    ZERO_PART = "cause-zero-part"
+    ZERO_BLOCK = "cause-zero-block"
+    DOUBLED_PART = "cause-doubled-part"
+    LOST_PART = "cause-lost-part"
+    SWAPPED_PARTS = "cause-swapped-parts"
+    REPEATED_BLOCK = "cause-repeated-block"
+    LOST_BYTES = "cause-lost-bytes"
+    INSERTED_BYTES = "cause-inserted-bytes"
+    FLIPPED_BIT = "cause-flipped-bit"
+    WRONG_BYTE = "cause-wrong-byte"
+
+
+MEANINGS: dict[Cause, tuple[str, str]] = {
+    Cause.EMPTY: ("The file has no bytes.", "Copy or download it again."),
+    Cause.ALL_ZEROS: (
+        "Every byte is zero: room was reserved and never filled.",
+        "Copy or download it again.",
+    ),
+    Cause.COMPRESSED: ("A compressor was applied to the whole file.", "Unpack it, with `gunzip` for example."),
+    Cause.ENCODED_TEXT: (
+        "The file was encoded as base64 or hexadecimal text.",
+        "Decode it, with `base64 -d` or `xxd`.",
+    ),
+    Cause.ERROR_PAGE: (
+        "A web page, or the error message of a server, was saved under this name.",
+        "Download it again; check address and permissions.",
+    ),
+    Cause.POINTER: (
+        "A pointer of Git LFS, git-annex or DVC stands for the archive.",
+        "Fetch the content it points to.",
+    ),
+    Cause.RESPONSE_HEADERS: (
+        "Headers of an HTTP response or of a form stand before the archive.",
+        "Cut them off, or save the body only.",
+    ),
+    Cause.TRANSFER_FRAMING: (
+        "The chunk sizes of an HTTP or S3 transfer were stored with the data.",
+        "Send it again with a client that removes them.",
+    ),
+    Cause.OTHER_FORMAT: (
+        "The file is of another format than its name says.",
+        "Rename it, or open it with its program.",
+    ),
+    Cause.TEXT_MODE: (
+        "A copy in text mode changed line ends, cut the eighth bit or changed the encoding.",
+        "Copy it again in binary mode.",
+    ),
+    Cause.ZERO_PART: (
+        "A part of a download or an upload (5, 8 or 16 MiB) is zeros.",
+        "Fetch those bytes again; the finding names the range.",
+    ),
+    Cause.ZERO_BLOCK: (
+        "Zeros stand where a block of the disk or the file system was lost.",
+        "Restore those bytes from another copy; check the disk.",
+    ),
+    Cause.DOUBLED_PART: ("A part of 5, 8 or 16 MiB stands there twice.", "Transfer it again."),
+    Cause.LOST_PART: ("A part of 5, 8 or 16 MiB is missing.", "Transfer it again."),
+    Cause.SWAPPED_PARTS: ("Two parts of 5, 8 or 16 MiB changed places.", "Transfer it again."),
+    Cause.REPEATED_BLOCK: (
+        "A block is a copy of the block beside it.",
+        "Restore it from another copy; check disk and memory.",
+    ),
+    Cause.LOST_BYTES: ("Bytes are missing in the middle, so all that follows moved.", "Copy it again."),
+    Cause.INSERTED_BYTES: ("Bytes were inserted, so all that follows moved.", "Copy it again."),
+    Cause.FLIPPED_BIT: (
+        "A single bit changed, in memory or on the way.",
+        "`repair` restores it where a digest shows which; check the memory.",
+    ),
+    Cause.WRONG_BYTE: ("One byte of the TACO header changed.", "`repair` restores it."),
+}
+"""What each cause means and what to do, a sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One cause that was found.
+
+    ``spans`` are file bytes. ``explains`` are the findings it explains, ``repairs`` what would take the damage back.
+    """
+
+    cause: Cause
+    message: str
+    spans: Spans = ()
+    explains: tuple[Finding, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    member: int | None = None
+
+    def finding(self, archive: Archive) -> Finding:
+        """The cause as a finding, as severe as the worst that it explains."""
+        severities = [each.severity for each in self.explains] or [each.severity for each in wrong(archive)]
+        severity = min(severities, key=lambda each: each.rank, default=Severity.INFO)
+        repair = self.repairs[0].code if self.repairs else None
+        size = archive.source.size
+        spans = tuple(span.clipped(0, size) for span in self.spans)
+        return Finding(severity, self.cause, self.message, spans, self.member, repair)
+
+
+def is_cause(finding: Finding) -> bool:
+    """Whether a finding names the cause of others."""
+    return finding.code.startswith(PREFIX)
+
+
+def wrong(archive: Archive) -> list[Finding]:
+    """The findings above info that are to be explained."""
+    return [each for each in archive.findings if each.severity is not Severity.INFO and not is_cause(each)]
