@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.finding import UNREADABLE, Finding
+from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats._causes import identity
@@ -15,7 +17,7 @@ from inspector.formats._causes.blocks import copies, suspects, zeros
 from inspector.formats._causes.flips import flipped_bits
 from inspector.formats._causes.parts import moved_parts
 from inspector.formats._causes.survey import Survey, expected_size, may_be_surveyed, survey
-from inspector.formats._causes.table import Cause, Explanation, wrong
+from inspector.formats._causes.table import Cause, Explanation, is_cause, wrong
 from inspector.formats._causes.text_mode import text_mode
 
 ALONE = frozenset(
@@ -29,9 +31,13 @@ ALONE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The causes, the most telling first, as findings, and the repairs that follow from them."""
+    """The causes, the most telling first, as findings, and the repairs that follow from them.
+
+    ``explained`` has the findings that each cause explains, as they were then.
+    """
 
     causes: tuple[Finding, ...] = ()
+    explained: tuple[tuple[Finding, ...], ...] = ()
     repairs: tuple[Repair, ...] = ()
 
 
@@ -115,4 +121,57 @@ def _end_of_tiled(starts: array[int], stops: array[int]) -> int:
 
 def _diagnosis(archive: Archive, found: Sequence[Explanation]) -> Diagnosis:
     repairs = {each.code: each for one in found for each in one.repairs}
-    return Diagnosis(tuple(each.finding(archive) for each in found), tuple(repairs.values()))
+    explained = tuple(each.explains for each in found)
+    return Diagnosis(tuple(each.finding(archive) for each in found), explained, tuple(repairs.values()))
+
+
+class Placed(NamedTuple):
+    """A finding in its place among others: ``beneath`` a cause that explains it, or a cause that ``explains`` so many."""
+
+    finding: Finding
+    beneath: bool = False
+    explains: int = 0
+
+    @property
+    def message(self) -> str:
+        """Its message; that of a cause says how many findings it explains, where they are several."""
+        if self.explains < _MIN_COUNTED:
+            return self.finding.message
+        return f"{self.finding.message} This explains the {self.explains:,} findings below."
+
+
+_MIN_COUNTED = 2
+
+
+def folded(findings: Sequence[Finding], diagnosis: Diagnosis) -> list[Placed]:
+    """The findings in the order to show them: each cause, what it explains beneath it, then those without a cause."""
+    causes = [each for each in findings if is_cause(each)]
+    if not causes:
+        return [Placed(each) for each in findings]
+    others = [each for each in findings if not is_cause(each)]
+    owner: dict[tuple[object, ...], int] = {}
+    for at, explained in enumerate(diagnosis.explained):
+        for each in explained:
+            owner.setdefault(_key(each), at)
+    alone = next((at for at, each in enumerate(causes) if each.code in ALONE), None)
+    beneath: list[list[Finding]] = [[] for _ in causes]
+    rest: list[Finding] = []
+    for each in others:
+        owned = owner.get(_key(each)) if alone is None or each.severity is Severity.INFO else alone
+        (rest if owned is None or owned >= len(causes) else beneath[owned]).append(each)
+    placed = []
+    for cause, below in zip(causes, beneath, strict=True):
+        placed.append(Placed(cause, explains=len(below)))
+        placed += [Placed(each, beneath=True) for each in below]
+    return [*placed, *map(Placed, rest)]
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    """What does not change of a finding when its repair becomes known."""
+    return finding.code, finding.member, finding.spans, finding.message
+
+
+def first_sentence(findings: Sequence[Finding]) -> str:
+    """What the first cause says in one sentence; empty without one."""
+    cause = next((each.message for each in findings[:1] if is_cause(each)), "")
+    return re.split(r"(?<=[.])\s", cause, maxsplit=1)[0]

@@ -104,7 +104,8 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
 class Explanation:
     """One cause that was found.
 
-    ``spans`` are file bytes. ``explains`` are the findings it explains, ``repairs`` what would take the damage back.
+    ``spans`` are file bytes; where they are the whole file a finding has none,
+    for they would mark all of it. ``explains`` are the findings it explains, ``repairs`` what would take the damage back.
     """
 
     cause: Cause
@@ -120,7 +121,7 @@ class Explanation:
         severity = min(severities, key=lambda each: each.rank, default=Severity.INFO)
         repair = self.repairs[0].code if self.repairs else None
         size = archive.source.size
-        spans = tuple(span.clipped(0, size) for span in self.spans)
+        spans = tuple(span.clipped(0, size) for span in self.spans if span.size < size)
         return Finding(severity, self.cause, self.message, spans, self.member, repair)
 
 

@@ -196,7 +196,7 @@ def _button(text: str, tip: str) -> QToolButton:
 
 
 class FindingColumns(TableSource):
-    """Findings in the order in which they were found."""
+    """Findings in the order in which they were found, each cause before them with what it explains beneath it."""
 
     titles: tuple[str, ...] = TITLES
 
@@ -223,7 +223,8 @@ class FindingColumns(TableSource):
 def _text(row: FindingRow, column: int) -> str:
     if column == BYTES:
         return spans_summary(row.spans)
-    texts = {SEVERITY: row.severity.value, MESSAGE: row.message, MEMBER: row.member_name, CODE: row.code}
+    message = f"↳ {row.message}" if row.beneath else row.message
+    texts = {SEVERITY: row.severity.value, MESSAGE: message, MEMBER: row.member_name, CODE: row.code}
     return short(texts[column])
 
 

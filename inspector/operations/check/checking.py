@@ -153,10 +153,11 @@ def _check_one(opened: Location, at: int, progress: Progress) -> str:
     return sentence
 
 
-def check_archive(archive: Opened, progress: Progress) -> str:
+def check_archive(archive: Opened, progress: Progress, *, causes: bool = True) -> str:
     """Check one decoded archive and return the sentence that sums it up; raises Cancelled.
 
-    The results of an earlier check, finished or not, are discarded first.
+    The results of an earlier check, finished or not, are discarded first. ``causes``: also look for what caused the
+    damage, which takes longer where there is some.
     """
     forget_check(archive)
     if is_sparing(archive.source) and not archive.cut_short:
@@ -168,10 +169,10 @@ def check_archive(archive: Opened, progress: Progress) -> str:
     if archive.decoder is None or archive.cut_short:
         return ""
     with cancelling(progress):
-        return _check(archive, archive.decoder, progress)
+        return _check(archive, archive.decoder, progress, causes=causes)
 
 
-def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
+def _check(archive: Opened, decoder: Format, progress: Progress, *, causes: bool) -> str:
     emitter = Emitter(archive)
     try:
         sentence = decoder.check(archive, emitter, progress)
@@ -180,7 +181,8 @@ def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
         compared = check_manifests(archive, emitter, progress)
         _report_shrinking(archive, emitter)
         _report_interrupted(archive, emitter)
-        _name_causes(archive, progress)
+        if causes:
+            _name_causes(archive, progress)
     except SourceError as error:
         emitter.error(UNREADABLE, f"{error} What follows could not be checked.")
         return ""

@@ -15,6 +15,7 @@ from inspector.core.finding import Finding
 from inspector.core.names import abridged, decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.formats._causes.diagnosis import Placed, folded
 from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
@@ -40,20 +41,28 @@ td.bytes { font-family: ui-monospace, monospace }
 .error, .damaged, .torn, .unreadable { color: var(--bad) }
 .warning { color: var(--warn) }
 .sound { color: var(--good) }
+tr.beneath td:nth-child(2) { padding-left: 2rem }
 """
+_BENEATH = ' class="beneath"'
+_MAX_EXPLAINED = 5
+"""Findings listed beneath their cause in text; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class _FindingRow:
     """A finding of a report; ``label`` is its archive's path inside a folder, ``member`` its name."""
 
-    finding: Finding
+    placed: Placed
     label: str
     member: bytes | None
 
     @property
+    def finding(self) -> Finding:
+        return self.placed.finding
+
+    @property
     def message(self) -> str:
-        return f"{self.label}: {self.finding.message}" if self.label else self.finding.message
+        return f"{self.label}: {self.placed.message}" if self.label else self.placed.message
 
     @property
     def place(self) -> str:
@@ -62,13 +71,13 @@ class _FindingRow:
 
 def _rows(report: CheckReport) -> Iterator[_FindingRow]:
     for finding in report.findings:
-        yield _FindingRow(finding, "", None)
+        yield _FindingRow(Placed(finding), "", None)
     for archive in report.archives:
         label = inside(report.location, archive.source.name)
-        for finding in archive.findings:
-            member = finding.member
+        for placed in folded(archive.findings, archive.diagnosis):
+            member = placed.finding.member
             known = member is not None and member < len(archive.members)
-            yield _FindingRow(finding, label, archive.members.path(member) if known and member is not None else None)
+            yield _FindingRow(placed, label, archive.members.path(member) if known and member is not None else None)
 
 
 def _summary(report: CheckReport) -> str:
@@ -147,17 +156,35 @@ def as_text(report: CheckReport) -> str:
         return f"{visible(report.location)}: {visible(report.sentence)} [{report.findings[0].code}]\n"
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
     lines += [f"  {line}" for line in (*_range_lines(report), *_unverified(report))]
-    for row in _rows(report):
-        member = "" if row.member is None else f"member {abridged(visible(row.member))}"
-        details = filter(None, (row.finding.code, f"bytes {row.place}" if row.place else "", member))
-        lines.append(f"  {row.finding.severity}: {visible(row.message)} [{', '.join(details)}]")
-        if row.finding.repair:
-            lines.append(f"    repair: {row.finding.repair} answers this")
+    lines += _finding_lines(report)
     if dropped := _dropped(report):
         lines.append(f"  {dropped}")
     if repairable := _repairable(report):
         lines.append(f"  {repairable}")
     return "\n".join(lines) + "\n"
+
+
+def _finding_lines(report: CheckReport) -> Iterator[str]:
+    """The findings; of those that one cause explains a few beneath it, and how many more there are."""
+    shown = hidden = 0
+    for row in _rows(report):
+        if not row.placed.beneath:
+            if hidden:
+                yield f"    ... and {hidden:,} more with this cause; --json lists them"
+            shown = hidden = 0
+        elif shown >= _MAX_EXPLAINED:
+            hidden += 1
+            continue
+        else:
+            shown += 1
+        member = "" if row.member is None else f"member {abridged(visible(row.member))}"
+        details = filter(None, (row.finding.code, f"bytes {row.place}" if row.place else "", member))
+        indent = "    " if row.placed.beneath else "  "
+        yield f"{indent}{row.finding.severity}: {visible(row.message)} [{', '.join(details)}]"
+        if row.finding.repair:
+            yield f"{indent}  repair: {row.finding.repair} answers this"
+    if hidden:
+        yield f"    ... and {hidden:,} more with this cause; --json lists them"
 
 
 def as_json(report: CheckReport) -> str:
@@ -218,7 +245,7 @@ def _html_row(row: _FindingRow) -> str:
     severity = row.finding.severity
     repair = f"<br>repair: {_escaped(row.finding.repair)}" if row.finding.repair else ""
     return (
-        f'<tr><td class="{severity}">{severity}</td><td>{_escaped(row.message)}</td>'
+        f'<tr{_BENEATH * row.placed.beneath}><td class="{severity}">{severity}</td><td>{_escaped(row.message)}</td>'
         f'<td class="bytes">{row.place.replace(" ", "<br>")}</td>'
         f"<td>{_escaped(row.member or '')}</td><td>{_escaped(row.finding.code)}{repair}</td></tr>\n"
     )

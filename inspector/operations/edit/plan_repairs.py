@@ -8,7 +8,7 @@ repair rests on a claim, and if they cut off nothing that the first round did no
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inspector.core.edit import Edit, OverlaySource, merged
 from inspector.core.format import MemberError
@@ -19,6 +19,7 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.formats._causes.diagnosis import NO_DIAGNOSIS
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.check.repairable import offered
 from inspector.operations.open.opening import Opened, decode, start
@@ -196,8 +197,13 @@ class _Planning:
             return None
         archive = start(after)
         decode(archive, progress)
-        check_archive(archive, progress)
+        check_archive(archive, progress, causes=False)
+        archive.diagnosis = replace(NO_DIAGNOSIS, repairs=self._still_fitting(archive.source))
         return archive, beside
+
+    def _still_fitting(self, source: Source) -> tuple[Repair, ...]:
+        """The repairs that follow from the causes of the damage and find the bytes that they are made for."""
+        return tuple(each for each in self.now.diagnosis.repairs if each.edit is not None and _fits(each.edit, source))
 
     def plan(self, progress: Progress) -> Plan:
         """The plan of the applied repairs."""
@@ -268,6 +274,12 @@ def _salvage(repairs: Iterable[Repair], accepted: Collection[str]) -> Repair | N
     """The salvage to use: an accepted one, else one that needs no consent."""
     allowed = [each for each in repairs if each.is_salvage and (not each.claim or each.code in accepted)]
     return min(allowed, key=lambda each: not each.claim, default=None)
+
+
+def _fits(edit: Edit, source: Source) -> bool:
+    return source.size == edit.old_size and all(
+        source.read(patch.offset, len(patch.old)) == patch.old for patch in edit.patches
+    )
 
 
 def _is_same(some: Repair, other: Repair) -> bool:

@@ -243,7 +243,10 @@ class MemberPlace:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """One finding and the layer of its spans; ``repair`` is the code of the repair that fixes it, if any."""
+    """One finding and the layer of its spans; ``repair`` is the code of the repair that fixes it, if any.
+
+    ``beneath``: the cause in a row above explains it.
+    """
 
     severity: Severity
     code: str
@@ -253,6 +256,7 @@ class FindingRow:
     member: int | None
     member_name: str
     repair: str | None = None
+    beneath: bool = False
 
 
 @dataclass(frozen=True, slots=True)

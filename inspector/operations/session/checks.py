@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from inspector.core.archive import Archive
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, plural
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
+from inspector.formats._causes.diagnosis import Placed, first_sentence, folded
 from inspector.operations.check.checking import (
     INCOMPLETE,
     CheckReport,
@@ -28,7 +28,7 @@ from inspector.operations.check.digest_check import manifest_path, write_manifes
 from inspector.operations.check.report import write_report
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
-from inspector.operations.open.opening import not_read
+from inspector.operations.open.opening import Opened, not_read
 from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
 from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, ManifestResult, Page
 from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet
@@ -72,11 +72,11 @@ class Checks:
 
     def sentence(self) -> str:
         """The state as a sentence."""
-        if self._report is not None:
-            return self._report.sentence
         if self.running:
             return "Checking the contents…"
-        return self._cancelled or self._structure()
+        cause = next(filter(None, (first_sentence(archive.findings) for archive in self._location.archives)), "")
+        seen = self._report.sentence if self._report is not None else self._cancelled or self._structure()
+        return f"{seen} Cause: {cause}" if cause else seen
 
     def _structure(self) -> str:
         state = self.state()
@@ -160,16 +160,26 @@ class Checks:
         """Findings of these severities, oldest first."""
         whole = len(set(severities)) == len(ALL)
 
-        def chosen(archive: Archive) -> Sequence[Finding]:
-            return archive.findings if whole else [each for each in archive.findings if each.severity in severities]
+        def chosen(archive: Opened) -> Sequence[Placed]:
+            placed = folded(archive.findings, archive.diagnosis)
+            return placed if whole else [each for each in placed if each.finding.severity in severities]
 
         total, first, rows = self._page(first, count, chosen)
-        return Page(total, first, tuple(self._finding(at, finding) for at, finding in rows))
+        return Page(total, first, tuple(self._finding(at, placed) for at, placed in rows))
 
-    def _finding(self, at: int, finding: Finding) -> FindingRow:
+    def _finding(self, at: int, placed: Placed) -> FindingRow:
+        finding = placed.finding
         member, name = self._member(at, finding.member)
         return FindingRow(
-            finding.severity, finding.code, finding.message, at, finding.spans, member, name, finding.repair
+            finding.severity,
+            finding.code,
+            placed.message,
+            at,
+            finding.spans,
+            member,
+            name,
+            finding.repair,
+            placed.beneath,
         )
 
     def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
@@ -200,7 +210,7 @@ class Checks:
         return member, visible(self._archive_set.path(member))
 
     def _page(
-        self, first: int, count: int, items: Callable[[Archive], Sequence[Item]]
+        self, first: int, count: int, items: Callable[[Opened], Sequence[Item]]
     ) -> tuple[int, int, Iterator[tuple[int, Item]]]:
         """A page of the items of all archives, each with its archive's number: total, first and items."""
         parts = [items(archive) for archive in tuple(self._location.archives)]
