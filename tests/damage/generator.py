@@ -58,6 +58,7 @@ class Case:
     data: bytes
     truth: frozenset[str]
     metadata: bytes | None = None
+    original: bytes = b""
 
     @property
     def source(self) -> Source:
@@ -71,6 +72,11 @@ class Memory:
     name: str
     data: bytes = field(repr=False)
     metadata: bytes | None = None
+
+    @classmethod
+    def of(cls, made_format: str, data: bytes, metadata: bytes | None = None) -> Memory:
+        """Under a name of this format."""
+        return cls(NAMES[made_format], data, metadata)
 
     @property
     def size(self) -> int:
@@ -103,9 +109,12 @@ def files(random: Random, size: int = 0) -> dict[str, bytes]:
     return made
 
 
-def make(kind: str, random: Random, size: int = 0) -> Made:
-    """A sound archive of a format."""
+def make(kind: str, random: Random, size: int = 0, *, zeros: bool = False) -> Made:
+    """A sound archive of a format; ``zeros``: one of its members has stretches of zeros and of repeated bytes."""
     content = files(random, size)
+    if zeros:
+        block = random.randbytes(4096)
+        content["sparse.bin"] = random.randbytes(700) + bytes(20_000) + block * 4 + random.randbytes(9)
     return {"caf": _caf, "rca": _rca, "taco": _taco, "zip": _zip, "tar": _tar, "datas3t": _datas3t}[kind](content)
 
 
@@ -584,15 +593,19 @@ def _bit_of_a_local_name(made: Made, random: Random) -> bytes:
     return _with(made.data, at + 2, bytes((made.data[at + 2] ^ 1 << random.randrange(3),)))
 
 
+def damaged(one: Kind, made_format: str, seed: int, number: int = 0) -> Case:
+    """An archive of this format with this kind of damage."""
+    random = Random(f"{seed}/{one.name}/{made_format}/{number}")
+    made = make(made_format, random, one.size)
+    return Case(one.name, made_format, one.damage(made, random), one.truth, made.metadata, made.data)
+
+
 def cases(seed: int, each: int = 1) -> Iterator[Case]:
     """Every kind of damage to every format that it is for, ``each`` times."""
     for one in KINDS:
         for made_format in one.formats:
             for number in range(each):
-                random = Random(f"{seed}/{one.name}/{made_format}/{number}")
-                made = make(made_format, random, one.size)
-                data = one.damage(made, random)
-                yield Case(one.name, made_format, data, one.truth, made.metadata)
+                yield damaged(one, made_format, seed, number)
 
 
 def sound(seed: int) -> Iterator[Case]:
@@ -600,5 +613,5 @@ def sound(seed: int) -> Iterator[Case]:
     for made_format in FORMATS:
         for number in range(3):
             random = Random(f"{seed}/sound/{made_format}/{number}")
-            made = make(made_format, random)
+            made = make(made_format, random, zeros=True)
             yield Case("sound", made_format, made.data, frozenset(), made.metadata)

@@ -126,7 +126,7 @@ def _diagnosis(archive: Archive, found: Sequence[Explanation]) -> Diagnosis:
 
 
 class Placed(NamedTuple):
-    """A finding in its place among others: ``beneath`` a cause that explains it, or a cause that ``explains`` so many."""
+    """A finding in its place: ``beneath`` a cause that explains it, or itself a cause that ``explains`` so many."""
 
     finding: Finding
     beneath: bool = False

@@ -104,8 +104,8 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
 class Explanation:
     """One cause that was found.
 
-    ``spans`` are file bytes; where they are the whole file a finding has none,
-    for they would mark all of it. ``explains`` are the findings it explains, ``repairs`` what would take the damage back.
+    ``spans`` are file bytes; where they are the whole file a finding has none, for they would mark all of it.
+    ``explains`` are the findings it explains, ``repairs`` what would take the damage back.
     """
 
     cause: Cause

@@ -1,0 +1,294 @@
+"""The cause of damage is named, on archives of all formats damaged in all the ways that the generator knows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from inspector.core.finding import Finding, Severity
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import Source
+from inspector.core.verdict import State
+from inspector.formats._causes.crc import flipped_in
+from inspector.formats._causes.diagnosis import diagnose
+from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_CODE
+from inspector.formats._causes.table import MEANINGS, PREFIX, Cause
+from inspector.operations.check.checking import CheckReport, check_archive, forget_check, state_of
+from inspector.operations.check.report import as_html, as_json, as_text
+from inspector.operations.edit.plan_repairs import Plan, plan
+from inspector.operations.open.opening import Opened
+from inspector.resources import samples
+from inspector.sources.local.file import FileSource
+from tests.damage.generator import FORMATS, KINDS, Case, Memory, cases, damaged, make, sound
+from tests.formats.archives import after, checked
+
+MANUAL = Path(__file__).parent.parent.parent / "resources" / "manual" / "causes.md"
+SAMPLES = [
+    path
+    for folder in (*samples(), *(Path(__file__).parent.parent / "samples").iterdir())
+    for path in (sorted(folder.rglob("*")) if folder.is_dir() else [folder])
+    if path.is_file() and path.suffix not in (".py", ".pyc")
+]
+MIN_NAMED = 0.9
+MAX_WORDS = 20
+
+
+def causes(archive: Opened) -> list[Finding]:
+    return [each for each in archive.findings if each.code.startswith(PREFIX)]
+
+
+def named(case: Case) -> bool:
+    """Whether the first finding names the cause."""
+    first = checked(case.source).findings[:1]
+    return bool(first) and first[0].code in case.truth
+
+
+def one(kind: str, made_format: str, number: int = 0) -> Case:
+    """A damaged archive of this kind."""
+    return damaged(next(each for each in KINDS if each.name == kind), made_format, 11, number)
+
+
+def report(archive: Opened) -> CheckReport:
+    name, state = archive.source.name, state_of((archive,))
+    return CheckReport(name, archive.format, state, 0, archive.source.size, (archive,), (), {}, "Damaged.")
+
+
+def planned(case: Case, *accepted: str) -> Plan:
+    return plan(checked(case.source), Progress(), accepted)
+
+
+# ---- causes --------------------------------------------------------------------------------------------------------
+
+
+def test_nine_of_ten_causes_are_named_and_each_in_one_sentence() -> None:
+    missed, total = [], 0
+    for case in cases(7):
+        archive = checked(case.source)
+        total += 1
+        if not causes(archive) or archive.findings[0].code not in case.truth:
+            missed.append(f"{case.kind} of {case.format}")
+        for each in causes(archive):
+            assert len(each.message.split(". ", 1)[0].split()) <= MAX_WORDS, each.message
+            assert each.message.endswith("."), each.message
+
+    print("missed:", *missed, sep="\n")
+    assert len(missed) <= (1 - MIN_NAMED) * total
+
+
+def test_there_are_forty_kinds_over_all_formats() -> None:
+    assert len(KINDS) >= 40
+    assert {made_format for kind in KINDS for made_format in kind.formats} == set(FORMATS)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", range(5))
+def test_nine_of_ten_causes_are_named_with_other_seeds(seed: int) -> None:
+    every = list(cases(seed, 3))
+    missed = Counter(f"{case.kind} of {case.format}" for case in every if not named(case))
+
+    print("missed:", *(f"{number} x {miss}" for miss, number in missed.items()), sep="\n")
+    assert missed.total() <= (1 - MIN_NAMED) * len(every)
+
+
+def test_sound_archives_have_no_cause() -> None:
+    found = [(case.format, causes(checked(case.source))) for case in sound(3)]
+
+    assert [each for each in found if each[1]] == []
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_sound_samples_have_no_cause(path: Path) -> None:
+    archive = checked(FileSource(path))
+
+    assert state_of((archive,)) not in (State.SOUND, State.WARNING) or causes(archive) == []
+
+
+@pytest.mark.parametrize("made_format", ["rca", "taco", "datas3t"])
+def test_zeros_of_a_sound_file_are_no_damage(made_format: str) -> None:
+    """A bit flipped in one member says nothing of the zeros in another."""
+    made = make(made_format, Random(5), zeros=True)
+    flipped = bytearray(made.data)
+    flipped[made.content[0] + 3_000] ^= 4
+
+    for data in (made.data, bytes(flipped)):
+        found = [each.code for each in causes(checked(Memory.of(made_format, data, made.metadata)))]
+        assert Cause.ZERO_BLOCK not in found
+        assert Cause.REPEATED_BLOCK not in found
+
+
+def test_a_cause_does_not_change_the_state() -> None:
+    for case in cases(2):
+        if case.kind in ("bit-of-a-recorded-crc", "hole-in-the-structure", "bit-of-the-header", "byte-of-the-header"):
+            archive = checked(case.source)
+            state = state_of((archive,))
+            archive.findings = [each for each in archive.findings if not each.code.startswith(PREFIX)]
+            assert state_of((archive,)) is state
+
+
+def test_checking_again_names_the_cause_once() -> None:
+    archive = checked(one("bit-of-a-stored-member", "taco").source)
+    first = list(archive.findings)
+    check_archive(archive, Progress())
+
+    assert archive.findings == first
+    forget_check(archive)
+    assert causes(archive) == []
+
+
+def test_a_damaged_archive_that_cannot_be_read_further_has_no_cause() -> None:
+    case = one("hole-of-4096", "taco")
+
+    class Failing(Memory):
+        def read(self, offset: int, length: int) -> bytes:
+            from inspector.core.source import SourceError
+
+            if offset <= 60_000 < offset + length:
+                raise SourceError("The disk does not answer.")
+            return super().read(offset, length)
+
+    source: Source = Failing(case.source.name, case.data)
+    archive = checked(source)
+
+    assert causes(archive) == []
+    assert state_of((archive,)) is State.UNREADABLE
+
+
+# ---- flipped bits --------------------------------------------------------------------------------------------------
+
+
+def test_the_bit_follows_from_the_crc() -> None:
+    import zlib
+
+    random = Random(4)
+    for size in (1, 2, 100, 4_097, 300_000):
+        data = bytearray(random.randbytes(size))
+        before = zlib.crc32(data)
+        at, bit = random.randrange(size), 1 << random.randrange(8)
+        data[at] ^= bit
+
+        assert flipped_in(before ^ zlib.crc32(data), size) == [(at, bit)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "made_format"), [("bit-of-a-small-segment", "rca"), ("bit-of-a-datapoint", "datas3t")]
+)
+def test_a_bit_that_a_hash_proves_is_repaired(kind: str, made_format: str) -> None:
+    case = one(kind, made_format)
+    found = planned(case)
+
+    assert [each.code for each in found.repairs] == [PROVED_CODE]
+    assert found.repairs[0].lossless
+    assert found.state is State.SOUND
+    assert after(found) == case.original
+
+
+@pytest.mark.parametrize(
+    ("kind", "made_format"),
+    [("bit-of-a-stored-member", "taco"), ("bit-of-a-stored-member", "zip"), ("bit-of-a-deflated-member", "zip")],
+)
+def test_a_bit_that_a_crc_makes_likely_needs_consent(kind: str, made_format: str) -> None:
+    case = one(kind, made_format)
+
+    assert LIKELY_CODE not in [each.code for each in planned(case).repairs]
+    found = planned(case, LIKELY_CODE)
+    assert [each.code for each in found.repairs] == [LIKELY_CODE]
+    assert found.repairs[0].claim
+    assert after(found) == case.original
+
+
+def test_a_bit_of_a_large_member_is_named_and_not_offered() -> None:
+    made = make("taco", Random(3), 2 << 20)
+    at = made.data.find(b"large/001.bin") + 13 + 5
+    data = bytearray(made.data)
+    data[at] ^= 16
+    archive = checked(Memory.of("taco", bytes(data)))
+
+    (cause,) = causes(archive)
+    assert cause.spans[0].start == at
+    assert cause.repair is None
+    assert [each.code for each in archive.diagnosis.repairs] == []
+
+
+def test_two_changed_bytes_of_a_member_are_no_flipped_bit() -> None:
+    for number in range(20):
+        made = make("taco", Random(number))
+        data = bytearray(made.data)
+        for at in Random(number).sample(range(*made.content), 2):
+            data[at] ^= 0x5A
+        assert causes(checked(Memory.of("taco", bytes(data)))) == []
+
+
+def test_the_byte_of_a_taco_header_is_named_and_repaired() -> None:
+    case = one("byte-of-the-header", "taco")
+    cause = causes(checked(case.source))[0]
+    at = cause.spans[0].start
+
+    assert case.data[at] != case.original[at]
+    assert f"was 0x{case.original[at]:02X}" in cause.message
+    assert after(planned(case)) == case.original
+
+
+class Counting(Progress):
+    """Cancels after so many steps."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.left = steps
+
+    def advance(self, count: int) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Cancelled
+        super().advance(count)
+
+
+def test_the_search_for_a_bit_can_be_cancelled() -> None:
+    archive = checked(one("bit-of-a-datapoint", "datas3t").source)
+    archive.findings = [each for each in archive.findings if not each.code.startswith(PREFIX)]
+
+    with pytest.raises(Cancelled):
+        diagnose(archive, Counting(20))
+
+
+def test_trials_keep_to_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_WORK_BYTES <= 4 << 30
+    monkeypatch.setattr("inspector.formats._causes.flips._Budget.take", lambda *_: False)
+
+    assert causes(checked(one("bit-of-a-datapoint", "datas3t").source)) == []
+
+
+# ---- what is shown -------------------------------------------------------------------------------------------------
+
+
+def test_a_report_lists_what_a_cause_explains_beneath_it() -> None:
+    archive = checked(one("http-chunked", "taco").source)
+    lines = as_text(report(archive)).splitlines()
+    first = next(at for at, line in enumerate(lines) if PREFIX in line)
+
+    assert lines[first].startswith("  error: The chunked framing")
+    assert f"explains the {len(archive.findings) - 1} findings below" in lines[first]
+    assert lines[first + 1].startswith("    error: ")
+    assert "more with this cause" in lines[-1] or "can be repaired" in lines[-1]
+    assert len(lines) < 16
+    assert 'class="beneath"' in as_html(report(archive))
+    assert all(f'"{each.code}"' in as_json(report(archive)) for each in archive.findings)
+
+
+def test_the_manual_lists_every_cause(request: pytest.FixtureRequest) -> None:
+    rows = ["| code | what happened | what to do |", "|---|---|---|"]
+    rows += [f"| `{cause}` | {happened} | {advice} |" for cause, (happened, advice) in MEANINGS.items()]
+    text = MANUAL.read_text(encoding="utf-8")
+    before, after_mark = text.split("<!-- causes -->\n")[0], text.split("<!-- /causes -->")[1]
+    wanted = "\n".join([f"{before}<!-- causes -->", *rows, f"<!-- /causes -->{after_mark}"])
+    if request.config.getoption("--golden"):
+        MANUAL.write_text(wanted, encoding="utf-8")
+
+    assert set(MEANINGS) == set(Cause)
+    assert MANUAL.read_text(encoding="utf-8") == wanted
+
+
+def test_a_cause_is_as_severe_as_what_it_explains() -> None:
+    assert checked(one("hole-of-4096", "taco").source).findings[0].severity is Severity.ERROR
