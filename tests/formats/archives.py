@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from inspector.core.archive import Archive
 from inspector.core.field import leaves
-from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import Source
+from inspector.formats._causes.table import wrong
 from inspector.operations.check.checking import check_archive
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open import opening
@@ -42,8 +42,8 @@ def salvaged(planned: Plan) -> bytes:
 
 
 def codes(archive: Archive) -> list[str]:
-    """The codes of everything found that is wrong."""
-    return [finding.code for finding in archive.findings if finding.severity is not Severity.INFO]
+    """The codes of everything found that is wrong, without the causes that explain it."""
+    return [finding.code for finding in wrong(archive)]
 
 
 def assert_covered(archive: Archive) -> None:

@@ -136,7 +136,7 @@ def rca_shipped() -> Files:
         "two-resets-spec.rca": segments("spec"),
         "two-resets-rcarch.rca": segments("rcarch"),
         "torn-at-boundary.rca": torn,
-        "flipped-blob-byte.rca": flipped(damaged, 400, 16),
+        "flipped-blob-byte.rca": flipped(damaged, 400, 255),
     }
 
 

@@ -151,8 +151,8 @@ def _by_crc(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Fl
         return None
     change = int(checksum.stored, 16) ^ int(checksum.computed, 16)
     bits = flipped_in(change, size)
-    header = archive.format == "taco" and member is not None and size < _MAX_BYTE_SIZE
-    if not bits and size <= _MAX_BYTE_SIZE:
+    header = archive.format == "taco" and member == 0 and size < _MAX_BYTE_SIZE
+    if not bits and header:
         return _one_byte(archive, checksum, covered, change)
     if len(bits) != 1 or change.bit_count() == 1:
         return None

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from inspector.core.archive import Emitter
-from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import State, Verdict
@@ -22,6 +21,7 @@ from inspector.formats._zip import check as zip_check
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.open import opening
 from inspector.sources.local.file import FileSource
+from tests.formats.archives import codes
 from tests.formats.zip.zip_building import FILES, PLAIN, patched, written
 
 
@@ -36,7 +36,7 @@ def verdicts(archive: opening.Opened) -> list[Verdict]:
 
 
 def grave(archive: opening.Opened) -> list[str]:
-    return [finding.code for finding in archive.findings if finding.severity is not Severity.INFO]
+    return codes(archive)
 
 
 def by_zipfile(data: bytes) -> str | None:
