@@ -65,7 +65,8 @@ def planned(case: Case, *accepted: str) -> Plan:
 
 def test_nine_of_ten_causes_are_named_and_each_in_one_sentence() -> None:
     missed, total = [], 0
-    for case in cases(7):
+    for number, kind in enumerate(KINDS):
+        case = damaged(kind, kind.formats[number % len(kind.formats)], 7)
         archive = checked(case.source)
         total += 1
         if not causes(archive) or archive.findings[0].code not in case.truth:
@@ -120,12 +121,12 @@ def test_zeros_of_a_sound_file_are_no_damage(made_format: str) -> None:
 
 
 def test_a_cause_does_not_change_the_state() -> None:
-    for case in cases(2):
-        if case.kind in ("bit-of-a-recorded-crc", "hole-in-the-structure", "bit-of-the-header", "byte-of-the-header"):
-            archive = checked(case.source)
-            state = state_of((archive,))
-            archive.findings = [each for each in archive.findings if not each.code.startswith(PREFIX)]
-            assert state_of((archive,)) is state
+    for kind in ("bit-of-a-recorded-crc", "hole-in-the-structure", "bit-of-the-header", "byte-of-the-header"):
+        archive = checked(one(kind, "taco").source)
+        state = state_of((archive,))
+        assert causes(archive)
+        archive.findings = [each for each in archive.findings if not each.code.startswith(PREFIX)]
+        assert state_of((archive,)) is state
 
 
 def test_checking_again_names_the_cause_once() -> None:
@@ -271,8 +272,8 @@ def test_a_report_lists_what_a_cause_explains_beneath_it() -> None:
     assert lines[first].startswith("  error: The chunked framing")
     assert "explains the 9 findings below" in lines[first]
     assert lines[first + 1].startswith("    error: ")
-    assert "more with this cause" in lines[-1] or "can be repaired" in lines[-1]
-    assert len(lines) < 16
+    assert "    ... and 4 more with this cause; --json lists them" in lines
+    assert len(lines) < 18
     assert 'class="beneath"' in as_html(report(archive))
     assert all(f'"{each.code}"' in as_json(report(archive)) for each in archive.findings)
 

@@ -1,9 +1,8 @@
-"""The diagnosis: asks every question about the file as a whole, and places the causes before what they explain."""
+"""The diagnosis of an archive: whether one is needed, what it found, and findings placed beneath their causes."""
 
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,13 +11,7 @@ from inspector.core.archive import Archive
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
-from inspector.formats._causes import identity
-from inspector.formats._causes.blocks import copies, suspects, zeros
-from inspector.formats._causes.flips import flipped_bits
-from inspector.formats._causes.parts import moved_parts
-from inspector.formats._causes.survey import Survey, expected_size, may_be_surveyed, survey
 from inspector.formats._causes.table import Cause, Explanation, is_cause, wrong
-from inspector.formats._causes.text_mode import text_mode
 
 ALONE = frozenset(
     {
@@ -52,7 +45,9 @@ def what_it_is(archive: Archive) -> Diagnosis:
     """
     if not _may_be_asked(archive):
         return NO_DIAGNOSIS
-    found = identity.identify(archive)
+    from inspector.formats._causes.identity import identify  # a sound archive needs none of it
+
+    found = identify(archive)
     return NO_DIAGNOSIS if found is None else _diagnosis(archive, (found,))
 
 
@@ -63,60 +58,15 @@ def diagnose(archive: Archive, progress: Progress) -> Diagnosis:
     """
     if not _may_be_asked(archive) or any(each.code in ALONE for each in archive.findings):
         return NO_DIAGNOSIS
-    causes = flipped_bits(archive, progress)
-    if _covers_all(archive, causes) or not may_be_surveyed(archive.source):
-        return _diagnosis(archive, causes)
-    found = survey(archive.source, progress)
-    expected = _expected(archive)
-    text = text_mode(archive, found, expected)
-    if text is not None:
-        return _diagnosis(archive, (text,))
-    return _diagnosis(archive, [*_of_places(archive, found, expected, causes, progress), *causes])
+    from inspector.formats._causes.looking import causes_of  # a sound archive needs none of it
 
-
-def _of_places(
-    archive: Archive, found: Survey, expected: int | None, causes: Sequence[Explanation], progress: Progress
-) -> list[Explanation]:
-    """Zeros, copies and moved parts, where no other cause explains the damage."""
-    bad = suspects(archive)
-    explained = [span for each in causes for finding in each.explains for span in finding.spans]
-    explained += [span for each in causes for span in each.spans]
-    holes = list(zeros(archive, found, bad, sorted(explained)))
-    if holes:
-        return holes
-    moved = [] if causes else list(moved_parts(archive, found, expected, progress))
-    if moved:
-        return moved
-    copied = copies(archive, bad, sorted(explained), progress)
-    return [] if copied is None else [copied]
+    return _diagnosis(archive, causes_of(archive, progress))
 
 
 def _may_be_asked(archive: Archive) -> bool:
     """Whether something is wrong or the format is unknown, and all of it could be read."""
     unknown = archive.format == "bytes"
     return (unknown or bool(wrong(archive))) and all(each.code != UNREADABLE for each in archive.findings)
-
-
-def _covers_all(archive: Archive, causes: Sequence[Explanation]) -> bool:
-    """Whether some causes explain every finding."""
-    explained = {id(finding) for each in causes for finding in each.explains}
-    return all(id(finding) in explained for finding in wrong(archive))
-
-
-def _expected(archive: Archive) -> int | None:
-    index = next((each.spans[0] for each in archive.fields if each.name == "index" and each.spans), None)
-    stop = _end_of_tiled(archive.members.starts, archive.members.stops) if archive.format == "caf" else 0
-    return expected_size(archive.format, archive.source, stop, index)
-
-
-def _end_of_tiled(starts: array[int], stops: array[int]) -> int:
-    """Where members end that follow one another without a gap or an overlap; 0 where they do not."""
-    at = 0
-    for start, stop in sorted(zip(starts, stops, strict=True)):
-        if start != at:
-            return 0
-        at = stop
-    return at
 
 
 def _diagnosis(archive: Archive, found: Sequence[Explanation]) -> Diagnosis:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from inspector.core.archive import Archive
+from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect
 from inspector.core.span import Span
@@ -25,6 +27,12 @@ MAX_RUNS = 10_000
 """Runs of zeros noted; further ones are not."""
 MAX_REMOTE_BYTES = 8 << 20
 """A larger object on a server is not read again to find the cause."""
+MAX_BYTES = 64 << 30
+"""A larger file is not surveyed: it takes a second a GiB or so."""
+MAX_UNREAD_BYTES = 256 << 20
+"""A larger file is not surveyed where the check has not read all of it, or found no errors."""
+_NOT_READ = frozenset({"caf", "tar", "bytes"})
+"""Formats whose content a check does not read, for want of digests."""
 _RUN = re.compile(rb"\0{%d,}+" % MIN_RUN_BYTES)
 
 
@@ -56,12 +64,16 @@ _NO_TEXT = (*range(1, 8), *range(14, 26), *range(28, 32))
 """Control bytes that text does not have: no line ends, no tabs, no end of file of MS-DOS."""
 
 
-def may_be_surveyed(source: Source) -> bool:
-    """Whether reading all of it costs little: a file here, or a small object."""
-    base = source
+def may_be_surveyed(archive: Archive) -> bool:
+    """Whether reading all of it again costs little beside what the check has read."""
+    base: object = archive.source
     while (inner := getattr(base, "base", None)) is not None:
         base = inner
-    return getattr(base, "ledger", None) is None or source.size <= MAX_REMOTE_BYTES
+    size = archive.source.size
+    if getattr(base, "ledger", None) is not None:
+        return size <= MAX_REMOTE_BYTES
+    errors = any(each.severity is Severity.ERROR for each in archive.findings)
+    return size <= (MAX_UNREAD_BYTES if archive.format in _NOT_READ or not errors else MAX_BYTES)
 
 
 def survey(source: Source, progress: Progress) -> Survey:
