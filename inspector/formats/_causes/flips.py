@@ -41,7 +41,7 @@ MAX_SUSPECT_BYTES = 16 << 10
 """Bytes of which each bit is tried."""
 MAX_COVERED_BYTES = 1 << 20
 """The most bytes that a digest may cover for its bits to be tried."""
-MAX_WORK_BYTES = 2 << 30
+MAX_WORK_BYTES = 5 << 28
 """Bytes hashed or inflated in all trials together."""
 _TRIAL_BYTES = 512
 """What a trial costs beside the bytes, as bytes."""

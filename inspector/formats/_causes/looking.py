@@ -18,7 +18,7 @@ from inspector.formats._causes.text_mode import text_mode
 def causes_of(archive: Archive, progress: Progress) -> Sequence[Explanation]:
     """Why a checked archive is not sound, the most telling first. Raises SourceError and Cancelled."""
     causes = flipped_bits(archive, progress)
-    if _covers_all(archive, causes) or not may_be_surveyed(archive):
+    if _covers_all(archive, causes) or _interrupted(archive) or not may_be_surveyed(archive):
         return causes
     found = survey(archive.source, progress)
     expected = _expected(archive)
@@ -26,6 +26,12 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[Explanation]:
     if text is not None:
         return (text,)
     return [*_of_places(archive, found, expected, causes, progress), *causes]
+
+
+def _interrupted(archive: Archive) -> bool:
+    """Whether an interrupted write explains everything, which its findings say."""
+    torn = getattr(getattr(archive, "decoder", None), "torn", frozenset())
+    return all(each.code in torn for each in wrong(archive))
 
 
 def _of_places(
