@@ -74,7 +74,7 @@ def test_every_archive_of_a_folder_is_checked(place: Path) -> None:
             "notes.txt": NO_ARCHIVE,
         }
         (damaged,) = (each for each in results.results() if each.state == "damaged")
-        assert (damaged.format, damaged.members, damaged.errors, damaged.code) == ("taco", 5, 1, "zip-crc-mismatch")
+        assert (damaged.format, damaged.members, damaged.errors, damaged.code) == ("taco", 5, 1, "cause-flipped-bit")
         assert damaged.as_object()["findings"][0]["severity"] == Severity.ERROR
 
 

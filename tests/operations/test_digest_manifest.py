@@ -96,7 +96,8 @@ def test_every_flipped_bit_of_the_data_is_found(archive: Path) -> None:
         data[bit // 8] ^= 1 << bit % 8
         archive.write_bytes(data)
         report = check(archive)
-        (finding,) = report.archives[0].findings
+        cause, finding = report.archives[0].findings
+        assert (cause.code, cause.spans) == ("cause-flipped-bit", ((bit // 8, bit // 8 + 1),))
         assert (finding.severity, finding.code) == (Severity.ERROR, "digest-manifest-mismatch")
         assert finding.spans[0].start <= bit // 8 < finding.spans[0].stop
         assert report.verdicts == {Verdict.VERIFIED: 3, Verdict.MISMATCH: 1}

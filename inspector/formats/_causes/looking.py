@@ -30,7 +30,7 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[Explanation]:
 
 def _interrupted(archive: Archive) -> bool:
     """Whether an interrupted write explains everything, which its findings say."""
-    torn = getattr(getattr(archive, "decoder", None), "torn", frozenset())
+    torn: frozenset[str] = getattr(getattr(archive, "decoder", None), "torn", frozenset())
     return all(each.code in torn for each in wrong(archive))
 
 

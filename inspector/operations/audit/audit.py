@@ -18,6 +18,7 @@ from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
+from inspector.formats._causes.table import PREFIX
 from inspector.operations.audit.audit_places import Choice, Found, archives_in, seen_of
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.check.checking import CheckReport, check_location, read_location, unreadable
@@ -150,7 +151,7 @@ def _result(job: Job, report: CheckReport, seconds: float, *, again: bool = True
         )
     whole = as_object(report)
     findings = sorted(whole["findings"], key=lambda finding: Severity(finding["severity"]).rank)
-    counts = Counter(finding["severity"] for finding in findings)
+    counts = Counter(finding["severity"] for finding in findings if not finding["code"].startswith(PREFIX))
     return Result(
         location=found.location,
         size=found.size,

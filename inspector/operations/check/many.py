@@ -13,6 +13,7 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
+from inspector.formats._causes.table import is_cause
 from inspector.operations.check.checking import CheckReport, check_location, unreadable
 from inspector.operations.check.report import RENDERED
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
@@ -45,7 +46,7 @@ def check_one(wanted: CheckTarget, kind: ReportKind, progress: Progress) -> Outc
 def _outcome(report: CheckReport, kind: ReportKind) -> Outcome:
     assert report.state is not None, "a completed check has a state"
     every = list(chain(report.findings, *(archive.findings for archive in report.archives)))
-    found = Counter(finding.severity for finding in every)
+    found = Counter(finding.severity for finding in every if not is_cause(finding))
     counts = tuple((severity, found[severity]) for severity in Severity if found[severity])
     wrong = [finding for finding in every if finding.severity is not Severity.INFO]
     worst = min(wrong, key=lambda finding: finding.severity.rank).message if wrong else ""

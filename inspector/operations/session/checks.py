@@ -14,6 +14,7 @@ from inspector.core.numbers import count, grouped, plural
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.formats._causes.diagnosis import Placed, first_sentence, folded
+from inspector.formats._causes.table import is_cause
 from inspector.operations.check.checking import (
     INCOMPLETE,
     CheckReport,
@@ -57,9 +58,12 @@ class Checks:
         return self._report is not None
 
     def counts(self) -> tuple[tuple[Severity, int], ...]:
-        """The number of findings by severity, worst first."""
+        """The number of findings by severity, worst first; a cause is none more."""
         found = Counter(
-            finding.severity for archive in tuple(self._location.archives) for finding in tuple(archive.findings)
+            finding.severity
+            for archive in tuple(self._location.archives)
+            for finding in tuple(archive.findings)
+            if not is_cause(finding)
         )
         return tuple((severity, found[severity]) for severity in Severity if found[severity])
 
