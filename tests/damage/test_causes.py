@@ -17,9 +17,11 @@ from inspector.formats._causes.diagnosis import diagnose
 from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_CODE
 from inspector.formats._causes.table import MEANINGS, PREFIX, Cause
 from inspector.operations.check.checking import CheckReport, check_archive, forget_check, state_of
+from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.check.report import as_html, as_json, as_text
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open.opening import Opened
+from inspector.operations.session.session import Session
 from inspector.resources import samples
 from inspector.sources.local.file import FileSource
 from tests.damage.generator import FORMATS, KINDS, Case, Memory, cases, damaged, make, sound
@@ -293,3 +295,34 @@ def test_the_manual_lists_every_cause(request: pytest.FixtureRequest) -> None:
 
 def test_a_cause_is_as_severe_as_what_it_explains() -> None:
     assert checked(one("hole-of-4096", "taco").source).findings[0].severity is Severity.ERROR
+
+
+def test_the_window_is_told_the_cause_and_what_is_beneath_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.tacozip"
+    path.write_bytes(one("hole-of-4096", "taco").data)
+    session = Session(str(path))
+    session.decode(Progress())
+    session.check(Progress())
+    rows = session.findings(0, 10).rows
+
+    assert [(row.code, row.beneath) for row in rows] == [("cause-zero-block", False), ("zip-crc-mismatch", True)]
+    assert " Cause: 4,096 bytes are zero from byte " in session.status().judgement
+    assert dict(session.status().counts) == {Severity.ERROR: 1}
+
+
+def test_the_window_says_what_a_file_is_before_a_check(tmp_path: Path) -> None:
+    path = tmp_path / "a.rca"
+    path.write_bytes(one("s3-error", "rca").data)
+    session = Session(str(path))
+    session.decode(Progress())
+
+    assert session.findings(0, 10).rows[0].code == Cause.ERROR_PAGE
+    assert "This is the error message of a server" in session.status().judgement
+
+
+def test_a_flipped_bit_of_a_hash_is_answered_by_the_repair_of_the_format() -> None:
+    archive = checked(one("bit-of-the-last-hash", "rca").source)
+    mark_repairs(archive, Progress())
+    cause = archive.findings[0]
+
+    assert (cause.code, cause.repair) == (Cause.FLIPPED_BIT, "rca-mend-metadata")

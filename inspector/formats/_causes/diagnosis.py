@@ -26,12 +26,14 @@ ALONE = frozenset(
 class Diagnosis:
     """The causes, the most telling first, as findings, and the repairs that follow from them.
 
-    ``explained`` has the findings that each cause explains, as they were then.
+    ``explained`` has the findings that each cause explains, as they were then; a repair that answers those of
+    ``adopted``, by the place of the cause, answers the cause too.
     """
 
     causes: tuple[Finding, ...] = ()
     explained: tuple[tuple[Finding, ...], ...] = ()
     repairs: tuple[Repair, ...] = ()
+    adopted: frozenset[int] = frozenset()
 
 
 NO_DIAGNOSIS = Diagnosis()
@@ -72,7 +74,8 @@ def _may_be_asked(archive: Archive) -> bool:
 def _diagnosis(archive: Archive, found: Sequence[Explanation]) -> Diagnosis:
     repairs = {each.code: each for one in found for each in one.repairs}
     explained = tuple(each.explains for each in found)
-    return Diagnosis(tuple(each.finding(archive) for each in found), explained, tuple(repairs.values()))
+    adopted = frozenset(at for at, each in enumerate(found) if each.adopts)
+    return Diagnosis(tuple(each.finding(archive) for each in found), explained, tuple(repairs.values()), adopted)
 
 
 class Placed(NamedTuple):

@@ -188,7 +188,9 @@ def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], cha
         "it here, or write the byte back with another program."
     )
     explains = _explained(archive, covered, checksum.member)
-    return Explanation(Cause.WRONG_BYTE, message, (Span(offset, offset + 1),), explains, member=checksum.member)
+    return Explanation(
+        Cause.WRONG_BYTE, message, (Span(offset, offset + 1),), explains, member=checksum.member, adopts=True
+    )
 
 
 def _subject(archive: Archive, checksum: Checksum) -> str:
@@ -353,7 +355,7 @@ def _in_digest(archive: Archive, checksum: Checksum) -> Explanation | None:
         "change about half of its bits. The content is most likely whole. Repair writes the computed one; "
         "a copy from elsewhere shows whether that is right."
     )
-    return Explanation(Cause.FLIPPED_BIT, message, checksum.place, explains, member=checksum.member)
+    return Explanation(Cause.FLIPPED_BIT, message, checksum.place, explains, member=checksum.member, adopts=True)
 
 
 def _in_record(archive: Archive, finding: Finding) -> Explanation | None:
@@ -379,7 +381,7 @@ def _in_twins(archive: Archive, finding: Finding) -> Explanation | None:
         f"{grouped(places[1].start)} is {hexadecimal(other[at], 2)}. Everything else in the two records agrees. "
         "Repair sets the wrong one where the content shows which that is."
     )
-    return Explanation(Cause.FLIPPED_BIT, message, places, (finding,), member=finding.member)
+    return Explanation(Cause.FLIPPED_BIT, message, places, (finding,), member=finding.member, adopts=True)
 
 
 def _range(span: Span) -> tuple[int, int]:
@@ -420,11 +422,12 @@ def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[Explanati
     repairs = {True: _repair(archive, proved, PROVED_CODE), False: _repair(archive, likely, LIKELY_CODE)}
     for flip in flips:
         repair = repairs[flip.proved] if flip.offered else None
+        in_header = flip.member == 0 and archive.format == "taco"
         if flip.proved:
             advice = "Repair restores it."
         elif repair is not None:
             advice = f"Repair restores it with your consent (--accept {LIKELY_CODE}); check the result if you can."
-        elif flip.member == 0 and archive.format == "taco":
+        elif in_header:
             advice = "Repair restores it."
         else:
             advice = "It is not offered as a repair. Compare the byte with another copy."
@@ -436,7 +439,8 @@ def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[Explanati
         if len(message.split(". ", 1)[0].split()) > _MAX_WORDS:
             message = "One bit of a member flipped" + message.partition(" flipped")[2]
         place = (Span(flip.offset, flip.offset + 1),)
-        yield Explanation(Cause.FLIPPED_BIT, message, place, flip.explains, (repair,) if repair else (), flip.member)
+        repairs_of = (repair,) if repair else ()
+        yield Explanation(Cause.FLIPPED_BIT, message, place, flip.explains, repairs_of, flip.member, in_header)
 
 
 _MAX_WORDS = 20

@@ -106,6 +106,7 @@ class Explanation:
 
     ``spans`` are file bytes; where they are the whole file a finding has none, for they would mark all of it.
     ``explains`` are the findings it explains, ``repairs`` what would take the damage back.
+    ``adopts``: a repair of the format that answers what it explains answers the cause too.
     """
 
     cause: Cause
@@ -114,6 +115,7 @@ class Explanation:
     explains: tuple[Finding, ...] = ()
     repairs: tuple[Repair, ...] = ()
     member: int | None = None
+    adopts: bool = False
 
     def finding(self, archive: Archive) -> Finding:
         """The cause as a finding, as severe as the worst that it explains."""

@@ -44,6 +44,9 @@ def mark_repairs(archive: Opened, progress: Progress) -> None:
         return
     by_code = {code: each.code for each in reversed(repairs) for code in each.fixes}
     archive.findings[:] = [_marked(finding, by_code.get(finding.code)) for finding in archive.findings]
+    for at in archive.diagnosis.adopted:
+        known = (by_code[each.code] for each in archive.diagnosis.explained[at] if each.code in by_code)
+        archive.findings[at] = _marked(archive.findings[at], next(known, None))
 
 
 def _marked(finding: Finding, repair: str | None) -> Finding:
