@@ -9,6 +9,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError
+from inspector.formats._causes.table import is_cause
 from inspector.operations.open.opening import Opened
 
 
@@ -28,7 +29,9 @@ def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
         raise SourceError(f"{visible(archive.source.name)} is not repaired, for not all of it could be read. {unread}")
     if archive.decoder is None or not left(archive) or not _whole(archive.source):
         return ()
-    return (*archive.diagnosis.repairs, *archive.decoder.repairs(archive, progress))
+    own = [each for each in archive.findings if not is_cause(each)]  # a format knows the codes of its findings only
+    without = archive if len(own) == len(archive.findings) else replace(archive, findings=own)
+    return (*archive.diagnosis.repairs, *archive.decoder.repairs(without, progress))
 
 
 def _whole(source: Source) -> bool:
