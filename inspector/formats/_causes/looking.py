@@ -11,14 +11,14 @@ from inspector.formats._causes.blocks import copies, suspects, zeros
 from inspector.formats._causes.flips import flipped_bits
 from inspector.formats._causes.parts import moved_parts
 from inspector.formats._causes.survey import Survey, expected_size, may_be_surveyed, survey
-from inspector.formats._causes.table import Explanation, wrong
+from inspector.formats._causes.table import Cause, Explanation, wrong
 from inspector.formats._causes.text_mode import text_mode
 
 
 def causes_of(archive: Archive, progress: Progress) -> Sequence[Explanation]:
     """Why a checked archive is not sound, the most telling first. Raises SourceError and Cancelled."""
     causes = flipped_bits(archive, progress)
-    if _covers_all(archive, causes) or _interrupted(archive) or not may_be_surveyed(archive):
+    if _covers_all(archive, causes) or not may_be_surveyed(archive):
         return causes
     found = survey(archive.source, progress)
     expected = _expected(archive)
@@ -42,6 +42,8 @@ def _of_places(
     explained = [span for each in causes for finding in each.explains for span in finding.spans]
     explained += [span for each in causes for span in each.spans]
     holes = list(zeros(archive, found, bad, sorted(explained)))
+    if _interrupted(archive):  # what such a write leaves may hold zeros and copies
+        return [each for each in holes if each.cause is Cause.ALL_ZEROS]
     if holes:
         return holes
     moved = [] if causes else list(moved_parts(archive, found, expected, progress))
