@@ -15,6 +15,15 @@ Content = Callable[[Progress], Iterator[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
+class Companion:
+    """A file beside an archive, whose name is the archive's with ``instead_of`` taken off and ``suffix`` appended."""
+
+    suffix: str
+    instead_of: str
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
 class Repair:
     """One way of repairing.
 
@@ -31,7 +40,7 @@ class Repair:
     file is a new archive in the place of this one (a salvage, to be written to another place), or, where ``beside`` is
     not empty, the file beside it whose name is the archive's with ``instead_of`` taken off and ``beside`` appended.
     ``old`` is what the format found in that file's place; None where there was nothing, and there must be nothing still
-    when it is written.
+    when it is written. ``along`` are files that a salvage writes beside the new archive.
     """
 
     code: str
@@ -46,6 +55,7 @@ class Repair:
     lossless: str = ""
     buried: int = 0
     old: Source | None = None
+    along: tuple[Companion, ...] = ()
 
     def __post_init__(self) -> None:
         if self.loses and self.lossless:

@@ -21,7 +21,9 @@ from inspector.operations.audit import audit
 from inspector.operations.audit.audit import Job, Plan, Todo, examine, prepare, run
 from inspector.operations.audit.audit_places import Choice, archives_in
 from inspector.operations.audit.audit_results import Results
+from inspector.operations.check.checking import check_location
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
+from tests.formats.datas3t.range_building import points, put_range
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]
@@ -258,3 +260,45 @@ def test_one_file_is_a_place_too(sample: Sample) -> None:
     with Results() as results:
         (came,) = audited(sample("journey.caf"), results)[1]
         assert came.state == "sound"
+
+
+def test_ranges_that_share_keys_are_damaged_as_in_a_check_of_their_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "dataset" / "weather" / "datapoints"
+    paths = [put_range(folder, points(1, 20)), put_range(folder, points(15, 34)), put_range(folder, points(40, 44))]
+    assert check_location(str(tmp_path), Progress()).state is State.DAMAGED
+    with Results() as results:
+        audited(tmp_path, results)
+        assert states(results) == {paths[0].name: "damaged", paths[1].name: "damaged", paths[2].name: "sound"}
+        (code,) = {each.code for each in results.results() if each.state == "damaged"}
+        assert code == "datas3t-range-overlap"
+        assert all("the keys 15 to 20" in each.findings for each in results.results() if each.errors)
+
+
+def test_a_range_is_judged_again_once_another_shares_its_keys(tmp_path: Path) -> None:
+    folder, stored = tmp_path / "datapoints", tmp_path / "audit.sqlite"
+    first = put_range(folder, points(1, 20))
+    with Results(stored) as results:
+        audited(folder, results)
+        assert states(results) == {first.name: "sound"}
+    second = put_range(folder, points(20, 22))
+    with Results(stored) as results:
+        assert len(audited(folder, results)[1]) == 2
+        assert states(results) == {first.name: "damaged", second.name: "damaged"}
+    second.unlink()
+    second.with_name(second.name + ".metadata").unlink()
+    with Results(stored) as results:
+        assert len(audited(folder, results)[1]) == 1
+        assert states(results) == {first.name: "sound"}
+
+
+def test_an_overlap_adds_to_what_is_wrong_with_a_range(tmp_path: Path) -> None:
+    first = put_range(tmp_path, points(1, 20))
+    put_range(tmp_path, points(20, 22))
+    data = first.read_bytes()
+    first.write_bytes(data.replace(b"point 3", b"p0int 3", 1))
+    with Results() as results:
+        audited(tmp_path, results)
+        (worse,) = (each for each in results.results() if each.location == str(first))
+    assert worse.errors == 2
+    assert "19 of 20 datapoints are verified" in worse.sentence
+    assert "overlap" in worse.sentence

@@ -1,7 +1,8 @@
 """Tar, for the formats that are tar archives: probe, decode, read.
 
 ``walk`` goes from header to header, ``fast_walk`` does so for many regular members at once, ``resync`` continues where
-there is no header; ``header`` and ``extension`` parse, ``fields`` shows the bytes, ``check`` and ``repair`` fix.
+there is no header, with ``search``; ``header`` and ``extension`` parse, ``fields`` shows the bytes, ``check`` and
+``repair`` fix.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from inspector.formats._tar.check import header_checksums
 from inspector.formats._tar.extension import MAX_BODY_BYTES, Overrides, pax_records
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, aligned, number, parse
-from inspector.formats._tar.resync import Cursor, Layout, Recorded, nothing_recorded
+from inspector.formats._tar.resync import Cursor, Layout, Recorded, Recover, nothing_recorded
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
 
 _HARD_LINK = b"1"
@@ -52,19 +53,21 @@ def decode(
     digest: str = "",
     extras: Extras = no_extras,
     recorded: Recorded = nothing_recorded,
+    recover: Recover | None = None,
 ) -> None:
     """Emit members, fields and findings of a tar. If it raises SourceError or Cancelled, the fields so far are emitted.
 
     ``digest`` names the digest that metadata outside the archive records for its members; its column is left empty
     here. ``extras`` makes further fields of a member. ``recorded`` gives the offsets where members begin according to
-    that metadata: zeros before a header at such an offset do not end the tar.
+    that metadata: a header at such an offset is found however far zeros before it reach. ``recover`` finds members
+    whose header is lost.
     """
     digits = 16 if digest else 0
     emitter.begin_members(Members(digest=digest, digest_digits=digits, sizes=True, heads=True, marks=True))
     layout = Layout()
     emitter.archive.detail = layout
     try:
-        list_members(Cursor(source, emitter, progress, layout, recorded))
+        list_members(Cursor(source, emitter, progress, layout, recorded, recover))
     finally:
         emitter.lay(archive_fields(source, emitter.members, layout, extras))
     emitter.archive.checksums = header_checksums(source, emitter.members, layout.headers)
@@ -78,14 +81,14 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
         raise MemberError(f"{name} is a link, a device or a sparse file, whose content this program does not read.")
     if not member.readable:
         raise MemberError(f"The header of {name} does not give its size.")
-    left = member.stored
+    left = member.size
     for start, stop in member.spans:
         for piece in blocks(archive.source, start, stop):
             left -= len(piece)
             yield piece
             progress.advance(len(piece))
     if left:
-        raise MemberError(f"{name} is cut off: {grouped(member.stored - left)} of {in_bytes(member.stored)} are there.")
+        raise MemberError(f"{name} is cut off: {grouped(member.size - left)} of {in_bytes(member.size)} are there.")
 
 
 def member_metadata(archive: Archive, index: int) -> MemberMetadata:

@@ -7,7 +7,7 @@ taken as spaces; it is the only checksum of a tar, which records nothing of the 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.member import Members
@@ -18,7 +18,7 @@ from inspector.core.rows import LazyRows
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum, Verdict
-from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, number, parse, text
+from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, number, padded_stop, parse, text
 from inspector.formats._tar.resync import Layout
 
 WINDOW = 512 * 1024
@@ -39,7 +39,10 @@ def groups(members: Members) -> Iterator[tuple[int, int]]:
 
 
 class Padding:
-    """Reports padding between the end of a member's data and the next block that is not zeros."""
+    """Reports padding between the end of a member's data and the next block that is not zeros.
+
+    Without a digest the data before it is doubtful, because what changed the padding may have changed that too.
+    """
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
@@ -50,6 +53,8 @@ class Padding:
         if not padding.strip(b"\0"):
             return
         self._found += 1
+        if self._emitter.archive.verdict(index) is Verdict.NOT_CHECKABLE:
+            self._emitter.judge(index, Verdict.DOUBTFUL)
         if self._found <= MAX_PADDINGS_REPORTED:
             members = self._emitter.members
             stop = members.stops[index]
@@ -67,20 +72,25 @@ class Padding:
             self._emitter.warning("tar-padding", f"The padding after {self._found:,} members in all is not all zeros.")
 
 
-def check_padding(archive: Archive, emitter: Emitter, progress: Progress) -> None:
-    """Check the padding of all members; data is not checkable, and that of large members is not read."""
+def check_padding(archive: Archive, emitter: Emitter, progress: Progress, doubtful: Iterable[int]) -> None:
+    """Check the padding of all members; data is not checkable, and that of large members is not read.
+
+    The members ``doubtful`` are so called instead.
+    """
     members, source = archive.members, archive.source
     padding = Padding(emitter)
     progress.begin("Reading padding", source.size)
     emitter.judge_all(Verdict.NOT_CHECKABLE)
+    for index in doubtful:
+        emitter.judge(index, Verdict.DOUBTFUL)
     done = 0
     for first, last in groups(members):
-        end = aligned(members.stops[last - 1])
+        end = padded_stop(members, last - 1)
         start = members.stops[first]
         data = source.read(start, end - start) if end > start else b""
         for index in range(first, last):
             stop = members.stops[index]
-            padding.look(index, data[stop - start : aligned(stop) - start])
+            padding.look(index, data[stop - start : padded_stop(members, index) - start])
         progress.advance(min(end, source.size) - done)
         done = min(end, source.size)
     padding.close()
@@ -99,7 +109,9 @@ def headers_summary(archive: Archive) -> str:
     if unfit:
         fitting = f"{unfit:,} of {count(total, 'header checksum')} {'does' if unfit == 1 else 'do'} not match"
     members = count(len(archive.members), "member")
-    return f"{fitting[0].upper()}{fitting[1:]}; tar records no checksum of the data of {members}."
+    doubtful = len(layout.doubtful)
+    doubts = f" The content of {count(doubtful, 'member')} is doubtful." if doubtful else ""
+    return f"{fitting[0].upper()}{fitting[1:]}; tar records no checksum of the data of {members}.{doubts}"
 
 
 class ChecksumTable(LazyRows[Checksum]):

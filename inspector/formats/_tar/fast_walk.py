@@ -54,8 +54,8 @@ class FastWalk:
         return stop or at
 
     def _read_window(self, at: int) -> tuple[list[int], Blocks]:
-        row = (at - self._start) // BLOCK
-        if self._start < 0 or not 0 <= row < len(self._next):
+        row, inside = divmod(at - self._start, BLOCK)
+        if self._start < 0 or inside or not 0 <= row < len(self._next):
             data = self._source.read(at, FAST_WINDOW_BYTES)
             self._blocks = np.frombuffer(data, np.uint8, len(data) // BLOCK * BLOCK).reshape(-1, BLOCK)
             sizes = _octal(self._blocks[:, 124:135])

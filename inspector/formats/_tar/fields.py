@@ -17,7 +17,7 @@ from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
 from inspector.formats._tar import header as heads
 from inspector.formats._tar.extension import MAX_BODY_BYTES, pax_records
-from inspector.formats._tar.header import BLOCK, Header, aligned, checksums, number, parse, text
+from inspector.formats._tar.header import BLOCK, Header, aligned, checksums, number, padded_stop, parse, text
 from inspector.formats._tar.resync import Layout
 
 SPECIFICATION = "POSIX.1-2017, pax, ustar Interchange Format"
@@ -25,6 +25,10 @@ SPECIFICATION = "POSIX.1-2017, pax, ustar Interchange Format"
 
 MAX_RECORD_FIELDS = 1000
 """PAX records of one header that become fields."""
+
+
+MAX_STRAY_FIELDS = 1000
+"""Places between members that become a field each; more of one kind share a field."""
 
 
 _ROLES = (
@@ -59,11 +63,16 @@ def archive_fields(source: Source, members: Members, layout: Layout, extras: Ext
             table,
             specification=SPECIFICATION,
         )
-    for stray in layout.strays:
+    for stray in layout.strays[:MAX_STRAY_FIELDS]:
         children: Sequence[Field] = ()
         if stray.kind is Kind.TAR_EXTENSION:
             children = parent("", stray.kind, (stray.span,), _headers(source, *stray.span)).children
         yield Field(stray.name, stray.kind, (stray.span,), note=stray.note, children=children)
+    others: dict[tuple[str, Kind], list[Span]] = {}
+    for stray in layout.strays[MAX_STRAY_FIELDS:]:
+        others.setdefault((stray.name, stray.kind), []).append(stray.span)
+    for (name, kind), spans in others.items():
+        yield Field(name, kind, tuple(spans), note=f"{len(spans):,} places, too many to show one by one.")
 
 
 def member_field(source: Source, members: Members, index: int, extras: Extras) -> Field:
@@ -72,11 +81,11 @@ def member_field(source: Source, members: Members, index: int, extras: Extras) -
         return _member_field(source, members, index, extras)
     heads_column = members.heads
     assert heads_column is not None
-    head, start = heads_column[index], members.starts[index]
+    head = heads_column[index]
     return Field(
         visible(members.path(index)),
         Kind.MEMBER,
-        (Span(head, min(source.size, start + aligned(members.stops[index] - start))),),
+        (Span(head, min(source.size, padded_stop(members, index))),),
         note="Its header was not read yet." if members.unread(index) else in_bytes(members.size(index)),
         children=Unread(lambda: _member_field(source, members, index, extras).children),
         member=index,
@@ -88,7 +97,7 @@ def _member_field(source: Source, members: Members, index: int, extras: Extras) 
     heads_column = members.heads
     assert heads_column is not None
     head, start, stop = heads_column[index], members.starts[index], members.stops[index]
-    end = min(source.size, start + aligned(stop - start))
+    end = min(source.size, padded_stop(members, index))
     children = list(_headers(source, head, min(start, end)))
     if stop > start:
         children.append(Field("data", Kind.DATA, (Span(start, min(stop, end)),), member=index))

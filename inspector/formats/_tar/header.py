@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inspector.core.archive import Emitter
+from inspector.core.member import Members
 from inspector.core.names import hazards, visible
 
 BLOCK = 512
@@ -17,6 +18,10 @@ BLOCK = 512
 
 ZEROS = bytes(BLOCK)
 """A block of zeros; two of them end an archive."""
+
+
+NAME_BYTES = 100
+"""The size of the name field, the first of a header; longer names are in extended headers."""
 
 
 _ASCII = bytes(range(0x80))
@@ -93,6 +98,16 @@ _SUSPICIOUS = (b"//", b"/.", b"./", b"\n/", b"\n.", b".\n")
 def aligned(size: int) -> int:
     """``size`` rounded up to whole blocks."""
     return -(-size // BLOCK) * BLOCK
+
+
+def padded_stop(members: Members, index: int) -> int:
+    """Where the data of a member ends, with its padding.
+
+    Its header need not lie at a multiple of a block. Of a member that was cut off the next begins inside its padding.
+    """
+    start = members.starts[index]
+    stop = start + aligned(max(0, members.stops[index] - start))
+    return min(stop, members.heads[index + 1]) if members.heads and index + 1 < len(members.heads) else stop
 
 
 def number(field: bytes) -> int | None:

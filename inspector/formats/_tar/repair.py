@@ -11,7 +11,7 @@ from inspector.core.finding import Finding
 from inspector.core.numbers import count, in_bytes
 from inspector.core.repair import Repair
 from inspector.core.source import Source
-from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums, parse
+from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums, padded_stop, parse
 
 END_BLOCKS = 2 * ZEROS
 """The end of a tar."""
@@ -47,6 +47,9 @@ def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
         return
     source, size = archive.source, archive.source.size
     start = found.spans[0].start
+    members = archive.members
+    if padded_stop(members, len(members) - 1) % BLOCK:
+        return  # bytes were lost or inserted, so blocks do not end where they should
     old = source.read(start, size - start)
     lost = len(old) if any(old) else 0
     new = bytes(aligned(start) - start) + END_BLOCKS

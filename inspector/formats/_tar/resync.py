@@ -1,4 +1,8 @@
-"""The position of a walk, and how it continues without a header: at zeros, at the end of the archive, after damage."""
+"""The position of a walk, and how it continues without a header: at zeros, at the end of the archive, after damage.
+
+Damage of one kind is gathered and reported once at the end of the walk, with all its places. The content of a member
+is in doubt if it ends in zeros that go on behind it, or if the next header is not where the member's size puts it.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,36 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from inspector.core.archive import Emitter
+from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes, verb
+from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
-from inspector.formats._tar.header import BLOCK, ZEROS, Header, aligned, parse
+from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, padded_stop, parse
+from inspector.formats._tar.search import (
+    MAX_REMOTE_SEARCH_BYTES,
+    MAX_ZERO_SEARCH_BYTES,
+    SearchResult,
+    first_byte,
+    headers_between,
+    next_header,
+)
 
 HEADER_WINDOW_BYTES = 64 * 1024
 """Bytes read at a time when headers are read one by one."""
+
+
+RECORD_BYTES = 20 * BLOCK
+"""The size to which tar programs fill an archive with zeros, unless they are told another."""
+
+
+MAX_PLACES_REPORTED = 10_000
+"""Places of one kind of damage whose bytes a finding shows; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +56,16 @@ class Stray:
 class Layout:
     """What the walk finds besides members. ``runs`` are the spans that members fill without a gap.
 
-    ``headers`` are the offsets of header blocks in file order; ``unfit`` of them have a wrong checksum.
+    ``headers`` are the offsets of header blocks in file order; ``unfit`` of them have a wrong checksum. ``doubtful``
+    are the members whose content may be wrong, ``recovered`` those without a readable header; both ascending.
     """
 
     runs: list[Span] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     headers: array[int] = field(default_factory=lambda: array("Q"))
     unfit: int = 0
+    doubtful: list[int] = field(default_factory=list)
+    recovered: list[int] = field(default_factory=list)
 
 
 Recorded = Callable[[], Sequence[int]]
@@ -53,8 +77,72 @@ def nothing_recorded() -> Sequence[int]:
     return ()
 
 
+class Proved(NamedTuple):
+    """A member whose header is lost, and whose content ``[start, stop)`` a digest outside the tar proves."""
+
+    path: bytes
+    head: int
+    start: int
+    stop: int
+
+
+class Recover(Protocol):
+    """Finds members whose header is lost by digests outside the tar."""
+
+    def between(self, start: int, stop: int, progress: Progress) -> Sequence[Proved]:
+        """The members that are proved to lie in the bytes ``[start, stop)``, in order and disjoint."""
+
+    def at(self, head: int, stop: int, progress: Progress) -> Proved | None:
+        """The member that is proved to lie behind its header at ``head``, perhaps up to the next one at ``stop``."""
+
+
+class NothingRecovered:
+    """For a tar without such digests."""
+
+    def between(self, start: int, stop: int, progress: Progress) -> Sequence[Proved]:  # noqa: ARG002
+        """See Recover."""
+        return ()
+
+    def at(self, head: int, stop: int, progress: Progress) -> Proved | None:  # noqa: ARG002
+        """See Recover."""
+        return None
+
+
+class Damage:
+    """Damage of one kind in several places, reported as one finding."""
+
+    def __init__(self, severity: Severity, code: str) -> None:
+        self._severity = severity
+        self._code = code
+        self._first = ""
+        self._starts: list[int] = []
+        self._spans: list[tuple[int, int]] = []
+
+    def add(self, message: str, *spans: tuple[int, int]) -> None:
+        """Add a place, whose first span is the damage itself."""
+        self._first = self._first or message
+        self._starts.append(spans[0][0])
+        if len(self._starts) <= MAX_PLACES_REPORTED:
+            self._spans += spans
+
+    def report(self, emitter: Emitter) -> None:
+        """Report the finding, if there is any damage."""
+        if not self._starts:
+            return
+        others = self._starts[1:]
+        message = self._first
+        if others:
+            listed = ", ".join(map(grouped, others[:5])) + (", ..." if len(others) > 5 else "")
+            message += f" The same was found in {count(len(others), 'more place')}: at byte {listed}."
+        emitter.find(self._severity, self._code, message, self._spans)
+
+
 class Cursor:
-    """The position ``at`` of a walk, which only moves forward. ``ended`` is set when the walk is over."""
+    """The position ``at`` of a walk. ``ended`` is set when the walk is over.
+
+    It moves forward, but for ``step_back`` into the data of the last member. ``base`` is where the current archive
+    begins, of several that are joined.
+    """
 
     def __init__(
         self,
@@ -63,14 +151,21 @@ class Cursor:
         progress: Progress,
         layout: Layout,
         recorded: Recorded = nothing_recorded,
+        recover: Recover | None = None,
     ) -> None:
         self.source = source
         self.emitter = emitter
         self.progress = progress
         self.layout = layout
         self.recorded = recorded
+        self.recover = recover or NothingRecovered()
         self.at = 0
+        self.base = 0
         self.ended = False
+        self.holes = Damage(Severity.ERROR, "tar-zeros-inside")
+        self.lone_zeros = Damage(Severity.ERROR, "tar-lone-zero-block")
+        self.shifts = Damage(Severity.ERROR, "tar-shift")
+        self.joins = Damage(Severity.WARNING, "tar-data-after-end")
         self._buffer = b""
         self._buffer_start = 0
 
@@ -95,22 +190,46 @@ class Cursor:
         stop = min(stop, self.source.size)
         if stop > self.at:
             self.layout.strays.append(Stray(name, kind, Span(self.at, stop), note))
-        self.at = stop
+        self.at = max(self.at, stop)
+
+    def step_back(self, to: int) -> None:
+        """Move back to ``to``, in the data of the last member, which ends there."""
+        members, runs = self.emitter.members, self.layout.runs
+        members.stops[-1] = min(members.stops[-1], to)
+        runs[-1] = Span(runs[-1].start, to)
+        self.at = to
+
+    def lost_before(self, at: int) -> bool:
+        """Whether the bytes before ``at`` belong to no member, or to one that ends early."""
+        strays, members = self.layout.strays, self.emitter.members
+        gap = bool(strays) and strays[-1].span.stop == at and strays[-1].kind is not Kind.TAR_END
+        return gap or (len(members) > 1 and members.stops[-2] == at)
+
+    def last_member(self) -> int | None:
+        """The member that ends at the position, with its padding; None if none does."""
+        index = len(self.emitter.members) - 1
+        return index if index >= 0 and padded_stop(self.emitter.members, index) == self.at else None
+
+    def doubt(self, index: int | None) -> tuple[tuple[int, int], ...]:
+        """Call the content of a member doubtful; returns the span of its data."""
+        members, doubtful = self.emitter.members, self.layout.doubtful
+        if index is None or members.starts[index] == members.stops[index]:
+            return ()
+        if not doubtful or doubtful[-1] != index:
+            doubtful.append(index)
+        return ((members.starts[index], members.stops[index]),)
+
+    def report_damage(self) -> None:
+        """Report what was gathered."""
+        for damage in (self.holes, self.lone_zeros, self.shifts, self.joins):
+            damage.report(self.emitter)
 
 
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2"}
 
 
-_BYTES_PER_STEP = 1 << 20
-"""Bytes scanned between two tests for cancelling."""
-
-
 _MAX_OFFSETS_TRIED = 1_000
 """Recorded offsets that are tried."""
-
-
-MAX_BYTES_AFTER_END = 64 << 20
-"""Bytes read after the end of the archive; the zeros that fill a record are a few thousand."""
 
 
 def header_at(cursor: Cursor, at: int) -> Header | None:
@@ -132,6 +251,7 @@ def header_at(cursor: Cursor, at: int) -> Header | None:
         f"The header at byte {at:,} ({visible(found.name)}) does not match its checksum. Some of its bytes are wrong, "
         "but it leads to the next header, so its member is listed.",
         (at, at + BLOCK),
+        member=None if found.typeflag in EXTENSIONS else len(cursor.emitter.members),
     )
     return found
 
@@ -144,8 +264,11 @@ def _leads_on(cursor: Cursor, at: int, found: Header) -> bool:
     return block == ZEROS or (len(block) == BLOCK and parse(block).fits)
 
 
+# ---- damage --------------------------------------------------------------------------------------------------------
+
+
 def skip_to_next_header(cursor: Cursor) -> None:
-    """Report a missing header, and search every block for the next one."""
+    """Report a missing header, and search for the next one: in the data of the last member, then behind it."""
     start, size = cursor.at, cursor.source.size
     compression = next((name for magic, name in _COMPRESSION_MAGIC.items() if cursor.block(0).startswith(magic)), "")
     if compression and start == 0:
@@ -155,32 +278,161 @@ def skip_to_next_header(cursor: Cursor) -> None:
         cursor.stray("compressed data", Kind.GARBAGE, size, f"This looks like {compression}.")
         cursor.ended = True
         return
-    if parse(cursor.block(start)).ustar:
+    if step_back_to_header(cursor, start):
+        return
+    header_like = parse(cursor.block(start)).ustar
+    if header_like:
         cursor.layout.headers.append(start)
         cursor.layout.unfit += 1
-    at, complete = next_header(cursor.source, start + BLOCK, cursor.progress)
+    result = next_header(cursor.source, start, cursor.progress)
+    if result.found and (result.stop - start) % BLOCK and not header_like:
+        _report_late_header(cursor, result.stop)
+        return
+    # If the block is nothing like a header, the damage may have begun before it.
+    doubts = () if header_like else cursor.doubt(cursor.last_member())
+    at = result.stop
     skipped = f"{in_bytes(at - start)} {verb(at - start, 'is', 'are')} skipped, "
     skipped += "up to the next header or the end of the archive" if at < size else "up to the end of the file"
-    if not complete:
+    if not result.complete:
         skipped = f"The {in_bytes(at - start)} after it have no other header. A check of the archive searches further"
         at, cursor.ended = size, True
     cursor.emitter.error(
         "tar-checksum",
         f"There is no tar header at byte {start:,}: the checksum does not match. {skipped}.",
         (start, start + BLOCK),
+        *doubts,
     )
-    cursor.stray("garbage", Kind.GARBAGE, at, "A header belongs here, but its checksum does not match.")
+    note = "A header belongs here, but its checksum does not match."
+    _pass_gap(cursor, (Stray("garbage", Kind.GARBAGE, Span(start, at), note),))
+
+
+def _report_late_header(cursor: Cursor, at: int) -> None:
+    """Report bytes that were inserted before the header at ``at``, and pass them."""
+    start = cursor.at
+    late = in_bytes(at - start)
+    if start == 0:
+        message = (
+            f"{late} precede the archive: its first header is at byte {at:,}. Tar programs expect it at byte 0. "
+            "Cut them off, or download the archive again."
+        )
+        note = "Bytes before the first header."
+    else:
+        message = (
+            f"The header at byte {at:,} is {late} too late. Bytes were inserted or lost before it, in the member that "
+            "ends there or behind it; the content of that member is doubtful. Compare it with another copy."
+        )
+        note = "No header is here; the next one is not a multiple of 512 bytes away."
+    index = cursor.last_member()
+    if index is not None:
+        _step_back_to_proved(cursor, index, at)
+    cursor.shifts.add(message, (start, at), *cursor.doubt(index))
+    _pass_gap(cursor, (Stray("garbage", Kind.GARBAGE, Span(cursor.at, at), note),))
+
+
+def _step_back_to_proved(cursor: Cursor, index: int, stop: int) -> None:
+    """Step back to a member that is proved to begin in the data of the last one, unless that is proved itself."""
+    members, progress = cursor.emitter.members, cursor.progress
+    assert members.heads is not None
+    if cursor.recover.at(members.heads[index], stop, progress) is None:
+        first = next(iter(cursor.recover.between(members.starts[index], stop, progress)), None)
+        if first is not None and first.head < cursor.at:
+            cursor.step_back(first.head)
+
+
+def step_back_to_header(cursor: Cursor, stop: int) -> bool:
+    """Step back to a header in the data of the last member, if bytes of that were lost; ``stop`` is where it ends.
+
+    Headers of a tar that is the member do not count: those that follow count only if they lead exactly to a header at
+    ``stop`` or behind it, or to the zeros that end the file.
+    """
+    index = len(cursor.emitter.members) - 1
+    members = cursor.emitter.members
+    if index < 0 or cursor.at != min(padded_stop(members, index), cursor.source.size):
+        return False
+    start = members.starts[index]
+    at = _lost_header(cursor, start, stop)
+    if at is None:
+        return False
+    early = stop - at
+    where = "behind the end of the file" if stop >= cursor.source.size else f"at byte {stop:,}"
+    doubts = cursor.doubt(index)
+    cursor.step_back(at)
+    cursor.shifts.add(
+        f"The header at byte {at:,} is too early. It lies {in_bytes(early)} inside the data of "
+        f"{visible(members.path(index))}, which should end {where}: bytes of that member, and perhaps of others, were "
+        "lost. Its content is doubtful. Fetch the archive again.",
+        (at, at + BLOCK),
+        *((low, min(high, at)) for low, high in doubts),
+    )
+    return True
+
+
+def _lost_header(cursor: Cursor, start: int, stop: int) -> int | None:
+    """The first header in ``[start, stop)`` from which headers lead on to ``stop``; None if there is none."""
+    source = cursor.source
+    low = max(start, stop - (MAX_REMOTE_SEARCH_BYTES if is_sparing(source) else MAX_ZERO_SEARCH_BYTES))
+    if stop <= low or (low > start and parse(source.read(start, BLOCK).ljust(BLOCK, b"\1")).fits):
+        return None
+    targets = {at: at + BLOCK + aligned(size) for at, size in headers_between(source, low, stop, cursor.progress)}
+    nested = start
+    while nested in targets:
+        nested = targets[nested]
+    last = max(targets, default=0)
+    first: int | None = None
+    leads: set[int] = set()
+    for at, target in reversed(targets.items()):
+        if at < nested:
+            break
+        if target in leads or (target > last and _goes_on(cursor, target, stop)):
+            leads.add(at)
+            first = at
+        cursor.progress.advance(0)
+    return first
+
+
+def _goes_on(cursor: Cursor, at: int, stop: int) -> bool:
+    """Whether a header is at ``at``, or the zeros that end the file."""
+    source = cursor.source
+    block = source.read(at, BLOCK)
+    if len(block) < BLOCK:
+        return False
+    if any(block):
+        return at >= stop and parse(block).fits
+    end = min(source.size, max(stop, at + 2 * BLOCK))
+    return source.size - at >= 2 * BLOCK and first_byte(source, at, end, cursor.progress) == end
+
+
+def _pass_gap(cursor: Cursor, strays: Sequence[Stray]) -> None:
+    """Pass adjacent strays from the position on; members that are proved to lie in them are listed."""
+    stop = strays[-1].span.stop
+    for path, head, start, end in cursor.recover.between(cursor.at, stop, cursor.progress):
+        _pass_strays(cursor, strays, head)
+        cursor.layout.recovered.append(cursor.emitter.members.append(path, start, end, head=head))
+        cursor.fill(min(stop, start + aligned(end - start)))
+    _pass_strays(cursor, strays, stop)
+
+
+def _pass_strays(cursor: Cursor, strays: Sequence[Stray], stop: int) -> None:
+    for each in strays:
+        if cursor.at < each.span.stop:
+            cursor.stray(each.name, each.kind, min(stop, each.span.stop), each.note)
+
+
+# ---- the end -------------------------------------------------------------------------------------------------------
 
 
 def report_cut_header(cursor: Cursor, block: bytes) -> None:
     """Report that the file ends inside a block that should be a header."""
     zero = not any(block)
     size = cursor.source.size
+    if not zero and step_back_to_header(cursor, cursor.at):
+        return
     cursor.emitter.error(
         "tar-truncated-header",
         f"The {'block of zeros' if zero else 'header'} at byte {cursor.at:,} is cut off: "
         f"only {len(block)} of {BLOCK} bytes are in the file.",
         (cursor.at, size),
+        *(cursor.doubt(cursor.last_member()) if zero and _ends_in_zeros(cursor) else ()),
     )
     kind = Kind.PADDING if zero else Kind.GARBAGE
     cursor.stray("cut-off block", kind, size, "The file ends inside this block.")
@@ -188,30 +440,95 @@ def report_cut_header(cursor: Cursor, block: bytes) -> None:
 
 
 def pass_zeros(cursor: Cursor) -> None:
-    """Handle a block of zeros: it ends the archive if another follows."""
-    size, start = cursor.source.size, cursor.at
-    following = cursor.block(start + BLOCK)
-    if following == ZEROS and (next_header_at := recorded_after(cursor, start)) is not None:
-        _pass_zeros_inside(cursor, next_header_at)
-    elif following == ZEROS:
-        cursor.ended = True
-        cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
-        _after_end(cursor)
-    elif any(following):
-        cursor.emitter.warning(
-            "tar-lone-zero-block",
-            f"A single block of zeros at byte {start:,} is inside the archive. Many programs stop reading here.",
-            (start, start + BLOCK),
-        )
-        cursor.stray("zero block", Kind.PADDING, start + BLOCK, "A single block of zeros does not end a tar.")
+    """Handle a block of zeros: the end of the archive, or a hole in it. What follows the zeros tells."""
+    source, start = cursor.source, cursor.at
+    most = MAX_REMOTE_SEARCH_BYTES if is_sparing(source) else MAX_ZERO_SEARCH_BYTES
+    limit = min(source.size, start + most)
+    stop = first_byte(source, start, limit, cursor.progress)
+    if stop == source.size:
+        _end(cursor)
+    elif stop == limit:
+        _pass_far_zeros(cursor, limit)
     else:
-        cursor.ended = True
+        _pass_zeros_before_bytes(cursor, stop, limit)
+
+
+def _end(cursor: Cursor) -> None:
+    """Handle zeros up to the end of the file."""
+    start, size = cursor.at, cursor.source.size
+    cursor.ended = True
+    if (size - start) % BLOCK and size - start < RECORD_BYTES and _report_odd_end(cursor):
+        cursor.ended = False
+        return
+    if size - start < 2 * BLOCK:
         cursor.emitter.warning(
             "tar-end-short",
             f"The archive ends with {in_bytes(size - start)} of zeros instead of two blocks of {BLOCK} bytes.",
             (start, size),
         )
         cursor.stray("end of archive", Kind.TAR_END, size, "Two complete blocks of zeros belong here.")
+        return
+    used = start - cursor.base + 2 * BLOCK
+    record = cursor.base + -(-used // RECORD_BYTES) * RECORD_BYTES
+    cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
+    cursor.stray("padding", Kind.PADDING, size, "Zeros that fill the last record, usually up to 10,240 bytes.")
+    if size > max(record, start + RECORD_BYTES):
+        _report_many_zeros(cursor, start)
+
+
+def _report_many_zeros(cursor: Cursor, start: int) -> None:
+    """Report more zeros at the end than fill a record: members may have been there."""
+    size = cursor.source.size
+    message = (
+        f"The archive ends with {in_bytes(size - start)} of zeros, more than fill its last record. Members may have "
+        "been there, for example if a download left a hole."
+    )
+    index = len(cursor.emitter.members) - 1
+    if index >= 0 and padded_stop(cursor.emitter.members, index) == start and _ends_in_zeros(cursor, index):
+        name = visible(cursor.emitter.members.path(index))
+        message += f" {name}, the last member, ends in zeros too, so its content is doubtful."
+        cursor.emitter.error("tar-zeros-inside", message, (start, size), *cursor.doubt(index))
+    else:
+        cursor.emitter.warning("tar-zeros-after-end", message, (start, size))
+
+
+def _report_odd_end(cursor: Cursor) -> bool:
+    """Report bytes lost or inserted in the last member, if zeros at the end that are not whole blocks show it.
+
+    Returns whether a header was found in its data, so that the walk goes on there.
+    """
+    index, start = cursor.last_member(), cursor.at
+    if index is None:
+        return False
+    members = cursor.emitter.members
+    padding = cursor.source.read(members.stops[index], start - members.stops[index])
+    in_zeros = _ends_in_zeros(cursor, index)
+    if (in_zeros or any(padding)) and step_back_to_header(cursor, start):
+        return True
+    if in_zeros:
+        why = "The member before them ends in zeros, so bytes of it were probably lost"
+    elif any(padding):
+        why = "The padding of the member before them is not zeros, so bytes were probably inserted in it"
+    else:
+        return False
+    size = cursor.source.size
+    cursor.shifts.add(
+        f"The archive ends with {in_bytes(size - start)} of zeros, which are not whole blocks. {why}. Its content is "
+        "doubtful.",
+        (start, size),
+        *cursor.doubt(index),
+    )
+    return False
+
+
+def _ends_in_zeros(cursor: Cursor, index: int | None = None) -> bool:
+    """Whether the last byte of a member's data, of the one that ends at the position if not given, is zero."""
+    index = cursor.last_member() if index is None else index
+    if index is None:
+        return False
+    members = cursor.emitter.members
+    stop = members.stops[index]
+    return stop > members.starts[index] and cursor.source.read(stop - 1, 1) == b"\0"
 
 
 def recorded_after(cursor: Cursor, start: int) -> int | None:
@@ -225,153 +542,157 @@ def recorded_after(cursor: Cursor, start: int) -> int | None:
     return None
 
 
-def _pass_zeros_inside(cursor: Cursor, next_header_at: int) -> None:
-    """Report zeros inside the archive, which continues at ``next_header_at``."""
-    start = stop = cursor.at
-    limit = min(next_header_at, start + MAX_BYTES_AFTER_END)
-    while stop < limit and cursor.block(stop) == ZEROS:
-        stop += BLOCK
-        if stop % _BYTES_PER_STEP == 0:
-            cursor.progress.advance(0)
-    what = f"{in_bytes(stop - start)} of zeros"
-    if stop == limit < next_header_at:
+def _pass_far_zeros(cursor: Cursor, limit: int) -> None:
+    """Handle zeros that go on up to ``limit``, which is as far as is searched."""
+    start, size = cursor.at, cursor.source.size
+    recorded = recorded_after(cursor, start)
+    if recorded is not None and recorded >= limit:
         # Very many zeros would take hours to read; the price is members between here and that header.
-        what, stop = (
-            f"{in_bytes(next_header_at - start)}, of which the first {in_bytes(limit - start)} are zeros,",
-            next_header_at,
+        cursor.holes.add(
+            f"Zeros inside the archive at byte {start:,} end it for other programs. There are "
+            f"{in_bytes(recorded - start)}, of which the first {in_bytes(limit - start)} are zeros; the metadata says "
+            f"that a member begins at byte {recorded:,}, and there is a header.",
+            (start, recorded),
         )
-    cursor.emitter.error(
-        "tar-zeros-inside",
-        f"Zeros inside the archive at byte {start:,} end it for other programs. There are {what}; the metadata says "
-        f"that a member begins at byte {next_header_at:,}, and there is a header.",
-        (start, stop),
-    )
-    cursor.stray("zeros", Kind.PADDING, stop, "Zeros inside the archive: members may have been lost here.")
-
-
-def _after_end(cursor: Cursor) -> None:
-    """Handle the bytes after the end blocks: zeros up to a record's size, or bytes that belong to nothing."""
-    size, at = cursor.source.size, cursor.at
-    limit = min(size, at + MAX_BYTES_AFTER_END)
-    while at < limit:
-        block = cursor.block(at)
-        if block.strip(b"\0") or not block:
-            break
-        at += len(block)
-        if at % _BYTES_PER_STEP == 0:
-            cursor.progress.advance(0)
-    cursor.stray("padding", Kind.PADDING, at, "Zeros that fill the last record, usually up to 10,240 bytes.")
-    if at >= size:
+        cursor.stray("zeros", Kind.PADDING, recorded, "Zeros inside the archive: members may have been lost here.")
         return
-    if at >= limit:
-        cursor.emitter.warning(
-            "tar-data-after-end",
-            f"{in_bytes(size - at)} {verb(size - at, 'is', 'are')} too far after the end of the archive to be read.",
-            (at, size),
-        )
-        cursor.stray("bytes after the end", Kind.GARBAGE, size, "Too far after the end to be read.")
-        return
-    block = cursor.block(at)
-    has_header = len(block) == BLOCK and parse(block).fits
+    cursor.ended = True
+    cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
+    cursor.stray("padding", Kind.PADDING, limit, "Zeros after the end of the archive.")
+    again = " A check of the archive searches further." if is_sparing(cursor.source) else ""
     cursor.emitter.warning(
         "tar-data-after-end",
-        f"{in_bytes(size - at)} {verb(size - at, 'follows', 'follow')} the end of the archive."
-        + (" A tar header comes first, so another archive may be appended." if has_header else ""),
-        (at, size),
+        f"{in_bytes(size - limit)} {verb(size - limit, 'is', 'are')} too far after the end of the archive to be read. "
+        f"The {in_bytes(limit - start)} before them are zeros, more than fill a record; the search for members stopped "
+        f"there.{again}",
+        (limit, size),
     )
-    cursor.stray("garbage", Kind.GARBAGE, size, "Bytes after the end of the archive.")
+    cursor.stray("bytes after the end", Kind.GARBAGE, size, "Too far after the end to be read.")
+
+
+def _pass_zeros_before_bytes(cursor: Cursor, stop: int, limit: int) -> None:
+    """Handle zeros that end at ``stop``, before other bytes; headers are searched for up to ``limit``."""
+    start, size = cursor.at, cursor.source.size
+    block = start + (stop - start) // BLOCK * BLOCK
+    result = next_header(cursor.source, block, cursor.progress, limit)
+    if not result.found:
+        _pass_bytes_after_end(cursor, block, result.stop if result.complete else size, searched=result)
+    elif result.stop <= stop and _is_joined(cursor, result.stop):
+        _join(cursor, result.stop)
+    elif step_back_to_header(cursor, start):
+        return
+    else:
+        _pass_hole(cursor, block, result.stop)
+
+
+def _is_joined(cursor: Cursor, at: int) -> bool:
+    """Whether a header at ``at``, after zeros only, is where another archive would begin."""
+    zeros = at - cursor.at
+    at_record = (at - cursor.base) % RECORD_BYTES == 0 and 2 * BLOCK <= zeros < RECORD_BYTES + 2 * BLOCK
+    return (zeros == 2 * BLOCK or at_record) and not _ends_in_zero_block(cursor)
+
+
+def _ends_in_zero_block(cursor: Cursor) -> bool:
+    """Whether a block of data before the position is zeros: then a hole more probably reaches into the member."""
+    index = cursor.last_member()
+    if index is None:
+        return False
+    start, stop = cursor.emitter.members.starts[index], cursor.emitter.members.stops[index]
+    return start < stop and not any(cursor.source.read(max(start, stop - BLOCK), min(BLOCK, stop - start)))
+
+
+def _join(cursor: Cursor, at: int) -> None:
+    """Report another archive at ``at``, and go on with it."""
+    start, size = cursor.at, cursor.source.size
+    cursor.joins.add(
+        f"{in_bytes(size - at)} follow the end of the archive. A tar header comes first, so another archive is joined "
+        f"to it at byte {at:,}. Its members are listed too; most programs stop before it, unless told otherwise "
+        "(tar -i).",
+        (at, at + BLOCK),
+    )
+    cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
+    cursor.stray("padding", Kind.PADDING, at, "Zeros that fill the last record, usually up to 10,240 bytes.")
+    cursor.base = at
+
+
+def _pass_hole(cursor: Cursor, block: int, at: int, what: str = "the next header is") -> None:
+    """Report zeros inside the archive, which end in the block at ``block``; ``what`` is at ``at``."""
+    start = cursor.at
+    zeros = max(block, start + BLOCK) if at != block else block
+    if at - start == BLOCK:
+        cursor.lone_zeros.add(
+            f"A single block of zeros at byte {start:,} is inside the archive. Many programs stop reading here. A "
+            "header may have been overwritten.",
+            (start, at),
+            *(cursor.doubt(cursor.last_member()) if _ends_in_zeros(cursor) else ()),
+        )
+        note = "A single block of zeros does not end a tar."
+        _pass_gap(cursor, (Stray("zero block", Kind.PADDING, Span(start, at), note),))
+        return
+    doubts: tuple[tuple[int, int], ...] = ()
+    more = ""
+    if (at - start) % BLOCK or _ends_in_zeros(cursor):
+        index = cursor.last_member()
+        doubts = cursor.doubt(index)
+        if index is not None and doubts:
+            more = f" The content of {visible(cursor.emitter.members.path(index))}, which ends there, is doubtful."
+    lost = f", after {in_bytes(at - zeros)} that belong to no member" if at > zeros else ""
+    cursor.holes.add(
+        f"Zeros inside the archive at byte {start:,} end it for other programs. There are {in_bytes(zeros - start)}; "
+        f"{what} at byte {at:,}{lost}. Members may have been lost here.{more}",
+        (start, zeros),
+        *doubts,
+    )
+    note = "Zeros inside the archive: members may have been lost here."
+    _pass_gap(
+        cursor,
+        (
+            Stray("zeros", Kind.PADDING, Span(start, zeros), note),
+            Stray("garbage", Kind.GARBAGE, Span(zeros, at), "The rest of a member whose header is lost."),
+        ),
+    )
+
+
+def _pass_bytes_after_end(cursor: Cursor, block: int, stop: int, *, searched: SearchResult) -> None:
+    """Handle bytes without a header, from the block at ``block`` on, that follow zeros."""
+    start, size = cursor.at, cursor.source.size
+    irregular = block - start < 2 * BLOCK or not _is_joined(cursor, block)
+    if irregular and stop < size:
+        # The end of the archive follows, so the zeros are not its end.
+        _pass_hole(cursor, block, stop, "the archive ends")
+        return
+    cursor.ended = True
+    if block - start < 2 * BLOCK:
+        cursor.lone_zeros.add(
+            f"A single block of zeros at byte {start:,} is inside the archive, and no header follows it. A header may "
+            "have been overwritten.",
+            (start, block),
+            *(cursor.doubt(cursor.last_member()) if _ends_in_zeros(cursor) else ()),
+        )
+        cursor.stray("zero block", Kind.PADDING, block, "A single block of zeros does not end a tar.")
+    else:
+        cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
+        note = "Zeros that fill the last record, usually up to 10,240 bytes."
+        cursor.stray("padding", Kind.PADDING, block, note)
+    far = "" if searched.complete else f" The search for members stopped at byte {searched.stop:,}."
+    cursor.emitter.warning(
+        "tar-data-after-end",
+        f"{in_bytes(size - block)} {verb(size - block, 'follows', 'follow')} the end of the archive. They hold no tar "
+        f"header.{far}",
+        (block, size),
+    )
+    _pass_gap(cursor, (Stray("garbage", Kind.GARBAGE, Span(block, size), "Bytes after the end of the archive."),))
 
 
 def report_missing_end(cursor: Cursor) -> None:
     """Report that the file ends without the end blocks."""
     size = cursor.source.size
-    cursor.emitter.error(
+    if not size:
+        message = "The file is empty: it lacks the two blocks of zeros that end a tar."
+        cursor.emitter.error("tar-end-missing", message, (size, size))
+        return
+    cursor.emitter.warning(
         "tar-end-missing",
-        "The two blocks of zeros that end a tar are missing. It may have been cut off, and members lost."
-        if size
-        else "The file is empty: it lacks the two blocks of zeros that end a tar.",
+        "The two blocks of zeros that end a tar are missing. It may be cut off, and members lost.",
         (size, size),
     )
-
-
-_SEARCH_WINDOW_BYTES = 1 << 20
-"""Bytes read and scanned at a time."""
-
-
-_ZERO_WINDOW = bytes(_SEARCH_WINDOW_BYTES)
-
-
-_DIGITS = b" 01234567\0"
-
-
-_SUM = slice(148, 154)
-
-
-_MAGIC = slice(257, 262)
-
-
-MAX_REMOTE_SEARCH_BYTES = 64 << 20
-"""Bytes of a remote source that are searched; a check searches all of it."""
-
-
-class SearchResult(NamedTuple):
-    """Where the archive continues: at a header, or at the zeros that end it.
-
-    ``stop`` is that offset, or the end of the file if there is neither. If the search is not ``complete``, it is where
-    the search was given up.
-    """
-
-    stop: int
-    complete: bool = True
-
-
-def next_header(source: Source, at: int, progress: Progress) -> SearchResult:
-    """Search from the block at ``at`` on. Raises SourceError and Cancelled."""
-    label, done = progress.label, progress.done
-    progress.label = "Searching for the next tar header"
-    found = _search(source, at, progress)
-    progress.label, progress.done = label, done
-    return found
-
-
-def _search(source: Source, at: int, progress: Progress) -> SearchResult:
-    limit = min(source.size, at + MAX_REMOTE_SEARCH_BYTES) if is_sparing(source) else source.size
-    zeros_start = -1
-    while at < limit and (data := source.read(at, min(_SEARCH_WINDOW_BYTES, limit - at))):
-        if data == _ZERO_WINDOW[: len(data)]:
-            zeros_start = at if zeros_start < 0 else zeros_start
-        else:
-            inner = _header_in(data)
-            if inner >= 0:
-                return SearchResult(at + inner)
-            zeros_start = _zeros_start(data, at, zeros_start)
-        at += len(data)
-        progress.advance(len(data))
-    if limit < source.size:
-        return SearchResult(limit, complete=False)
-    ends_archive = (at - zeros_start) % BLOCK == 0 and at - zeros_start >= 2 * BLOCK
-    return SearchResult(zeros_start if zeros_start >= 0 and ends_archive else source.size)
-
-
-def _header_in(data: bytes) -> int:
-    """The offset of the first header in ``data``; -1 if there is none."""
-    # Imported here because sound archives do not need numpy.
-    import numpy as np
-
-    rows = np.frombuffer(data, np.uint8, len(data) // BLOCK * BLOCK).reshape(-1, BLOCK)
-    magic = (rows[:, _MAGIC] == np.frombuffer(b"ustar", np.uint8)).all(axis=1)
-    summed = np.isin(rows[:, _SUM], np.frombuffer(_DIGITS, np.uint8)).all(axis=1)
-    filled = rows.any(axis=1)
-    for row in np.flatnonzero((magic | summed) & filled).tolist():
-        if parse(data[row * BLOCK : (row + 1) * BLOCK]).fits:
-            return int(row) * BLOCK
-    return -1
-
-
-def _zeros_start(data: bytes, at: int, zeros_start: int) -> int:
-    """Where the blocks of zeros at the end of ``data`` begin; -1 if there are none."""
-    used = len(data.rstrip(b"\0"))
-    begin = -(-used // BLOCK) * BLOCK
-    if begin >= len(data):
-        return -1
-    return at + begin if used else zeros_start

@@ -26,11 +26,12 @@ from inspector.formats._tar.extension import (
 )
 from inspector.formats._tar.header import BLOCK, ZEROS, Header, NameCheck, aligned
 from inspector.formats._tar.resync import HEADER_WINDOW_BYTES, Cursor
+from inspector.formats._tar.search import next_header
 
 if TYPE_CHECKING:
     from inspector.formats._tar.fast_walk import FastWalk
 
-MAX_STRAYS = 1000
+MAX_STRAYS = 200_000
 """The walk stops after this many places that belong to no member."""
 
 
@@ -59,6 +60,7 @@ class _Walk:
         self._names = NameCheck(cursor.emitter)
         self._skip_fast = 0
         self._special = 0
+        self._malformed = -1
         self._set_id = CappedFindings(cursor.emitter, Severity.INFO, "tar-set-id", "members with a set-ID bit")
 
     def run(self) -> None:
@@ -69,7 +71,7 @@ class _Walk:
             self._walk_fast()
             if cursor.at == before:
                 self._step()
-            cursor.progress.advance(cursor.at - before)
+            cursor.progress.advance(max(0, cursor.at - before))
             if len(cursor.layout.strays) >= MAX_STRAYS:
                 cursor.ended = True
                 cursor.emitter.error(
@@ -80,6 +82,7 @@ class _Walk:
                 )
         if not cursor.ended:
             resync.report_missing_end(cursor)
+        cursor.report_damage()
         self._names.close()
         self._set_id.close()
         if self._special > MAX_SPECIAL_REPORTED:
@@ -173,7 +176,10 @@ class _Walk:
             self._report_pax_problems(at, found.typeflag, body)
         if wrong:
             self._cursor.emitter.error(
-                "tar-extension", f"The extended header at byte {at:,} is malformed: {wrong}.", (at, stop)
+                "tar-extension",
+                f"The extended header at byte {at:,} is malformed: {wrong}.",
+                (at, stop),
+                member=self._described(found.typeflag),
             )
         if held[size:].strip(b"\0"):
             self._cursor.emitter.warning(
@@ -188,7 +194,16 @@ class _Walk:
         start = at + BLOCK
         for severity, code, problem, first, last in pax_problems(typeflag, body):
             message = f"The extended header at byte {at:,} {problem}."
-            self._cursor.emitter.find(severity, code, message, ((start + first, start + last),))
+            member = self._described(typeflag) if severity is Severity.ERROR else None
+            self._cursor.emitter.find(severity, code, message, ((start + first, start + last),), member)
+
+    def _described(self, typeflag: bytes) -> int | None:
+        """The member that a malformed extended header is about, whose name may be wrong; None for a global one."""
+        if typeflag == heads.PAX_GLOBAL:
+            return None
+        index = len(self._cursor.emitter.members)
+        self._malformed = index
+        return index
 
     def _report_repeated(self, seen: dict[bytes, list[int]]) -> None:
         """Report several extended headers of one kind for one member; ``seen`` has the offsets of each kind."""
@@ -207,6 +222,10 @@ class _Walk:
         cursor.layout.headers.append(at)
         name = overrides.path(found.name)
         size = overrides.size(found.size)
+        if not found.fits or not name:
+            stop = at + BLOCK + aligned(found.stored)
+            if (proved := cursor.recover.at(at, stop, cursor.progress)) is not None:
+                name, size = proved.path, proved.stop - proved.start
         start = self._map_end(at) if found.typeflag == heads.SPARSE else at + BLOCK
         wrong = self._size_problem(at, start, size, found.typeflag in heads.BODILESS)
         if size is None or wrong:
@@ -234,7 +253,10 @@ class _Walk:
         if fault:
             message = f"The map of the sparse file {visible(name)} {fault.problem}. Its content cannot be restored."
             cursor.emitter.error("tar-sparse-map", message, fault.span, member=index)
-        if start + stored > end:
+        self._doubt_header(index, head, at, found)
+        cursor.fill(min(end, start + aligned(stored)))
+        stepped_back = start + aligned(stored) > end and resync.step_back_to_header(cursor, end)
+        if start + stored > end and not stepped_back:
             cursor.emitter.error(
                 "tar-truncated-data",
                 f"{visible(name)} is cut off: only {grouped(max(0, end - start))} of its {in_bytes(stored)} are in "
@@ -243,7 +265,21 @@ class _Walk:
                 member=index,
             )
             cursor.ended = True
-        cursor.fill(min(end, start + aligned(stored)))
+
+    def _doubt_header(self, index: int, head: int, at: int, found: Header) -> None:
+        """Doubt a member whose header, or an extended one before it, is damaged or may be lost."""
+        cursor = self._cursor
+        if not found.fits or self._malformed == index:
+            cursor.layout.doubtful.append(index)
+        elif head == at and len(found.name) == heads.NAME_BYTES and cursor.lost_before(at):
+            cursor.layout.doubtful.append(index)
+            cursor.emitter.error(
+                "tar-name-cut",
+                f"The name {visible(found.name)} may be cut off. It fills its field, and an extended header with the "
+                "whole name may be lost before it.",
+                (at, at + heads.NAME_BYTES),
+                member=index,
+            )
 
     def _size_problem(self, at: int, start: int, size: int | None, bodiless: bool) -> str:
         """Why the size in a header cannot be right for data that begins at ``start``; empty if it can."""
@@ -257,15 +293,18 @@ class _Walk:
         return f"{in_bytes(size)}, more than the file has"
 
     def _list_without_size(self, head: int, at: int, name: bytes, wrong: str) -> None:
-        """List a member of unknown size; metadata outside the tar may record where the next one begins."""
+        """List a member of unknown size, and go on at the next header that is recorded or found."""
         cursor = self._cursor
         start = at + BLOCK
         another = resync.recorded_after(cursor, at)
+        where = "By the metadata it is"
+        if another is None and (result := next_header(cursor.source, start, cursor.progress)).found:
+            another, where = result.stop, "The next one found is"
         index = cursor.emitter.members.append(name, start, start, head=head, marks=UNREADABLE)
         cursor.emitter.error(
             "tar-size",
             f"The size of {visible(name)} is {wrong}, so the place of the next header is unknown. "
-            + ("The rest is not read." if another is None else f"By the metadata it is at byte {another:,}."),
+            + ("The rest is not read." if another is None else f"{where} at byte {another:,}."),
             (at + 124, at + 136),
             member=index,
         )

@@ -18,7 +18,8 @@ from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
-from inspector.formats._tar.header import BLOCK, aligned
+from inspector.formats._tar.header import BLOCK, padded_stop
+from inspector.formats._tar.resync import Layout
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, RangeRecords
 
 MISMATCH = "datas3t-hash-mismatch"
@@ -40,7 +41,8 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     if isinstance(records, RangeRecords) and records.rows is not None:
         _Hashes(archive, emitter, progress, records).run()
     else:
-        check_padding(archive, emitter, progress)
+        layout = records.layout if isinstance(records, RangeRecords) else Layout()
+        check_padding(archive, emitter, progress, layout.doubtful)
     return summary((archive,))
 
 
@@ -71,6 +73,7 @@ def _parts(verdicts: Counter[Verdict], total: int) -> list[str]:
     rest = (
         (verdicts[Verdict.MISMATCH], "does not match its hash", "do not match their hashes"),
         (bare, "has no metadata row to compare with", "have no metadata row to compare with"),
+        (verdicts[Verdict.DOUBTFUL], "is doubtful", "are doubtful"),
         (verdicts[Verdict.NOT_CHECKED], "was not read", "were not read"),
     )
     return [
@@ -93,6 +96,7 @@ class _Hashes:
         self._records = records
         self._computed = records.computed
         self._padding = Padding(emitter)
+        self._doubtful = frozenset(records.layout.doubtful)
 
     def run(self) -> None:
         members, size = self._archive.members, self._archive.source.size
@@ -104,7 +108,7 @@ class _Hashes:
                 self._check_group(first, last)
             else:
                 self._check_large(first)
-            self._progress.advance(max(0, min(aligned(members.stops[last - 1]), size) - self._progress.done))
+            self._progress.advance(max(0, min(padded_stop(members, last - 1), size) - self._progress.done))
         self._padding.close()
         self._progress.advance(size - self._progress.done)
 
@@ -112,7 +116,7 @@ class _Hashes:
         """Check neighbours that fit into one read."""
         members = self._archive.members
         start = members.starts[first]
-        data = memoryview(self._archive.source.read(start, aligned(members.stops[last - 1]) - start))
+        data = memoryview(self._archive.source.read(start, padded_stop(members, last - 1) - start))
         starts, stops, digests, marks = members.starts, members.stops, members.digests, members.marks
         assert digests is not None
         assert marks is not None
@@ -125,8 +129,8 @@ class _Hashes:
                 verdicts[index] = _VERIFIED
             else:
                 self._compare(index, computed)
-            if high % BLOCK:
-                look(index, bytes(data[high : aligned(high)]))
+            if (high - low) % BLOCK:
+                look(index, bytes(data[high : padded_stop(members, index) - start]))
 
     def _check_large(self, index: int) -> None:
         """Check a datapoint that is read in pieces."""
@@ -137,14 +141,15 @@ class _Hashes:
             digest.update(piece)
             self._progress.advance(len(piece))
         self._compare(index, digest.intdigest())
-        self._padding.look(index, source.read(stop, aligned(stop) - stop))
+        self._padding.look(index, source.read(stop, padded_stop(members, index) - stop))
 
     def _compare(self, index: int, computed: int) -> None:
         members = self._archive.members
         assert members.digests is not None
         assert members.marks is not None
         if members.marks[index] & _MATCHABLE != HAS_DIGEST:
-            self._emitter.judge(index, Verdict.NOT_CHECKABLE)
+            doubtful = index in self._doubtful
+            self._emitter.judge(index, Verdict.DOUBTFUL if doubtful else Verdict.NOT_CHECKABLE)
         elif computed == members.digests[index]:
             self._emitter.judge(index, Verdict.VERIFIED)
         else:

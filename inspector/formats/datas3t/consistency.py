@@ -6,7 +6,7 @@ S3 Storage Layout: keys are contiguous inside an archive, and the object is name
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 
 from inspector.core.archive import Emitter
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
@@ -116,6 +116,7 @@ def check_rows(emitter: Emitter, records: RangeRecords) -> None:
     if rows is None:
         return
     broken, reported = rows.broken(), set[int]()
+    moved = _report_moved(emitter, records)
     for index, row in enumerate(records.row_of):
         key = records.keys[index]
         name = visible(members.path(index))
@@ -125,13 +126,43 @@ def check_rows(emitter: Emitter, records: RangeRecords) -> None:
         elif row == NONE and key is not None:
             message = f"The metadata, {records.metadata}, has no row for key {key:,} ({name}). Readers cannot find it."
             emitter.error(ROW_MISSING, message, headers(members, index), member=index)
-        elif row != NONE and (wrong := records.row_error(index)):
+        elif row != NONE and index not in moved and (wrong := records.row_error(index)):
             message = f"The metadata row of key {key:,} ({name}) in {records.metadata} is wrong. {wrong}"
             emitter.error("datas3t-metadata-offset", message, headers(members, index), member=index)
     for row in sorted(rows.unreadable.keys() - reported):
         _report_broken_row(emitter, records, row)
     _check_extra_rows(emitter, records, rows)
     _check_end_offsets(emitter, records, rows)
+
+
+def _report_moved(emitter: Emitter, records: RangeRecords) -> set[int]:
+    """Report neighbours that all lie equally far from where their rows say, as one finding; returns those members."""
+    members, found = records.members, set[int]()
+    distances = ((index, _distance(records, index)) for index in range(len(members)))
+    for distance, group in groupby(distances, lambda each: each[1]):
+        run = [index for index, _ in group]
+        if not distance or len(run) < 2:
+            continue
+        found.update(run)
+        where = "later" if distance > 0 else "earlier"
+        message = (
+            f"{len(run):,} datapoints, from key {records.keys[run[0]]:,} to key {records.keys[run[-1]]:,}, lie "
+            f"{in_bytes(abs(distance))} {where} than {records.metadata} says. Bytes were "
+            f"{'inserted' if distance > 0 else 'lost'} before them, or their rows are wrong."
+        )
+        spans = (headers(members, index) for index in islice(run, MAX_FINDINGS_PER_KIND))
+        emitter.error("datas3t-metadata-offset", message, *spans)
+    return found
+
+
+def _distance(records: RangeRecords, index: int) -> int:
+    """How far a datapoint is behind the place in its row; 0 if it has none, or if its offsets differ otherwise."""
+    rows, row, members = records.rows, records.row_of[index], records.members
+    if row == NONE or rows is None:
+        return 0
+    start, stop = members.starts[index], members.stops[index]
+    distance = records.header_offsets(index)[0] - rows.begins[row]
+    return distance if rows.ends[row] + distance in (stop, start + aligned(stop - start)) else 0
 
 
 def _check_end_offsets(emitter: Emitter, records: RangeRecords, rows: Rows) -> None:

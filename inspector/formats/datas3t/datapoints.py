@@ -14,6 +14,7 @@ from inspector.core.numbers import grouped
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
 from inspector.formats._tar.header import BLOCK, aligned
+from inspector.formats._tar.resync import Layout
 from inspector.formats.datas3t.keys import datapoint_key
 from inspector.formats.datas3t.rows import IndexRows, Rows
 
@@ -47,7 +48,7 @@ class RangeRecords:
     ``hidden`` maps suffixes to the error that hides whether the file exists; ``unread`` is whether a file that matters
     could not be fetched. ``metadata`` is the name of the metadata file. ``row_of`` and ``index_rows`` give each
     member's row in the metadata and in the index, NONE without one. ``computed`` maps members to the hash that a check
-    computed where it does not match the recorded one.
+    computed where it does not match the recorded one. ``layout`` is that of the tar.
     """
 
     def __init__(self) -> None:
@@ -62,6 +63,7 @@ class RangeRecords:
         self.row_of = array("q")
         self.index_rows: Sequence[int] = ()
         self.computed: dict[int, int] = {}
+        self.layout = Layout()
 
     @cached_property
     def member_of(self) -> array[int]:
@@ -125,7 +127,7 @@ class RangeRecords:
         """How a member's metadata row disagrees with the tar, as a sentence; empty where it agrees."""
         rows, row = self.rows, self.row_of[index]
         assert rows is not None
-        stop = self.members.stops[index]
+        stop = self.members.starts[index] + self.members.size(index)
         begin, end = rows.begins[row], rows.ends[row]
         heads = self.header_offsets(index)
         wrong = []

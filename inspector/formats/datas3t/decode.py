@@ -19,6 +19,7 @@ from inspector.formats.datas3t.check import checksum_table
 from inspector.formats.datas3t.consistency import check_index, check_names, check_rows
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.keys import base_name, in_range_folder, range_name
+from inspector.formats.datas3t.recovery import Recovery, report_recovered
 from inspector.formats.datas3t.rows import IndexRows, RowsError, metadata_json, metadata_rows, read_whole
 
 METADATA = ".metadata"
@@ -72,13 +73,16 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         lazy_range.decode(emitter, progress, records, datapoint_locations, digest)
     else:
         recorded = partial(records.offsets, source.size)
-        _tar.decode(source, emitter, progress, digest=digest, extras=records.extras, recorded=recorded)
+        recover = Recovery(emitter, records)
+        _tar.decode(source, emitter, progress, digest=digest, extras=records.extras, recorded=recorded, recover=recover)
+        records.layout = emitter.archive.detail
         if is_sparing(source):
             lazy_range.report_walked(emitter, records)
     records.assign_rows(emitter.members)
     emitter.archive.detail = records
     emitter.archive.checksums = checksum_table(emitter.archive, records, emitter.archive.checksums)
     progress.advance(0)
+    report_recovered(emitter, records)
     check_names(emitter, records, range_name(source.name), in_range_folder(source.name))
     check_rows(emitter, records)
     check_index(emitter, records)

@@ -26,6 +26,7 @@ from inspector.formats.datas3t.consistency import NAME
 from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, RangeRecords
 from inspector.formats.datas3t.decode import METADATA
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
+from inspector.formats.datas3t.salvage import salvage
 from inspector.formats.datas3t.write import Row, metadata
 
 DAMAGED, EXTRA = "datas3t-metadata-damaged", "datas3t-metadata-row-extra"
@@ -46,6 +47,9 @@ REBUILT = frozenset(
     )
 )
 """The findings that rebuilding the metadata fixes."""
+
+_OPEN_ENDED = frozenset(("tar-end-missing", "tar-zeros-after-end"))
+"""Warnings that leave open whether the tar has all its members."""
 
 MAX_KEYS_LISTED = 5
 """Keys named in one sentence."""
@@ -78,7 +82,8 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
             found.append(_rebuild(archive, records, codes))
         if MISMATCH in codes:
             found.append(_replace_hashes(archive, records, codes))
-    return found
+    saved = salvage(archive, records)
+    return [*found, saved] if saved is not None else found
 
 
 def _expected(records: RangeRecords, member: int) -> bytes:
@@ -97,7 +102,11 @@ def _is_complete(archive: Archive) -> bool:
 
 
 def _is_damaged(archive: Archive) -> bool:
-    return any(each.code.startswith("tar-") and each.severity is Severity.ERROR for each in archive.findings)
+    """Whether members may be missing or wrong, by errors or by how the tar ends."""
+    return any(
+        each.code in _OPEN_ENDED or (each.code.startswith("tar-") and each.severity is Severity.ERROR)
+        for each in archive.findings
+    )
 
 
 def _tar_determines_rows(archive: Archive, records: RangeRecords, codes: Iterable[str]) -> bool:

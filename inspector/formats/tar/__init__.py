@@ -22,7 +22,7 @@ FORMAT = Format(
     specification="POSIX.1-2017, pax, ustar Interchange Format; GNU tar, Basic Tar Format",
     limitations=(
         "Links, devices and sparse files are listed, but their content is not read.",
-        "Bytes after the two blocks of zeros that end an archive are shown, but not searched for members.",
+        "Behind zeros, members are searched for up to 256 MiB after the last one.",
         "A compressed tar is not decompressed.",
         "The format has checksums of headers only, none of the data.",
     ),

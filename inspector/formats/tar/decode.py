@@ -11,6 +11,8 @@ from inspector.core.source import Source
 from inspector.formats import _tar
 from inspector.formats._tar.check import check_padding, headers_summary
 from inspector.formats._tar.repair import repair_end, repair_headers
+from inspector.formats._tar.resync import Layout
+from inspector.formats._tar.salvage import salvage
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -20,11 +22,14 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """Check the padding. Decoding has compared the checksums of headers, and no others are recorded."""
-    check_padding(archive, emitter, progress)
+    layout = archive.detail
+    check_padding(archive, emitter, progress, layout.doubtful if isinstance(layout, Layout) else ())
     return headers_summary(archive)
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """Plan the repairs. Nothing shows whether members are missing at the end, so rewriting it needs confirming."""
     progress.begin("Planning repairs", len(archive.members), "members")
-    return (*repair_headers(archive), *repair_end(archive, whole=False))
+    found = [*repair_headers(archive), *repair_end(archive, whole=False)]
+    saved = salvage(archive, archive.detail) if isinstance(archive.detail, Layout) else None
+    return (*found, saved) if saved is not None else found

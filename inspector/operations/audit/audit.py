@@ -14,17 +14,24 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from inspector.core.finding import Severity
+from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.formats._causes.table import PREFIX
 from inspector.operations.audit.audit_places import Choice, Found, archives_in, seen_of
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.check.checking import CheckReport, check_location, read_location, unreadable
+from inspector.operations.check.checking import (
+    CheckReport,
+    check_location,
+    read_location,
+    unreadable,
+    with_finding,
+)
 from inspector.operations.check.report import as_object
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 from inspector.operations.jobs.subprogress import CHECKING, SubProgress
+from inspector.operations.open.collection import OVERLAP
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Amount, Result
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -135,6 +142,8 @@ def examine(job: Job, progress: Progress) -> Result:
     look = read_location if job.quick else check_location
     report = look(job.found.location, share, job.connection, seen=seen_of(job.found))
     share.fill()
+    if job.found.overlaps:
+        report = with_finding(report, Finding(Severity.ERROR, OVERLAP, job.found.overlaps))
     return _result(job, report, time.perf_counter() - start)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import groupby
 from pathlib import Path
 
 from inspector.core.names import encoded
+from inspector.operations.open.collection import overlapping
 from inspector.operations.open.folders import beneath, beneath_prefix
 from inspector.operations.open.opening import local_path, open_place
 from inspector.operations.protocol.check_views import CheckTarget
@@ -20,6 +22,7 @@ from inspector.sources.s3.responses import Head, Seen
 from inspector.sources.s3.source import S3Source
 
 _ETAG = r'("[^"]*")'
+_OVERLAP_STAMP = "+overlaps:"
 _PER_CENT = 10_000
 """The resolution of a sample: parts of one per cent."""
 
@@ -29,7 +32,8 @@ class Found:
     """One file that may be an archive. ``name`` is its path relative to the audited location.
 
     ``size`` is in bytes. ``stamp`` changes when the file does, or a sibling that is checked with it. ``listed``: it was
-    found in a folder, so it may be no archive.
+    found in a folder, so it may be no archive. ``overlaps`` says which other range of its dataset shares keys with it,
+    as a sentence; empty if none does.
     """
 
     location: str
@@ -37,6 +41,7 @@ class Found:
     size: int
     stamp: str
     listed: bool
+    overlaps: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,24 @@ def archives_in(
     ``passed`` collects what is no regular file. Ranges of a dataset are files of their own here. Raises SourceError if
     there is nothing.
     """
-    return _on_s3(place, connection) if is_s3(place) else _here(place, aside, passed)
+    found = _on_s3(place, connection) if is_s3(place) else _here(place, aside, passed)
+    # A folder at a time: files of one folder come one after another.
+    for _, files in groupby(found, lambda each: each.name.rpartition("/")[0]):
+        yield from _with_overlaps(list(files))
+
+
+def _with_overlaps(files: Sequence[Found]) -> Iterator[Found]:
+    """The files of one folder; ranges that share keys with another say so, and their stamps depend on it.
+
+    So a result is not reused once a range was added that overlaps, or removed.
+    """
+    sentences = overlapping(each.name.rpartition("/")[2] for each in files)
+    for each in files:
+        sentence = sentences.get(each.name.rpartition("/")[2], "")
+        if sentence:
+            stamp = each.stamp + _OVERLAP_STAMP + _digest(sentence).hex()
+            each = replace(each, stamp=stamp, overlaps=sentence)  # noqa: PLW2901 - the same file
+        yield each
 
 
 def _here(place: str, aside: Container[str], passed: list[str] | None) -> Iterator[Found]:
@@ -117,7 +139,7 @@ def seen_of(found: Found) -> Seen | None:
     name = re.escape(found.location.rpartition("/")[2])
     stem = name.removesuffix(re.escape(".tar"))
     one = rf"\+((?:{name}|{stem})\.\w+):(\d+):{_ETAG}"
-    match = re.fullmatch(rf"{_ETAG}((?:{one})*)", found.stamp)
+    match = re.fullmatch(rf"{_ETAG}((?:{one})*)", found.stamp.partition(_OVERLAP_STAMP)[0])
     if match is None:
         return None
     folder = found.location[: -len(found.location.rpartition("/")[2])]

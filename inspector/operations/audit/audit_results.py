@@ -37,7 +37,7 @@ _CREATE_RESULTS = (
 )
 _CREATE_REQUESTED = """
 CREATE TEMP TABLE wanted (
-    number INTEGER PRIMARY KEY, location UNIQUE NOT NULL, name, size INTEGER, stamp, listed INTEGER,
+    number INTEGER PRIMARY KEY, location UNIQUE NOT NULL, name, size INTEGER, stamp, listed INTEGER, overlaps,
     done INTEGER NOT NULL DEFAULT 0
 )"""
 _STORE = (
@@ -81,8 +81,12 @@ class Results:
             execute("BEGIN")
             try:
                 self.connection.executemany(
-                    "INSERT OR IGNORE INTO wanted (location, name, size, stamp, listed) VALUES (?, ?, ?, ?, ?)",
-                    ((stored(each.location), stored(each.name), each.size, each.stamp, each.listed) for each in found),
+                    "INSERT OR IGNORE INTO wanted (location, name, size, stamp, listed, overlaps) "
+                    "VALUES (?, ?, ?, ?, ?, ?)",
+                    (
+                        (stored(each.location), stored(each.name), each.size, each.stamp, each.listed, each.overlaps)
+                        for each in found
+                    ),
                 )
                 execute(_MARK_DONE, (quick,))
             except BaseException:
@@ -104,13 +108,13 @@ class Results:
         """The requested archives that are not done, in order; results may be stored meanwhile."""
         last = -1
         query = (
-            "SELECT number, location, name, size, stamp, listed FROM wanted "
+            "SELECT number, location, name, size, stamp, listed, overlaps FROM wanted "
             "WHERE number > ? AND NOT done ORDER BY number LIMIT ?"
         )
         while rows := list(self.rows(query, (last, _ROWS_PER_QUERY))):
             last = rows[-1][0]
-            for _, location, name, size, stamp, listed in rows:
-                yield Found(restored(location), restored(name), size, stamp, bool(listed))
+            for _, location, name, size, stamp, listed, overlaps in rows:
+                yield Found(restored(location), restored(name), size, stamp, bool(listed), overlaps)
 
     def keep(self, result: Result) -> None:
         """Store a result, replacing an earlier one of the same location."""

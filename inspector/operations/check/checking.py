@@ -259,6 +259,16 @@ def report_of(location: str, opened: Location, sentence: str) -> CheckReport:
     )
 
 
+def with_finding(report: CheckReport, finding: Finding) -> CheckReport:
+    """A report with one more error, which the archive alone does not show; what could not be read stays unreadable."""
+    report = replace(report, findings=(*report.findings, finding))
+    if report.state is State.UNREADABLE:
+        return report
+    fine = report.state is None or report.state.fine
+    sentence = judgement(State.DAMAGED, finding.message) if fine else f"{report.sentence} {finding.message}"
+    return replace(report, state=State.DAMAGED, sentence=sentence)
+
+
 def judgement(state: State, why: str) -> str:
     """The sentence about an archive: its state, and why if that is known."""
     return f"{STATES[state]}: {why}" if why else f"{STATES[state]}."

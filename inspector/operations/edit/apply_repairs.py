@@ -13,10 +13,12 @@ from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.repair import Repair
+from inspector.core.repair import Companion, Repair
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
+from inspector.formats.datas3t.datapoints import RangeRecords
+from inspector.formats.datas3t.decode import INDEX, TAR
 from inspector.operations.check.checking import state_of
 from inspector.operations.check.repairable import left
 from inspector.operations.edit.plan_repairs import Plan, Refusal, SiblingFile
@@ -26,7 +28,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
-from inspector.sources.local.file import FileSource
+from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.in_place import patched_copy, write
 from inspector.sources.local.old_bytes import store_detached
 from inspector.sources.s3.address import Address, is_s3, parse
@@ -44,12 +46,17 @@ _ORDER = tuple(State)
 def describe(plan: Plan, copy: str = "") -> RepairPlan:
     """A plan for display; ``copy`` is the target if the archive itself is not changed."""
     saves = bool(copy) and plan.salvage is not None and not plan.state.fine
+    beside: Sequence[SiblingFile | Companion] = sibling_files(plan)
+    if saves and plan.salvage is not None:
+        beside = plan.salvage.along
+    elif copy and plan.has_repairs:
+        beside = files_of_copy(plan)
     return RepairPlan(
         tuple(_row(plan, each) for each in plan.repairs),
         tuple(_row(plan, each) for each in plan.waiting),
         _row(plan, plan.salvage) if plan.salvage is not None else None,
         plan.edit,
-        () if saves else tuple(_name(copy or plan.before.source.name, each) for each in sibling_files(plan)),
+        tuple(_name(copy or plan.before.source.name, each) for each in beside),
         state_of((plan.before,)),
         plan.state,
         tuple(map(brief, left(plan.after))),
@@ -58,7 +65,7 @@ def describe(plan: Plan, copy: str = "") -> RepairPlan:
     )
 
 
-def _name(archive: str, beside: SiblingFile) -> str:
+def _name(archive: str, beside: SiblingFile | Companion) -> str:
     """The name of a file beside an archive, without its folder."""
     return Path(sibling_name(archive, beside)).name
 
@@ -236,10 +243,11 @@ def _write_siblings(plan: Plan, source: FileSource | S3Source, progress: Progres
 def _repair_copy(
     plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
 ) -> WriteResult:
+    files = files_of_copy(plan)
     if not over:
-        require_free(copy, sibling_files(plan), connection)
+        require_free(copy, files, connection)
     save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
-    write_siblings_of_copy(copy, sibling_files(plan), connection, progress, over=over)
+    write_siblings_of_copy(copy, files, connection, progress, over=over)
     return WriteResult(f"The repaired copy is {visible(copy)}.", _lost(plan.repairs))
 
 
@@ -291,6 +299,9 @@ def save_salvage(
     if plan.salvage is None or plan.salvage.content is None:
         raise OperationError("There is nothing to save to a new archive.")
     _require_other_target(source, copy)
+    along = [_generated(each, progress) for each in plan.salvage.along]
+    if not over:
+        require_free(copy, along, connection)
     pieces = plan.salvage.content(progress)
     if is_s3(copy):
         put_pieces(pieces, parse(copy), connection, progress, over)
@@ -298,9 +309,18 @@ def save_salvage(
         with cancelling(progress), AtomicFile(Path(copy), replace=over) as out:
             for piece in pieces:
                 out.write(piece)
+    write_siblings_of_copy(copy, along, connection, progress, over=over)
     saved = _saved(plan)
     sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(copy)}."
     return WriteResult(sentence, _lost((*plan.repairs, plan.salvage)))
+
+
+def _generated(companion: Companion, progress: Progress) -> SiblingFile:
+    """A file to write beside a new archive, with its bytes."""
+    made = TemporarySource("a file beside it")
+    for piece in companion.content(progress):
+        made.append(piece)
+    return SiblingFile(companion.suffix, companion.instead_of, made)
 
 
 def sibling_files(plan: Plan) -> Sequence[SiblingFile]:
@@ -308,7 +328,16 @@ def sibling_files(plan: Plan) -> Sequence[SiblingFile]:
     return list({(each.suffix, each.instead_of): each for each in plan.beside}.values())
 
 
-def sibling_name(path: str, beside: SiblingFile) -> str:
+def files_of_copy(plan: Plan) -> Sequence[SiblingFile]:
+    """The files to write beside a copy: the repaired ones, and those as they are that describe the archive."""
+    records = plan.before.detail
+    found = records.found if isinstance(records, RangeRecords) else {}
+    files = {(suffix, TAR if suffix == INDEX else ""): source for suffix, source in found.items()}
+    files |= {(each.suffix, each.instead_of): each.content for each in sibling_files(plan)}
+    return [SiblingFile(*place, content) for place, content in files.items()]
+
+
+def sibling_name(path: str, beside: SiblingFile | Companion) -> str:
     """The path or location of a sibling of ``path``."""
     return path.removesuffix(beside.instead_of) + beside.suffix
 

@@ -138,18 +138,36 @@ def _neighbours(ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:
             widest = each
 
 
+def _shared(ranges: Sequence[Range]) -> Iterator[tuple[Range, int, int, int]]:
+    """The ranges of one dataset that share keys: the earlier range, the number of the later, the first and last key."""
+    for before, number in _neighbours(ranges):
+        first, last = ranges[number].first, min(ranges[number].last, before.last)
+        if first <= last:
+            yield before, number, first, last
+
+
 def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
     """The overlaps between ranges of one dataset."""
-    for before, number in _neighbours(ranges):
+    for before, number, first, last in _shared(ranges):
         each = ranges[number]
-        last = min(each.last, before.last)
-        if each.first <= last:
-            message = (
-                f"Two ranges of the dataset {visible(each.dataset)} overlap: {before.name} and {each.name} share "
-                f"{_keys(each.first, last)}."
-            )
-            finding = Finding(Severity.ERROR, OVERLAP, message)
-            yield Overlap(finding, number, each.first, last)
+        message = (
+            f"Two ranges of the dataset {visible(each.dataset)} overlap: {before.name} and {each.name} share "
+            f"{_keys(first, last)}."
+        )
+        yield Overlap(Finding(Severity.ERROR, OVERLAP, message), number, first, last)
+
+
+def overlapping(names: Iterable[str]) -> dict[str, str]:
+    """The files of one folder that are ranges and share keys with another: a sentence for each name that does."""
+    named = ((name, range_name(name)) for name in names)
+    ranges = [Range("", keys.first, keys.last, name, "", "", 0) for name, keys in named if keys is not None]
+    ranges.sort(key=lambda each: (each.first, each.last, each.name))
+    found: dict[str, str] = {}
+    for before, number, first, last in _shared(ranges):
+        sentence = f"Two ranges overlap: {before.name} and {ranges[number].name} share {_keys(first, last)}."
+        found.setdefault(before.name, sentence)
+        found.setdefault(ranges[number].name, sentence)
+    return found
 
 
 def _gaps(ranges: Sequence[Range]) -> Iterator[Finding]:

@@ -41,8 +41,14 @@ CLAIMED = "something else in the archive claims bytes of it too"
 ELSEWHERE = "bytes were lost or inserted before or in it, so these may be other bytes than its own"
 """Why a member with the mark MISPLACED is extracted only after confirming."""
 
-_NOT_RECORDED = {"datas3t-metadata-row", "datas3t-metadata-row-missing"}
-"""Codes of errors that name a member without a record of its content, although other members have one."""
+_NOT_RECORDED = {
+    "datas3t-metadata-row",
+    "datas3t-metadata-row-missing",
+    "tar-checksum",
+    "tar-extension",
+    "tar-name-cut",
+}
+"""Codes of errors that name a member without a record of its content, or with a damaged one."""
 
 
 class Errors:

@@ -10,7 +10,7 @@ from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import datas3t
-from inspector.formats._tar.resync import MAX_BYTES_AFTER_END
+from inspector.formats._tar.search import MAX_ZERO_SEARCH_BYTES
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, codes
@@ -74,7 +74,7 @@ def test_the_zeros_of_a_sound_range_are_its_end_whatever_is_recorded(tmp_path: P
 
 
 def test_an_endless_hole_is_not_read_through(tmp_path: Path) -> None:
-    far = MAX_BYTES_AFTER_END << 8
+    far = MAX_ZERO_SEARCH_BYTES << 6
     path = put(tmp_path, SOUND[: BEGINS[8]], None, 1, 9)
     with path.open("r+b") as file:
         file.seek(far)

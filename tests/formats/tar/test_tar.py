@@ -11,6 +11,7 @@ from inspector.core.member import FOLDER
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import recognise, tar
+from inspector.formats._tar import walk
 from tests.formats.archives import assert_covered, codes
 from tests.formats.tar.tar_building import (
     LONG,
@@ -166,7 +167,7 @@ def test_malformed_pax_records_are_a_finding(body: bytes) -> None:
     assert_covered(archive)
 
 
-def test_base_256_sizes_are_read_and_negative_ones_stop_the_walk() -> None:
+def test_base_256_sizes_are_read_and_after_negative_ones_a_header_is_searched_for() -> None:
     block = bytearray(SOUND[:512])
     block[124:136] = b"\x80" + (5).to_bytes(11, "big")
     data = with_checksum(bytes(block)) + SOUND[512:]
@@ -175,7 +176,7 @@ def test_base_256_sizes_are_read_and_negative_ones_stop_the_walk() -> None:
     archive = decoded(with_checksum(bytes(block)) + SOUND[512:])
     assert codes(archive) == ["tar-size"]
     assert "negative" in archive.findings[0].message
-    assert len(archive.members) == 1
+    assert [member.path for member in archive.members] == [b"a.txt", b"empty", b"b.bin", b"full"]
     assert not archive.members[0].readable
     assert_covered(archive)
 
@@ -307,9 +308,17 @@ def test_very_many_findings_of_one_kind_are_counted() -> None:
     assert "150 members" in archive.findings[-1].message
 
 
-def test_the_walk_stops_where_nothing_makes_sense() -> None:
+def test_the_walk_stops_where_nothing_makes_sense(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "MAX_STRAYS", 50)
+    archive = decoded((bytes(512) + SOUND[:1024]) * 60)
+    assert "tar-too-damaged" in codes(archive)
+    assert_covered(archive)
+
+
+def test_very_many_places_between_members_are_one_finding_and_all_members_are_listed() -> None:
     archive = decoded((bytes(512) + SOUND[:1024]) * 1100)
-    assert codes(archive)[-1] == "tar-too-damaged"
+    assert codes(archive) == ["tar-end-missing", "tar-lone-zero-block"]
+    assert len(archive.members) == 1100
     assert_covered(archive)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.formats._tar.resync import MAX_BYTES_AFTER_END
+from inspector.formats._tar.search import MAX_ZERO_SEARCH_BYTES
 from inspector.operations.open.opening import decode, start
 from inspector.sources.local.file import FileSource
 
@@ -28,8 +28,8 @@ def test_zeros_after_the_end_are_looked_at_only_so_far(tmp_path: Path) -> None:
     decode(archive, Progress())
 
     end, padding, rest = archive.fields
-    assert (archive.format, end.spans[0], padding.spans[0].size) == ("tar", (0, 1024), MAX_BYTES_AFTER_END)
-    assert rest.spans == ((1024 + MAX_BYTES_AFTER_END, SIZE),)
+    assert (archive.format, end.spans[0], padding.spans[0].size) == ("tar", (0, 1024), MAX_ZERO_SEARCH_BYTES - 1024)
+    assert rest.spans == ((MAX_ZERO_SEARCH_BYTES, SIZE),)
     assert [(finding.code, finding.spans) for finding in archive.findings] == [("tar-data-after-end", rest.spans)]
 
 

@@ -1,0 +1,159 @@
+"""Recover datapoints whose tar header is lost: the metadata says where they are, and its hashes prove their bytes.
+
+S3 Storage Layout, Metadata Files. The metadata gives no exact size, because an end offset may include the padding. So
+every size is tried that leaves less than a block. Bytes that were lost or inserted before move a datapoint; it
+is tried at the distance by which its neighbours have moved, too.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+from inspector.core.archive import Emitter
+from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
+from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
+from inspector.core.source import Source, blocks
+from inspector.formats._tar.header import BLOCK, aligned, parse
+from inspector.formats._tar.resync import Proved
+from inspector.formats.datas3t.datapoints import RangeRecords
+from inspector.formats.datas3t.keys import DIGITS, datapoint_key
+
+MAX_NAMES_COUNTED = 100
+"""Names from which the extension of a lost name is taken."""
+
+
+class Recovery:
+    """Finds datapoints of the tar that is being decoded (_tar.resync.Recover)."""
+
+    def __init__(self, emitter: Emitter, records: RangeRecords) -> None:
+        self._emitter = emitter
+        self._records = records
+
+    @cached_property
+    def _row_of(self) -> dict[int, int]:
+        rows = self._records.rows
+        pairs = () if rows is None else reversed(list(enumerate(rows.ids)))
+        return {key: row for row, key in pairs if rows is not None and row not in rows.unreadable}
+
+    @cached_property
+    def _begins(self) -> tuple[list[int], list[int]]:
+        """The begin offsets of all rows, ascending, and the rows."""
+        rows = self._records.rows
+        order = sorted((0 if rows is None else rows.begins[row], row) for row in self._row_of.values())
+        return [begin for begin, _ in order], [row for _, row in order]
+
+    def between(self, start: int, stop: int, progress: Progress) -> Sequence[Proved]:
+        """The datapoints that lie in the bytes ``[start, stop)``, in order and disjoint."""
+        places = {place for moved in self._distances(stop) for place in self._places(start, stop, moved)}
+        found: list[Proved] = []
+        free = start
+        last = self._row_of_last()
+        for head, row in sorted(places):
+            # Only what follows the last member: an empty datapoint would be found anywhere.
+            if head + BLOCK < free or not self._begins_after(row, last):
+                continue
+            if (proved := self._proved(row, head, stop, stop, progress)) is not None:
+                found.append(proved._replace(head=max(free, head)))
+                free = proved.start + aligned(proved.stop - proved.start)
+        return found
+
+    def _row_of_last(self) -> int | None:
+        members = self._emitter.members
+        key = datapoint_key(members.path(len(members) - 1)) if len(members) else None
+        return None if key is None else self._row_of.get(key[0])
+
+    def _begins_after(self, row: int, other: int | None) -> bool:
+        rows = self._records.rows
+        return rows is not None and (other is None or rows.begins[row] > rows.begins[other])
+
+    def at(self, head: int, stop: int, progress: Progress) -> Proved | None:
+        """The datapoint whose header belongs at ``head``, if the next one's is at ``stop``."""
+        size = self._emitter.archive.source.size
+        for moved in self._distances(stop):
+            for place, row in self._places(head, head + BLOCK + 1, moved):
+                if place == head and (proved := self._proved(row, head, size, stop, progress)) is not None:
+                    return proved
+        return None
+
+    def _places(self, start: int, stop: int, moved: int) -> Iterator[tuple[int, int]]:
+        """Where the headers of rows would begin, moved by some bytes, if their data begins in the bytes."""
+        begins, rows = self._begins
+        low, high = bisect_left(begins, start - BLOCK - moved), bisect_right(begins, stop - BLOCK - moved)
+        return ((begins[at] + moved, rows[at]) for at in range(low, high))
+
+    def _distances(self, stop: int) -> set[int]:
+        """By how many bytes datapoints have moved: the one before, and the one whose header is at ``stop``."""
+        members, found = self._emitter.members, {0}
+        if len(members) and members.heads is not None:
+            found |= self._moved(members.path(len(members) - 1), members.heads[-1])
+        block = self._emitter.archive.source.read(stop, BLOCK)
+        if len(block) == BLOCK and (after := parse(block)).fits:
+            found |= self._moved(after.name, stop)
+        return found
+
+    def _moved(self, name: bytes, head: int) -> set[int]:
+        key = datapoint_key(name)
+        row = None if key is None else self._row_of.get(key[0])
+        rows = self._records.rows
+        return set() if row is None or rows is None else {head - rows.begins[row]}
+
+    def _proved(self, row: int, head: int, limit: int, after: int, progress: Progress) -> Proved | None:
+        """The datapoint of a row, if its data ends by ``limit``; the next header is at ``after``."""
+        rows = self._records.rows
+        assert rows is not None
+        start = head + BLOCK
+        stop = head + rows.ends[row] - rows.begins[row]
+        if not start <= stop <= limit:
+            return None
+        size = _proved_size(self._emitter.archive.source, start, stop, rows.hashes[row], progress)
+        name = b"%0*d" % (DIGITS, rows.ids[row]) + self._extension(after)
+        return None if size is None else Proved(name, head, start, start + size)
+
+    def _extension(self, stop: int) -> bytes:
+        """The extension of most names so far, or of the header at ``stop``: that of a lost name is not recorded."""
+        members = self._emitter.members
+        names = [members.path(index) for index in range(min(len(members), MAX_NAMES_COUNTED))]
+        if not names:
+            names.append(parse(self._emitter.archive.source.read(stop, BLOCK).ljust(BLOCK, b"\0")).name)
+        extensions = Counter(dot + rest for _, dot, rest in (name.partition(b".") for name in names))
+        return extensions.most_common(1)[0][0]
+
+
+def _proved_size(source: Source, start: int, stop: int, digest: int, progress: Progress) -> int | None:
+    """The size of the data at ``start``, padded up to ``stop``, for which the hash matches; None for none."""
+    # Imported here because start-up must not wait for it.
+    import xxhash
+
+    state = xxhash.xxh64()
+    sure = max(start, stop - BLOCK + 1)
+    for piece in blocks(source, start, sure):
+        state.update(piece)
+        progress.advance(0)
+    rest = source.read(sure, stop - sure)
+    if len(rest) < stop - sure:
+        return None
+    for size in range(len(rest) + 1):
+        if state.intdigest() == digest:
+            return sure + size - start
+        state.update(rest[size : size + 1])
+    return None
+
+
+def report_recovered(emitter: Emitter, records: RangeRecords) -> None:
+    """Report the datapoints that were recovered."""
+    found, members = records.layout.recovered, emitter.members
+    if found:
+        name = visible(members.path(found[0]))
+        more = f" and {count(len(found) - 1, 'more datapoint')}" if len(found) > 1 else ""
+        emitter.info(
+            "datas3t-recovered",
+            f"{name}{more} {'is' if len(found) == 1 else 'are'} recovered without a readable tar header. The hashes in "
+            "the metadata prove their bytes; the extensions in their names are taken from the other datapoints.",
+            *((members.starts[index], members.stops[index]) for index in islice(found, MAX_FINDINGS_PER_KIND)),
+        )
