@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 
 from inspector.core.archive import Archive
@@ -43,7 +42,7 @@ _SHARED_FIELDS = {
 def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
     """Write the two blocks of zeros; ``whole`` is whether it is proved that no member is missing before them."""
     found = next((each for each in archive.findings if each.code in _END_CODES), None)
-    if found is None or not len(archive.members) or any(_is_open_ended(archive, each) for each in archive.findings):
+    if found is None or not len(archive.members) or any(map(_is_open_ended, archive.findings)):
         return
     source, size = archive.source, archive.source.size
     start = found.spans[0].start
@@ -70,7 +69,7 @@ def repair_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: 
     """
     found: list[tuple[str, int, Patch]] = []
     for each in archive.findings:
-        member = _member(archive, each) if each.code == CHECKSUM_CODE else None
+        member = each.member if each.code == CHECKSUM_CODE else None
         if member is not None:
             found += _field_repairs(archive, each.spans[0].start, member, digits(member))
     if not found:
@@ -85,16 +84,9 @@ def repair_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: 
     yield Repair("tar-mend-header", title, frozenset((CHECKSUM_CODE,)), (), claim, edit)
 
 
-def _is_open_ended(archive: Archive, finding: Finding) -> bool:
+def _is_open_ended(finding: Finding) -> bool:
     """Whether the archive ends with a cut-off member or an unlisted header."""
-    return finding.code == "tar-truncated-data" or (finding.code == CHECKSUM_CODE and _member(archive, finding) is None)
-
-
-def _member(archive: Archive, finding: Finding) -> int | None:
-    """The member that was listed despite its header's wrong checksum; None if it was not listed."""
-    start = finding.spans[0].start + BLOCK
-    at = bisect_left(archive.members.starts, start)
-    return at if at < len(archive.members) and archive.members.starts[at] == start else None
+    return finding.code == "tar-truncated-data" or (finding.code == CHECKSUM_CODE and finding.member is None)
 
 
 def _field_repairs(archive: Archive, at: int, member: int, digits: bytes) -> Iterator[tuple[str, int, Patch]]:

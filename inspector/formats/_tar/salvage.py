@@ -16,8 +16,8 @@ from inspector.formats._tar.header import aligned
 from inspector.formats._tar.repair import END_BLOCKS
 from inspector.formats._tar.resync import Layout
 
-_NOT_DAMAGE = frozenset(("tar-compressed", "tar-sparse-map"))
-"""Codes of errors after which a new tar would be no better."""
+_NOT_DAMAGE = frozenset(("tar-compressed", "tar-sparse-map", "tar-truncated-header"))
+"""Codes of errors after which a new tar would be no better than the repaired one."""
 
 MAX_NAMES_LISTED = 5
 """Names of lost members in one sentence."""

@@ -109,9 +109,9 @@ class Recovery:
         assert rows is not None
         start = head + BLOCK
         stop = head + rows.ends[row] - rows.begins[row]
-        if not start <= stop <= limit:
+        if not start <= stop:
             return None
-        size = _proved_size(self._emitter.archive.source, start, stop, rows.hashes[row], progress)
+        size = _proved_size(self._emitter.archive.source, start, stop, limit, rows.hashes[row], progress)
         name = b"%0*d" % (DIGITS, rows.ids[row]) + self._extension(after)
         return None if size is None else Proved(name, head, start, start + size)
 
@@ -125,19 +125,22 @@ class Recovery:
         return extensions.most_common(1)[0][0]
 
 
-def _proved_size(source: Source, start: int, stop: int, digest: int, progress: Progress) -> int | None:
-    """The size of the data at ``start``, padded up to ``stop``, for which the hash matches; None for none."""
+def _proved_size(source: Source, start: int, stop: int, limit: int, digest: int, progress: Progress) -> int | None:
+    """The size of the data at ``start`` for which the hash matches, None for none.
+
+    With its padding it ends at ``stop``, of which what follows ``limit`` may be missing.
+    """
     # Imported here because start-up must not wait for it.
     import xxhash
 
     state = xxhash.xxh64()
     sure = max(start, stop - BLOCK + 1)
+    if sure > limit:
+        return None
     for piece in blocks(source, start, sure):
         state.update(piece)
         progress.advance(0)
-    rest = source.read(sure, stop - sure)
-    if len(rest) < stop - sure:
-        return None
+    rest = source.read(sure, min(stop, limit) - sure)
     for size in range(len(rest) + 1):
         if state.intdigest() == digest:
             return sure + size - start

@@ -39,7 +39,8 @@ def checked(source: Source) -> Archive:
 
 
 def plans(source: Source) -> list[Repair]:
-    return list(datas3t.FORMAT.repairs(checked(source), Progress()))
+    """The repairs of the range itself, without a salvage."""
+    return [each for each in datas3t.FORMAT.repairs(checked(source), Progress()) if not each.is_salvage]
 
 
 def made(source: Range, repair: Repair) -> Range:

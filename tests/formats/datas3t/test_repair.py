@@ -294,7 +294,7 @@ def test_repairs_terminate_and_keep_readable_members_for_any_change(data: st.Dat
     source = Range(bytes(changed_tar[:size]), bytes(changed_rows), 1, 6)
     for _ in range(20):
         before = checked(source)
-        todo = list(datas3t.FORMAT.repairs(before, Progress()))
+        todo = [each for each in datas3t.FORMAT.repairs(before, Progress()) if not each.is_salvage]
         if not todo:
             return
         after = made(source, todo[0])
