@@ -17,6 +17,10 @@ SEARCH_WINDOW_BYTES = 1 << 20
 """Bytes read and searched at a time; a header may begin in the last of them."""
 
 
+FIRST_WINDOW_BYTES = 4096
+"""Bytes read and searched first; windows grow, because what is searched for is often near."""
+
+
 MAX_REMOTE_SEARCH_BYTES = 64 << 20
 """Bytes of a remote source that are searched; a check searches more."""
 
@@ -60,9 +64,10 @@ def next_header(source: Source, at: int, progress: Progress, limit: int | None =
 
 def _search(source: Source, start: int, progress: Progress, stop: int) -> SearchResult:
     at, used = start, start
+    window = min(FIRST_WINDOW_BYTES, SEARCH_WINDOW_BYTES)
     limit = min(stop, start + MAX_REMOTE_SEARCH_BYTES) if is_sparing(source) else stop
     while at < limit:
-        size = min(SEARCH_WINDOW_BYTES, limit - at)
+        size = min(window, limit - at)
         data = source.read(at, size + BLOCK - 1)
         if not data:
             break
@@ -72,6 +77,7 @@ def _search(source: Source, start: int, progress: Progress, stop: int) -> Search
                 return SearchResult(at + inner, found=True)
             used = max(used, at + len(data.rstrip(b"\0")))
         at += size
+        window = min(8 * window, SEARCH_WINDOW_BYTES)
         progress.advance(size)
     if limit < source.size:
         return SearchResult(limit, complete=False)
@@ -96,13 +102,15 @@ def headers_between(source: Source, start: int, stop: int, progress: Progress) -
 
 def first_byte(source: Source, at: int, limit: int, progress: Progress) -> int:
     """The offset of the first byte from ``at`` on that is not zero; ``limit`` if all before it are."""
+    window = FIRST_WINDOW_BYTES
     while at < limit:
-        data = source.read(at, min(SEARCH_WINDOW_BYTES, limit - at))
+        data = source.read(at, min(window, limit - at))
         if not data:
             return limit
         if any_byte(data):
             return at + len(data) - len(data.lstrip(b"\0"))
         at += len(data)
+        window = min(8 * window, SEARCH_WINDOW_BYTES)
         progress.advance(0)
     return limit
 
