@@ -154,8 +154,7 @@ def test_headers_that_come_too_late_are_found(more: int) -> None:
 def test_text_in_front_is_named(text: bytes) -> None:
     archive = opened(text + SOUND)
     assert names(archive) == ALL
-    (finding,) = archive.findings
-    assert finding.code == "tar-shift"
+    (finding,) = (each for each in archive.findings if each.code == "tar-shift")
     assert finding.spans == ((0, len(text)),)
     assert {archive.verdict(at) for at in range(9)} == {Verdict.NOT_CHECKABLE}
 
