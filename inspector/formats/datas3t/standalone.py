@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field, FieldTable
 from inspector.core.format import MemberError, ProbeResult
-from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Codec, Members
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
@@ -142,7 +142,7 @@ def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
         emitter.warning("datas3t-index-orphan", "This index is an orphan: the tar it describes is not beside it.")
     count = source.size // INDEX_ROW
     stop = count * INDEX_ROW
-    roles = role_bit(Role.EXTENT)
+    roles = role_bit(Role.EXTENT) | family_bit(Family.INDEX)
     fields: list[Field] = []
     if count:
         table = FieldTable(range(0, stop, INDEX_ROW), lambda row: _index_field(source, row), roles)
