@@ -178,9 +178,7 @@ def parent(
 ) -> Field:
     """A field whose children are tiled over its spans."""
     inside = tile(children, spans)
-    return Field(
-        name, kind, tuple(spans), value, note, inside, text, specification, member, label=label, unused=unused
-    )
+    return Field(name, kind, tuple(spans), value, note, inside, text, specification, member, label=label, unused=unused)
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,8 +183,11 @@ def family_of(kind: Kind, inherited: Family | None = None) -> Family | None:
 
 def is_structure(kind: Kind, inherited: Family | None) -> bool:
     """Whether a field of a ``kind`` in a structure of the family ``inherited`` is a structure, not a field of that."""
-    known = kind in _FAMILY_OF or kind in GROUPS or kind in UNCLAIMED
-    return known or (kind is Kind.PADDING and inherited is None)
+    if kind is Kind.PADDING:
+        return inherited is None
+    if kind in LISTS and inherited is _FAMILY_OF[kind]:
+        return False  # a list in a list of the same structure
+    return kind in _FAMILY_OF or kind in GROUPS or kind in UNCLAIMED
 
 
 def family_bit(family: Family) -> int:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.kinds import Kind
     from inspector.core.progress import Progress
     from inspector.core.span import Spans
+    from inspector.core.verdict import Verdict
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
     from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
@@ -208,6 +209,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @job(only_shows=True)
     def census(self, progress: Progress, layer: int) -> Census:
         """How many structures of each kind a layer has."""
+
+    @job(only_shows=True)
+    def verdict_counts(self, progress: Progress, layer: int) -> dict[Verdict, int]:
+        """How many members of a layer's archive have each verdict."""
 
     @job(only_shows=True)
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:

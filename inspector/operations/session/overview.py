@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 
 from inspector.core.field import Census, Field, FieldTable, census
@@ -10,9 +11,9 @@ from inspector.core.kinds import Family, Role, family_bit, family_of, role_bit, 
 from inspector.core.progress import Progress
 from inspector.core.source import is_sparing
 from inspector.core.span import Span
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import LayerKind
 from inspector.operations.session.snapshot import Snapshot
-
 
 _DATA_BITS = role_bit(Role.DATA) | family_bit(Family.CONTENT)
 
@@ -30,6 +31,14 @@ class LayerMap:
     def census(self, progress: Progress, layer: int) -> Census:
         """How many structures of each kind a layer has. Raises Cancelled."""
         return census(self._now.layers[layer].fields(), progress.advance)
+
+    def verdict_counts(self, progress: Progress, layer: int) -> dict[Verdict, int]:
+        """How many members of a layer's archive have each verdict. Raises Cancelled."""
+        archive = self._now.layers[layer].archive
+        progress.advance(0)
+        judged = Counter(bytes(archive.verdicts))
+        judged[0] += len(archive.members) - judged.total()
+        return {verdict: judged[at] for at, verdict in enumerate(VERDICTS) if judged[at] > 0}
 
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
         """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""

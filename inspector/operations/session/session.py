@@ -21,7 +21,6 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import (
-    LayerKind,
     CheckResult,
     ChecksumRow,
     Chosen,
@@ -30,6 +29,7 @@ from inspector.operations.protocol.views import (
     FieldRow,
     FindingRow,
     LayerInfo,
+    LayerKind,
     ManifestResult,
     MemberPlace,
     MemberRow,
