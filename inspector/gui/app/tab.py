@@ -35,10 +35,10 @@ from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.structure import StructurePanel
 
-MIN_SIDE_WIDTH = 200
+MIN_SIDE_WIDTH = 180
 """The least width of the panels at the sides."""
 WIDE_WIDTH = 1260
-"""From this width on, rows of 16 bytes fit between the panels; in narrower windows rows of 8."""
+"""From this width on, rows of 16 bytes leave room for wider panels."""
 FULL_HEADER_HEIGHT = 250
 """The height of a bottom panel that shows all seven entries of a TACO header."""
 MAX_BOTTOM_HEIGHT = 320
@@ -204,7 +204,7 @@ class Tab(QWidget):
         self.coverage.resize_to_bands()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
-        shares = (26, 20) if width >= WIDE_WIDTH else (33, 23)
+        shares = (22, 18) if width >= WIDE_WIDTH else (18, 18)
         size = [max(MIN_SIDE_WIDTH, width * share // 100) for share in shares]
         self.area.resizeDocks(sides, size, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]

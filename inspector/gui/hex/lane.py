@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, 
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from inspector.core.field import Structure
-from inspector.core.kinds import Family, Kind
+from inspector.core.kinds import GROUPS, Family, Kind
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.gui.hex.colouring import line_of
@@ -31,8 +31,12 @@ _LABEL_GAP = 14
 """Pixels between two names in a row."""
 _BAR = 7
 """Pixels before a name for the bar in the colour of its bracket."""
-_MIN_LABEL_WIDTH = 28
-"""The least room for a name, in pixels; where there is less, an ellipsis stands for what is left."""
+_MIN_LABEL_WIDTH = 40
+"""The least room for a name, in pixels; where there is less, an ellipsis at the edge stands for it."""
+_MORE_WIDTH = 20
+"""Pixels at the edge for that ellipsis."""
+_MAX_ROWS_DOWN = 2
+"""How far below the row where a structure begins its name may stand, in rows."""
 _HIT_DISTANCE = 4
 """The farthest a click may be from a bracket to hit it, in pixels."""
 _MAX_DEPTH = 5
@@ -135,28 +139,40 @@ class StructureLane(QWidget):
         return font
 
     def _lay_out(self) -> None:
-        """Place the names: each in the row where its structure begins, beside each other, elided to fit."""
+        """Place the names: in the row where their structure begins or, where one does not fit, the next of its rows."""
         assert self._look is not None
         left = max((self._x_of(each) for each in self._brackets), default=0) + _TICK + 8
-        by_row: dict[int, list[Bracket]] = {}
-        for each in self._brackets:
-            by_row.setdefault(each.first, []).append(each)
+        free: dict[int, int] = {}  # the first free pixel of rows with names
+        left_out: dict[int, list[Bracket]] = {}
         self._labels = []
-        for row, brackets in by_row.items():
-            x = left
-            for at, bracket in enumerate(brackets):
-                room = self.width() - x - _BAR - 4
-                here, height = row * self._look.line, self._look.line
-                more = at + 1 < len(brackets)
-                if room < _MIN_LABEL_WIDTH:
-                    self._labels.append((QRect(x, here, max(0, room) + _BAR, height), tuple(brackets[at:]), "…"))
-                    break
-                metrics = QFontMetrics(self._font_of(bracket))
-                most = room - (_LABEL_GAP + _MIN_LABEL_WIDTH if more and room > 3 * _MIN_LABEL_WIDTH else 0)
-                text = metrics.elidedText(plain_line(bracket.text), Qt.TextElideMode.ElideRight, most)
-                width = metrics.horizontalAdvance(text)
-                self._labels.append((QRect(x, here, width + _BAR, height), (bracket,), text))
-                x += width + _BAR + _LABEL_GAP
+        # What only holds others has its name in the room that the others leave.
+        for bracket in sorted(self._brackets, key=lambda each: (not each.begins, each.structure.kind in GROUPS)):
+            metrics = QFontMetrics(self._font_of(bracket))
+            text = plain_line(bracket.text)
+            width = metrics.horizontalAdvance(text)
+            row = next(
+                (
+                    row
+                    for row in range(bracket.first, min(bracket.last, bracket.first + _MAX_ROWS_DOWN) + 1)
+                    if row not in free or free[row] + _BAR + width < self.width() - _MORE_WIDTH
+                ),
+                bracket.first,
+            )
+            x = free.get(row, left)
+            room = self.width() - x - _BAR - _MORE_WIDTH
+            if room < _MIN_LABEL_WIDTH:
+                left_out.setdefault(row, []).append(bracket)
+                continue
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            width = metrics.horizontalAdvance(shown)
+            self._labels.append((self._rect(x, row, width + _BAR), (bracket,), shown))
+            free[row] = x + width + _BAR + _LABEL_GAP
+        for row, brackets in left_out.items():
+            self._labels.append((self._rect(self.width() - _MORE_WIDTH, row, _MORE_WIDTH), tuple(brackets), "…"))
+
+    def _rect(self, x: int, row: int, width: int) -> QRect:
+        assert self._look is not None
+        return QRect(x, row * self._look.line, width, self._look.line)
 
     def bracket_at(self, place: QPoint) -> Bracket | None:
         """The bracket whose name or line is at a pixel; the innermost of several."""
@@ -173,8 +189,8 @@ class StructureLane(QWidget):
 
     def describe(self, place: QPoint) -> str:
         """The tooltip for a pixel; empty where there is nothing."""
-        for rect, brackets, _ in self._labels:
-            if rect.contains(place) and len(brackets) > 1:
+        for rect, brackets, text in self._labels:
+            if rect.contains(place) and text == "…":
                 names = [each.structure.label for each in brackets[:MAX_TOOLTIP_NAMES]]
                 rest = len(brackets) - len(names)
                 return "\n".join([*names, f"and {grouped(rest)} more"] if rest else names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 from math import ceil
 from typing import NamedTuple
 
@@ -216,10 +217,15 @@ class RowPainter:
 
     def _backgrounds(self, span_painted: Span, top: int) -> None:
         brushes, lit, base = self._look.brushes, self._scene.lit, span_painted.start
-        for start, stop, paint in self._scene.model.tints_at(*span_painted):
+        tints = self._scene.model.tints_at(*span_painted)
+        for (start, stop, paint), after in zip_longest(tints, tints[1:]):
             if lit is None or paint.what in lit:
                 fills, rule = brushes(paint)
-                self._fill(start - base, stop - base, top, fills)
+                # The gap between two groups belongs to a structure that goes on behind it.
+                joined = (
+                    rule is not None and after is not None and after.start == stop and after.paint.what == paint.what
+                )
+                self._fill(start - base, stop - base, top, fills, joined=joined)
                 if rule is not None:
                     self._rule(start - base, top, rule)
         start, stop = self._scene.cursor.selection
@@ -227,8 +233,11 @@ class RowPainter:
         if low < high:
             self._fill(low - span_painted.start, high - span_painted.start, top, (self._look.selection,))
 
-    def _fill(self, start: int, stop: int, top: int, brushes: Sequence[QBrush]) -> None:
-        """Fill the background of bytes ``[start, stop)``, counted from the first byte painted, in both panes."""
+    def _fill(self, start: int, stop: int, top: int, brushes: Sequence[QBrush], *, joined: bool = False) -> None:
+        """Fill the background of bytes ``[start, stop)``, counted from the first byte painted, in both panes.
+
+        ``joined``: also the gap before the next byte.
+        """
         fill, height, columns = self._painter.fillRect, self._look.line, self._scene.layout.columns
         panes = self._scene.grid.panes.values()
         while start < stop:
@@ -236,15 +245,16 @@ class RowPainter:
             last = min(columns, column + stop - start) - 1
             for lefts, rights in panes:
                 left = lefts[column]
+                right = lefts[last + 1] if joined and last + 1 < columns else rights[last]
                 for brush in brushes:
-                    fill(left, top + row * height, rights[last] - left, height, brush)
+                    fill(left, top + row * height, right - left, height, brush)
             start = (row + 1) * columns
 
     def _rule(self, start: int, top: int, brush: QBrush) -> None:
-        """A thin line before a byte, counted from the first byte painted, in both panes."""
+        """A thin line before a byte, counted from the first byte painted; not in the text, where it would hide letters."""
         row, column = divmod(start, self._scene.layout.columns)
-        for lefts, _ in self._scene.grid.panes.values():
-            self._painter.fillRect(lefts[column], top + row * self._look.line, 1, self._look.line, brush)
+        left, _ = self._scene.grid.edges(Pane.HEX, column, column + 1)
+        self._painter.fillRect(left, top + row * self._look.line, 1, self._look.line, brush)
 
     def _structures(self, rows: range, top: int) -> None:
         """A line around the whole extent of each structure, in the hue of its family."""

@@ -76,6 +76,8 @@ _NOTCH = 120
 """The angle delta of one wheel notch in Qt."""
 _LANE_COLUMNS = 16
 """Rows of so many bytes come before the lane."""
+_MAX_LEAST_WIDTH = 600
+"""Pixels that the view may ask for at least."""
 _HEADER_GAP = 3
 """Pixels below the column labels."""
 _Action = QAbstractSlider.SliderAction
@@ -376,4 +378,7 @@ class RowArea(QAbstractScrollArea):
         )
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24 * round(self._look.cell), 6 * self._look.line)
+        """Rows of 16 bytes with their text, which come before the panels beside; less of them in a large font."""
+        needed = Grid(self._look, Layout(self._size, _LANE_COLUMNS)).width + self.verticalScrollBar().sizeHint().width()
+        width = max(24 * round(self._look.cell), min(needed + MIN_WIDTH, _MAX_LEAST_WIDTH))
+        return QSize(width, 6 * self._look.line)
