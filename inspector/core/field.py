@@ -58,7 +58,8 @@ class FieldTable(LazyRows[Field]):
     Row ``i`` begins at ``starts[i]`` and ends at or before ``starts[i + 1]``; the rows are disjoint and together own
     the bytes of their parent. ``make(i)`` makes the field. ``roles`` is the set of roles and families (see
     ``role_bit``, ``family_bit``) of a row's leaves, for drawing a map of the file: one number for all rows, or one for
-    each row. ``counts`` says how many structures the rows hold; without it each counts as one like the first.
+    each row. ``counts`` says how many structures the rows hold; without it each counts as one like the first. ``turn``
+    numbers rows so that neighbours take turns, where some have no bytes; without it the row does.
     """
 
     def __init__(
@@ -67,11 +68,13 @@ class FieldTable(LazyRows[Field]):
         make: Callable[[int], Field],
         roles: int | Sequence[int],
         counts: Callable[[], Census] | None = None,
+        turn: Callable[[int], int] | None = None,
     ) -> None:
         self.starts = starts
         self.make = make
         self.roles = roles
         self.counts = counts
+        self.turn = turn
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -151,7 +154,9 @@ def _owning(field: Field, owned: Sequence[Span]) -> Field:
     children: Sequence[Field] = field.children
     if isinstance(children, FieldTable):
         table = children
-        children = FieldTable(table.starts, lambda row: _cut(table.make(row), owned), table.roles, table.counts)
+        children = FieldTable(
+            table.starts, lambda row: _cut(table.make(row), owned), table.roles, table.counts, table.turn
+        )
     elif children:
         children = tuple(_cut(child, owned) for child in children)
     return replace(field, spans=tuple(owned), children=children)
@@ -251,20 +256,18 @@ class _Around:
 class _OpenStructure:
     """A structure whose leaves are being collected; each of its pieces is made once."""
 
-    def __init__(self, field: Field, path: tuple[int, ...], outer: _OpenStructure | None) -> None:
+    def __init__(self, field: Field, path: tuple[int, ...], turn: int, outer: _OpenStructure | None) -> None:
         self.field = field
         self.path = path
         self.outer = outer
         self.family = family_of(field.kind)
-        self.level = 0 if field.unused or field.kind in LISTS else 1 + (self._turn() & 1)
+        # What is in a member or a blob takes turns with that in the next one.
+        holder = outer.field.kind if outer is not None else None
+        if outer is not None and holder in (Kind.MEMBER, Kind.BLOB_BLOCK):
+            turn = outer.turn + (turn if holder is Kind.MEMBER else 0)
+        self.turn = turn
+        self.level = 0 if field.unused or field.kind in LISTS else 1 + (turn & 1)
         self._pieces: dict[int, Structure] = {}
-
-    def _turn(self) -> int:
-        """The number by which neighbours take turns: of what is in a member or blob, that of the member or blob."""
-        holder = self.outer.field.kind if self.outer is not None else None
-        if holder is Kind.BLOB_BLOCK:
-            return self.path[-2]
-        return self.path[-1] + (self.path[-2] if holder is Kind.MEMBER else 0)
 
     def piece_at(self, offset: int) -> Structure:
         """The piece that holds the byte at ``offset``."""
@@ -295,8 +298,9 @@ class _RunCollector:
             if not any(span.start < stop and start < span.stop for span in field.spans):
                 continue
             path, structure = (*around.path, position), around.structure
+            turn = fields.turn(position) if isinstance(fields, FieldTable) and fields.turn is not None else position
             if is_structure(field.kind, structure.family if structure is not None else None):
-                structure = _OpenStructure(field, path, structure)
+                structure = _OpenStructure(field, path, turn, structure)
             inside = _Around(
                 role_of(field.kind, around.role),
                 field.member & 1 if field.member is not None else around.shade,
@@ -346,16 +350,12 @@ def _count(fields: Sequence[Field], family: Family | None, found: Census, advanc
         elif fields and is_structure(fields[0].kind, family):
             found[fields[0].kind, False] += len(fields)
         return
-    for field in fields:
-        if not any(span.size for span in field.spans):
-            continue
-        inside = family
-        if is_structure(field.kind, family):
-            inside = family_of(field.kind)
-            if field.kind not in GROUPS:
-                found[field.kind, field.unused] += 1
+    for field in (each for each in fields if any(span.size for span in each.spans)):
+        is_own = is_structure(field.kind, family)
+        if is_own and field.kind not in GROUPS:
+            found[field.kind, field.unused] += 1
         if not isinstance(field.children, Unread):
-            _count(field.children, inside, found, advance)
+            _count(field.children, family_of(field.kind) if is_own else family, found, advance)
 
 
 def locate(fields: Sequence[Field], offset: int) -> list[tuple[int, Field]]:

@@ -58,12 +58,14 @@ class FirstMember:
     """How a format based on ZIP shows the member at the start of the file.
 
     ``parts`` describe its local header and ``file_name`` is the name of the field with its name, both in the terms of
-    that format; ``content`` makes the field of its data from the span and the member's index.
+    that format; ``content`` makes the field of its data from the span and the member's index, with structures of these
+    ``families`` (a set, see ``family_bit``).
     """
 
     parts: tuple[Part, ...]
     file_name: str
     content: Callable[[Span, int], Field]
+    families: int = 0
 
 
 _LOCAL_LABEL = "local header"
@@ -127,6 +129,9 @@ class MemberRows:
         roles: int | array[int] = _MEMBER_ROLES
         if len(self.rows.gaps):
             roles = array("I", (_GAP_ROLES if owner == GAP else _MEMBER_ROLES for owner in self.rows.owners))
+        if self.first_member is not None and self.first_member.families and len(self.rows.starts):
+            roles = array("I", (_MEMBER_ROLES,)) * len(self.rows.starts) if isinstance(roles, int) else roles
+            roles[0] |= self.first_member.families
         return FieldTable(self.rows.starts, self.make, roles, self._count)
 
     def _count(self) -> Census:

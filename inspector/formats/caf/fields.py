@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from itertools import islice
+from functools import cache
+from itertools import chain, compress, islice
+from itertools import count as count_from
 from operator import eq
 
 from inspector.core.field import Census, Field, FieldTable, tile
@@ -67,16 +70,23 @@ def data_section(members: Members, rows: Rows) -> Field:
         name = visible(members.path(member))
         return Field("file data", Kind.DATA, (where,), name, note, member=member, label=name)
 
+    @cache
+    def empty() -> array[int]:
+        # An empty file is a row without bytes.
+        ends = chain(islice(rows.starts, 1, None), (rows.stop,))
+        return array("Q", compress(count_from(), map(eq, rows.starts, ends)))
+
     def number() -> Census:
         gaps = len(rows.gaps)
-        # An empty file is a row without bytes.
-        empty = sum(map(eq, rows.starts, islice(rows.starts, 1, None))) + (rows.starts[-1] == rows.stop)
-        return +Census({(Kind.DATA, False): len(rows.starts) - gaps - empty, (Kind.GAP, False): gaps})
+        return +Census({(Kind.DATA, False): len(rows.starts) - gaps - len(empty()), (Kind.GAP, False): gaps})
+
+    def turn(row: int) -> int:
+        return row - bisect_left(empty(), row)
 
     roles: int | Sequence[int] = _DATA
     if len(rows.gaps):
         roles = array("I", (_GAP if owner == GAP else _DATA for owner in rows.owners))
-    children = FieldTable(rows.starts, make, roles, number) if len(rows.starts) else ()
+    children = FieldTable(rows.starts, make, roles, number, turn) if len(rows.starts) else ()
     return Field(
         "data section", Kind.DATA_SECTION, (Span(0, rows.stop),), children=children, specification=DATA_SECTION
     )

@@ -132,7 +132,7 @@ class Outline(NamedTuple):
 
 
 def outline_of(start: int, stop: int, columns: int, rows: range) -> Outline:
-    """The outline of the bytes ``[start, stop)`` in ``rows`` of ``columns`` bytes; open where it goes on beyond them."""
+    """The outline of the bytes ``[start, stop)`` in ``rows`` of ``columns`` bytes; open where it leaves them."""
     (first, left), (last, right) = divmod(start, columns), divmod(stop - 1, columns)
     if first == last:
         sides = [(left, first, first + 1), (~right, first, first + 1)]

@@ -1,8 +1,8 @@
 """The colours of the bytes: eight Okabe-Ito hues as tints over the base. No Qt here.
 
-Each hue has three levels: a pale one, and two that neighbours take in turn. The shares of the hues were chosen by search
-so that the levels of all hues are apart from each other and from the base, with normal, protan, deutan and tritan
-vision, and text is readable on each; tests compute both, and look at painted pixels.
+Each hue has three levels: a pale one, and two that neighbours take in turn. The shares of the hues were chosen by
+search so that the levels of all hues are apart from each other and from the base, with normal, protan, deutan and
+tritan vision, and text is readable on each; tests compute both, and look at painted pixels.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def mixed(hue: str, base: str, share: float) -> str:
 
 _PALE = 0.55
 """The share of the pale level, in parts of level 1."""
-_STEP = 0.06
-"""How much more of the hue a second tone has: enough to see two fields apart inside one structure."""
+_TONE = 0.25
+"""How far the tone of every other field is on the way from level 1 to 2: near, so that levels differ whatever the tone."""
 _DEEP_YELLOW = "#CDBA00"
 """Yellow on white: the hue itself is too near to white."""
 _DARK_LINES = ("#956300", "#A84A00", "#6F6500", "#00704F", "#22719F", "#00507D", "#8F3A68", "#5C636B")
@@ -135,7 +135,8 @@ def _tones(base: str, shares: _Shares, lines: tuple[str, ...], yellow: str) -> d
     for hue, (first, second), line in zip(Hue, shares, lines, strict=True):
         colour = yellow if hue is Hue.YELLOW else hue.value
         levels = (first * _PALE, first, second)
-        fills = tuple((mixed(colour, base, share), mixed(colour, base, share + _STEP)) for share in levels)
+        step = (second - first) * _TONE
+        fills = tuple((mixed(colour, base, share), mixed(colour, base, share + step)) for share in levels)
         found[hue] = Tones(fills, line)
     return found
 

@@ -249,7 +249,7 @@ class StreamMapping:
             at = self.position(table.starts[row])
             return self._mapped(field) or replace(field, spans=(Span(at, at),), children=())
 
-        return FieldTable(_MappedStarts(table.starts, self), make, table.roles, table.counts)
+        return FieldTable(_MappedStarts(table.starts, self), make, table.roles, table.counts, table.turn)
 
     def _mapped(self, field: Field) -> Field | None:
         """The field in the stream, None if it is outside."""
