@@ -251,7 +251,7 @@ class RowPainter:
             start = (row + 1) * columns
 
     def _rule(self, start: int, top: int, brush: QBrush) -> None:
-        """A thin line before a byte, counted from the first byte painted; not in the text, where it would hide letters."""
+        """A thin line before a byte, counted from the first one painted; in the text it would hide letters."""
         row, column = divmod(start, self._scene.layout.columns)
         left, _ = self._scene.grid.edges(Pane.HEX, column, column + 1)
         self._painter.fillRect(left, top + row * self._look.line, 1, self._look.line, brush)

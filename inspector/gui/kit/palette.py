@@ -108,7 +108,7 @@ def mixed(hue: str, base: str, share: float) -> str:
 _PALE = 0.55
 """The share of the pale level, in parts of level 1."""
 _TONE = 0.25
-"""How far the tone of every other field is on the way from level 1 to 2: near, so that levels differ whatever the tone."""
+"""How far the tone of every other field is on the way from level 1 to 2: near, so that levels differ anyway."""
 _DEEP_YELLOW = "#CDBA00"
 """Yellow on white: the hue itself is too near to white."""
 _DARK_LINES = ("#956300", "#A84A00", "#6F6500", "#00704F", "#22719F", "#00507D", "#8F3A68", "#5C636B")

@@ -52,11 +52,11 @@ class LayerMap:
 
 
 def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress, *, sparing: bool = False) -> list[int]:
-    """The set of roles and families (see ``role_bit``, ``family_bit``) in each of ``rows`` equal stretches of the bytes ``[0, size)``.
+    """The set of roles and families in each of ``rows`` equal stretches of the bytes ``[0, size)``.
 
-    Stretch ``i`` begins at ``i * size // rows`` and holds at least one byte. ``sparing``: no row of a table is made,
-    which might read it; of one that reaches far, the beginning has all its roles and the rest is data. Raises
-    Cancelled.
+    A set holds bits (see ``role_bit``, ``family_bit``). Stretch ``i`` begins at ``i * size // rows`` and holds at least
+    one byte. ``sparing``: no row of a table is made, which might read it; of one that reaches far, the beginning has
+    all its roles and the rest is data. Raises Cancelled.
     """
     painter = _RolePainter(size, rows, progress, sparing=sparing)
     if size > 0 and rows > 0:

@@ -175,7 +175,7 @@ def test_clicking_a_name_chooses_its_structure(show: Show, qtbot: QtBot) -> None
     place = next(rect for rect, text in view.lane.labels() if text == "entry 3, unused").center()
 
     with qtbot.waitSignal(view.lane.chosen) as told:
-        QTest.mouseClick(view.lane, Qt.MouseButton.LeftButton, pos=place)
+        QTest.mousePress(view.lane, Qt.MouseButton.LeftButton, pos=place)
 
     structure = told.args[0]
     assert (structure.kind, structure.start, structure.stop) == (Kind.TACO_ENTRY, 0x5D, 0x6D)
