@@ -17,7 +17,7 @@ from inspector.core.kinds import GROUPS, Family, Role
 from inspector.core.span import Span, intersect
 from inspector.gui.hex.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
 from inspector.gui.hex.cursor import Cursor, Pane
-from inspector.gui.hex.highlights import Contour, contour, outline_of, overlapping, overlaps
+from inspector.gui.hex.highlights import Contour, Tint, contour, outline_of, overlapping, overlaps
 from inspector.gui.hex.layout import Layout, pieces_of, row_text
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.kit.palette import COLOURS, CONTRAST, Colours, Scheme, mixed, scheme_of
@@ -155,7 +155,7 @@ class Scene:
     ``outline`` is the selected field or the bytes a checksum covers, ``stored`` the checksum itself, ``omitted`` the
     bytes it leaves out, ``edited`` the bytes not on disk yet. With ``overwriting``, typing replaces the byte at the
     caret from its digit ``digit`` (0 or 1) on. ``structures`` are outlined, outer ones first. With ``lit``, only
-    backgrounds that say one of these (see ``Paint.what``) are painted.
+    backgrounds that say one of these (see ``Paint.what``) are painted; with ``spotlight``, only those of these bytes.
     """
 
     model: HexModel
@@ -172,6 +172,7 @@ class Scene:
     digit: int = 0
     structures: Sequence[Structure] = field(default_factory=list)
     lit: frozenset[Hashable] | None = None
+    spotlight: Sequence[Span] = field(default_factory=list)
 
     @property
     def has_contours(self) -> bool:
@@ -218,6 +219,11 @@ class RowPainter:
     def _backgrounds(self, span_painted: Span, top: int) -> None:
         brushes, lit, base = self._look.brushes, self._scene.lit, span_painted.start
         tints = self._scene.model.tints_at(*span_painted)
+        if self._scene.spotlight:
+            lights = overlapping(self._scene.spotlight, *span_painted)
+            tints = [
+                Tint(*piece, tint.paint) for tint in tints for piece in intersect([Span(tint.start, tint.stop)], lights)
+            ]
         for (start, stop, paint), after in zip_longest(tints, tints[1:]):
             if lit is None or paint.what in lit:
                 fills, rule = brushes(paint)

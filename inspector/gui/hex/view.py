@@ -62,6 +62,7 @@ class HexView(RowArea):
         self._omitted: list[Span] = []
         self._edited: list[Span] = []
         self._lit: frozenset[Hashable] | None = None
+        self._spotlight: list[Span] = []
         self._colour_by = ColourBy.STRUCTURE
         self._overwriting = False
         self._digit = 0
@@ -85,6 +86,7 @@ class HexView(RowArea):
         self._cursor = Cursor(self._size)
         self._scroll.top = 0
         self._outline, self._damage, self._stored, self._omitted, self._edited = [], [], [], [], []
+        self._spotlight = []
         if model is not None:
             model.colour_by(self._colour_by)
             model.changed.connect(self._arrived)
@@ -107,8 +109,12 @@ class HexView(RowArea):
         self.viewport().update()
 
     def setChecksum(self, stored: Iterable[tuple[int, int]], omitted: Iterable[tuple[int, int]]) -> None:
-        """Mark the stored checksum and the bytes it leaves out; the bytes it covers are the outline."""
+        """Mark the stored checksum and the bytes it leaves out; the bytes it covers are the outline.
+
+        With a stored checksum only these bytes and its own keep their colours.
+        """
         self._stored, self._omitted = merged(stored, self._size), merged(omitted, self._size)
+        self._spotlight = merged([*self._outline, *self._stored], self._size) if self._stored else []
         self.viewport().update()
 
     def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
@@ -287,6 +293,7 @@ class HexView(RowArea):
                 self._digit,
                 self._model.structures_at(*self.shown()) if self._colour_by is not ColourBy.KIND else (),
                 self._lit,
+                self._spotlight,
             )
             line = self._look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line
