@@ -265,7 +265,7 @@ class _OpenStructure:
         holder = outer.field.kind if outer is not None else None
         if outer is not None and holder in (Kind.MEMBER, Kind.BLOB_BLOCK):
             turn = outer.turn + (turn if holder is Kind.MEMBER else 0)
-        self.turn = turn
+        self.turn: int = turn
         self.level = 0 if field.unused or field.kind in LISTS else 1 + (turn & 1)
         self._pieces: dict[int, Structure] = {}
 

@@ -176,7 +176,7 @@ def family_of(kind: Kind, inherited: Family | None = None) -> Family | None:
 
     Padding is a structure only where none is around it.
     """
-    if kind in UNCLAIMED:
+    if kind in UNCLAIMED or kind in GROUPS:
         return None
     return _FAMILY_OF.get(kind) or inherited or (Family.PADDING if kind is Kind.PADDING else None)
 
