@@ -117,3 +117,10 @@ def test_verdicts_stand_on_the_data_of_members_only(opened: Opened) -> None:
     assert judged == {Verdict.VERIFIED}
     assert all(run.verdict is None for run in session.runs(0, 0, 1 << 20) if run.kind is not Kind.DATA)
     assert session.verdict_counts(Progress(), 0) == {Verdict.VERIFIED: 5}
+
+
+def test_a_field_knows_the_family_of_its_structure(opened: Opened) -> None:
+    explanation = opened("two-entries.tacozip").explain(0, 0x35)
+
+    assert [row.name for row in explanation.fields[-2:]] == ["Entry 0", "length"]
+    assert [row.family for row in explanation.fields[-2:]] == [Family.TACO, Family.TACO]

@@ -68,6 +68,7 @@ class Appearance(QObject):
     def _style_all(self) -> None:
         for tab in self._tabs.all():
             self._style(tab.hex_pane)
+            tab.structure.tree.viewport().update()  # it shows the same colours
 
     def _choose_font(self) -> None:
         theme.set_fixed_font(self._settings.get(preferences.FONT), self._settings.get(preferences.FONT_SIZE))

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.field import Census, Run, Structure
-from inspector.core.kinds import Kind, Role
+from inspector.core.kinds import Kind
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
 from inspector.gui.document.document import Document, Selection
@@ -26,6 +26,7 @@ from inspector.gui.hex.legend import Legend, LegendEntry, role_entries, structur
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job
+from inspector.gui.kit.palette import FAMILY_HUES
 from inspector.gui.kit.text import path_text, short
 from inspector.gui.kit.widgets import ElidedLabel
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -128,9 +129,12 @@ class HexPane(QWidget):
         self.map.rowsRequested.connect(self._draw_map)
         self.map.jumped.connect(self._jump)
 
-    def swatch(self, role: Role) -> QColor:
-        """The colour of a role in the hex view."""
-        return QColor(self.hex.look.colours.fill(role))
+    def swatch(self, row: FieldRow) -> QColor:
+        """The colour of a field in the hex view: of its structure, or of its role where that is asked for."""
+        colours = self.hex.look.colours
+        if self._by is ColourBy.KIND or row.family is None:
+            return QColor(colours.fill(row.role))
+        return QColor(colours.tones[FAMILY_HUES[row.family]].fills[1][0])
 
     # ---- settings and commands ---------------------------------------------------------------------------------
 

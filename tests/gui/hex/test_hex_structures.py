@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.core.kinds import Family, Kind
+from inspector.core.field import Run, Structure
+from inspector.core.kinds import FAMILIES, Family, Kind, Role, family_of
 from inspector.core.progress import Progress
 from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.cursor import Pane
@@ -107,6 +109,32 @@ def test_what_is_painted_stands_out_from_the_base(show: Show, scheme: Scheme) ->
         assert contrast(colour(view, offset), colours.base) >= least
     for tones in colours.tones.values():
         assert contrast(tones.line, colours.base) >= VISIBLE
+
+
+@every_scheme
+def test_all_families_are_told_apart_as_painted(qtbot: QtBot, scheme: Scheme) -> None:
+    """Two rows for each family, at the levels that neighbours take in turn."""
+    kinds = {family: next(kind for kind in Kind if family_of(kind) is family) for family in FAMILIES}
+    runs = [
+        Run(at, at + 16, kind, Role.DATA, 0, (row,), Structure(at, at + 16, kind, family, "", level, (row,), None))
+        for row, (family, kind, level) in enumerate((*each, level) for each in kinds.items() for level in (1, 2))
+        for at in (row * 16,)
+    ]
+    view = HexView()
+    qtbot.addWidget(view)
+    view.setPalette(palette(scheme))
+    view.resize(1000, 500)
+    view.setModel(HexModel(len(runs) * 16, lambda start, stop, deliver: deliver(bytes(stop - start), runs), view))
+    with qtbot.waitExposed(view):
+        view.show()
+    picture = picture_of(view)
+    painted = [colour(view, run.start + 4, picture) for run in runs]
+
+    for one, other in combinations({*painted, COLOURS[scheme].base}, 2):
+        assert_apart(one, other)
+    assert len(set(painted)) == 16
+    if scheme in CONTRAST:
+        assert min(contrast(each, COLOURS[scheme].base) for each in painted) >= 1.25
 
 
 def test_a_structure_has_one_outline_around_its_whole_extent(show: Show) -> None:
