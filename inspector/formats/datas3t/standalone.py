@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import Field, FieldTable
+from inspector.core.field import Census, Field, FieldTable
 from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Codec, Members
@@ -145,7 +145,12 @@ def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
     roles = role_bit(Role.EXTENT) | family_bit(Family.INDEX)
     fields: list[Field] = []
     if count:
-        table = FieldTable(range(0, stop, INDEX_ROW), lambda row: _index_field(source, row), roles)
+        table = FieldTable(
+            range(0, stop, INDEX_ROW),
+            lambda row: _index_field(source, row),
+            roles,
+            lambda: Census({(Kind.INDEX_ENTRY, False): count}),
+        )
         note = f"A row of {INDEX_ROW} bytes for each datapoint, big-endian."
         fields.append(Field("index", Kind.INDEX, (Span(0, stop),), count, note, table))
     if stop < source.size:
