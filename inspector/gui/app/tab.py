@@ -37,7 +37,7 @@ from inspector.gui.panels.structure import StructurePanel
 
 MIN_SIDE_WIDTH = 180
 """The least width of the panels at the sides."""
-LANE_WIDTH = 180
+LANE_WIDTH = 210
 """Pixels that the panels at the sides leave to the names of structures."""
 SIDE_SHARES = ((55, 22), (45, 18))
 """How much of what is left the panels at the left and right take, and of the width at most, in percent."""

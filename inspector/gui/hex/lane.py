@@ -33,6 +33,8 @@ _BAR = 7
 """Pixels before a name for the bar in the colour of its bracket."""
 _MIN_LABEL_WIDTH = 40
 """The least room for a name, in pixels; where there is less, an ellipsis at the edge stands for it."""
+_RIGHT = 4
+"""Pixels free at the right edge."""
 _MORE_WIDTH = 20
 """Pixels at the edge for that ellipsis."""
 _MAX_ROWS_DOWN = 2
@@ -154,12 +156,12 @@ class StructureLane(QWidget):
                 (
                     row
                     for row in range(bracket.first, min(bracket.last, bracket.first + _MAX_ROWS_DOWN) + 1)
-                    if row not in free or free[row] + _BAR + width < self.width() - _MORE_WIDTH
+                    if row not in free or free[row] + _BAR + width < self.width() - _RIGHT
                 ),
                 bracket.first,
             )
             x = free.get(row, left)
-            room = self.width() - x - _BAR - _MORE_WIDTH
+            room = self.width() - x - _BAR - _RIGHT
             if room < _MIN_LABEL_WIDTH:
                 left_out.setdefault(row, []).append(bracket)
                 continue
@@ -168,7 +170,22 @@ class StructureLane(QWidget):
             self._labels.append((self._rect(x, row, width + _BAR), (bracket,), shown))
             free[row] = x + width + _BAR + _LABEL_GAP
         for row, brackets in left_out.items():
+            self._make_room(row)
             self._labels.append((self._rect(self.width() - _MORE_WIDTH, row, _MORE_WIDTH), tuple(brackets), "…"))
+
+    def _make_room(self, row: int) -> None:
+        """Shorten the last name of a row so that an ellipsis fits behind it."""
+        assert self._look is not None
+        inside = [at for at, (rect, _, _) in enumerate(self._labels) if rect.top() == row * self._look.line]
+        if not inside:
+            return
+        at = inside[-1]
+        rect, brackets, text = self._labels[at]
+        most = self.width() - _MORE_WIDTH - rect.left()
+        if rect.width() > most:
+            metrics = QFontMetrics(self._font_of(brackets[0]))
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, most - _BAR)
+            self._labels[at] = (self._rect(rect.left(), row, most), brackets, shown)
 
     def _rect(self, x: int, row: int, width: int) -> QRect:
         assert self._look is not None
