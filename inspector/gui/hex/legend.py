@@ -24,7 +24,7 @@ _LABEL_GAP = 5
 _ENTRY_GAP = 14
 """Pixels between two entries."""
 _MARGIN = 8
-_DAMAGE_LABEL = "damaged"
+DAMAGED = "damaged"
 _EDIT_LABEL = "changed, not written"
 _KIND_LABELS = {Kind.BLOB_BLOCK: "blob header", Kind.TACO_PAYLOAD: "TACO header", Kind.TACO_ENTRY: "TACO entry"}
 """What a kind is called here, where that is not its own name."""
@@ -114,7 +114,7 @@ class Legend(QWidget):
     ) -> None:
         """Show entries, one for damage and edits if there are any, and those of a verdict set."""
         verdicts = [verdict for verdict in verdicts_in(judged) if verdict in VERDICT_LEGEND]
-        marks = [mark for mark, there in ((_DAMAGE_LABEL, damaged), (_EDIT_LABEL, edited)) if there]
+        marks = [mark for mark, there in ((DAMAGED, damaged), (_EDIT_LABEL, edited)) if there]
         shown = [
             *entries,
             *(LegendEntry(mark, mark=mark) for mark in marks),
@@ -270,7 +270,7 @@ def _swatch(painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours
 
 def _mark(painter: QPainter, rect: QRect, entry: str, colours: Colours) -> None:
     painter.fillRect(rect, QColor(colours.base))
-    if entry == _DAMAGE_LABEL:
+    if entry == DAMAGED:
         painter.setPen(QPen(QColor(colours.damage), 2))
         painter.drawRect(rect.adjusted(1, 1, -1, -1))
         return
