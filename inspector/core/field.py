@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.core.kinds import Kind, Role, role_of
+from inspector.core.kinds import GROUPS, LISTS, Family, Kind, Role, family_of, is_structure, role_of
 from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans, intersect, subtract
+from inspector.core.verdict import Verdict
 
 Value = int | float | str | bool | list["Value"] | None
 """The decoded value of a field, as JSON can hold it."""
@@ -22,7 +24,8 @@ class Field:
     (``0x8000``), empty if ``str(value)`` will do. ``note`` is for the user. ``specification`` names the section, empty
     if it is the parent's. A field without spans is a fact from outside the file (a datapoint's metadata row) and owns
     nothing. ``foreign`` are bytes inside it that describe another field, such as the hash of the previous segment: a
-    finding on them alone does not make this field wrong.
+    finding on them alone does not make this field wrong. ``label`` is what stands beside its bytes, the name if empty;
+    ``unused``: it is there but not in use.
     """
 
     name: str
@@ -35,6 +38,8 @@ class Field:
     specification: str = ""
     member: int | None = None
     foreign: Spans = ()
+    label: str = ""
+    unused: bool = False
 
     @property
     def shown(self) -> str:
@@ -51,14 +56,25 @@ class FieldTable(LazyRows[Field]):
     """Very many fields in file order, made on access.
 
     Row ``i`` begins at ``starts[i]`` and ends at or before ``starts[i + 1]``; the rows are disjoint and together own
-    the bytes of their parent. ``make(i)`` makes the field. ``roles`` is the set of roles (see ``role_bit``) of a row's
-    leaves, for drawing a map of the file: one number for all rows, or one for each row.
+    the bytes of their parent. ``make(i)`` makes the field. ``roles`` is the set of roles and families (see
+    ``role_bit``, ``family_bit``) of a row's leaves, for drawing a map of the file: one number for all rows, or one for
+    each row. ``counts`` says how many structures the rows hold; without it each counts as one like the first. ``turn``
+    numbers rows so that neighbours take turns, where some have no bytes; without it the row does.
     """
 
-    def __init__(self, starts: Sequence[int], make: Callable[[int], Field], roles: int | Sequence[int]) -> None:
+    def __init__(
+        self,
+        starts: Sequence[int],
+        make: Callable[[int], Field],
+        roles: int | Sequence[int],
+        counts: Callable[[], Census] | None = None,
+        turn: Callable[[int], int] | None = None,
+    ) -> None:
         self.starts = starts
         self.make = make
         self.roles = roles
+        self.counts = counts
+        self.turn = turn
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -138,7 +154,9 @@ def _owning(field: Field, owned: Sequence[Span]) -> Field:
     children: Sequence[Field] = field.children
     if isinstance(children, FieldTable):
         table = children
-        children = FieldTable(table.starts, lambda row: _cut(table.make(row), owned), table.roles)
+        children = FieldTable(
+            table.starts, lambda row: _cut(table.make(row), owned), table.roles, table.counts, table.turn
+        )
     elif children:
         children = tuple(_cut(child, owned) for child in children)
     return replace(field, spans=tuple(owned), children=children)
@@ -160,9 +178,32 @@ def parent(
     text: str = "",
     specification: str = "",
     member: int | None = None,
+    label: str = "",
+    unused: bool = False,
 ) -> Field:
     """A field whose children are tiled over its spans."""
-    return Field(name, kind, tuple(spans), value, note, tile(children, spans), text, specification, member)
+    inside = tile(children, spans)
+    return Field(name, kind, tuple(spans), value, note, inside, text, specification, member, label=label, unused=unused)
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """One piece ``[start, stop)`` of a structure, whole, for painting and naming it beside its bytes.
+
+    ``family`` is None for what only holds others and for bytes that nothing owns. ``level`` is 0 for a structure that
+    is not in use or lists others, else 1 or 2 in turn, so that neighbours of a family differ. ``outer`` is the
+    structure around it.
+    """
+
+    start: int
+    stop: int
+    kind: Kind
+    family: Family | None
+    label: str
+    level: int
+    path: tuple[int, ...]
+    outer: Structure | None
+    unused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +211,8 @@ class Run:
     """Consecutive bytes ``[start, stop)`` of one leaf, for painting.
 
     ``shade`` alternates between 0 and 1 from member to member; ``path`` is the positions in the tree from the root.
+    ``structure`` is the innermost one around the leaf; ``tone`` alternates between its fields. ``verdict`` is that on
+    the ``member`` (its number in the archive) whose data these bytes are.
     """
 
     start: int
@@ -178,6 +221,10 @@ class Run:
     role: Role
     shade: int
     path: tuple[int, ...]
+    structure: Structure | None = None
+    tone: int = 0
+    member: int | None = None
+    verdict: Verdict | None = None
 
 
 def positions(fields: Sequence[Field], start: int, stop: int) -> range:
@@ -185,31 +232,130 @@ def positions(fields: Sequence[Field], start: int, stop: int) -> range:
     return fields.rows(start, stop) if isinstance(fields, FieldTable) else range(len(fields))
 
 
-def runs(fields: Sequence[Field], start: int, stop: int) -> list[Run]:
-    """The leaf runs of ``[start, stop)`` in file order."""
-    found: list[Run] = []
-    _collect(fields, start, stop, Role.DATA, 0, (), found)
-    found.sort(key=lambda run: run.start)
+def runs(
+    fields: Sequence[Field], start: int, stop: int, verdict_of: Callable[[int], Verdict] | None = None
+) -> list[Run]:
+    """The leaf runs of ``[start, stop)`` in file order; ``verdict_of`` gives the verdict on a member."""
+    collector = _RunCollector(start, stop, verdict_of)
+    collector.collect(fields, _Around(Role.DATA, 0, (), None, None))
+    collector.found.sort(key=lambda run: run.start)
+    return collector.found
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What fields take from those around them."""
+
+    role: Role
+    shade: int
+    path: tuple[int, ...]
+    member: int | None
+    structure: _OpenStructure | None
+
+
+class _OpenStructure:
+    """A structure whose leaves are being collected; each of its pieces is made once."""
+
+    def __init__(self, field: Field, path: tuple[int, ...], turn: int, outer: _OpenStructure | None) -> None:
+        self.field = field
+        self.path = path
+        self.outer = outer
+        self.family = family_of(field.kind)
+        # What is in a member or a blob takes turns with that in the next one.
+        holder = outer.field.kind if outer is not None else None
+        if outer is not None and holder in (Kind.MEMBER, Kind.BLOB_BLOCK):
+            turn = outer.turn + (turn if holder is Kind.MEMBER else 0)
+        self.turn: int = turn
+        self.level = 0 if field.unused or field.kind in LISTS else 1 + (turn & 1)
+        self._pieces: dict[int, Structure] = {}
+
+    def piece_at(self, offset: int) -> Structure:
+        """The piece that holds the byte at ``offset``."""
+        spans = self.field.spans
+        span = spans[max(0, bisect_right(spans, offset, key=lambda span: span.start) - 1)]
+        found = self._pieces.get(span.start)
+        if found is None:
+            outer = self.outer.piece_at(offset) if self.outer is not None else None
+            field = self.field
+            label = field.label or field.name
+            found = self._pieces[span.start] = Structure(
+                *span, field.kind, self.family, label, self.level, self.path, outer, field.unused
+            )
+        return found
+
+
+class _RunCollector:
+    def __init__(self, start: int, stop: int, verdict_of: Callable[[int], Verdict] | None) -> None:
+        self.found: list[Run] = []
+        self._start = start
+        self._stop = stop
+        self._verdict_of = verdict_of
+
+    def collect(self, fields: Sequence[Field], around: _Around) -> None:
+        start, stop = self._start, self._stop
+        for position in positions(fields, start, stop):
+            field = fields[position]
+            if not any(span.start < stop and start < span.stop for span in field.spans):
+                continue
+            path, structure = (*around.path, position), around.structure
+            turn = fields.turn(position) if isinstance(fields, FieldTable) and fields.turn is not None else position
+            if is_structure(field.kind, structure.family if structure is not None else None):
+                structure = _OpenStructure(field, path, turn, structure)
+            inside = _Around(
+                role_of(field.kind, around.role),
+                field.member & 1 if field.member is not None else around.shade,
+                path,
+                field.member if field.member is not None else around.member,
+                structure,
+            )
+            if field.children:
+                self.collect(field.children, inside)
+            else:
+                self._leaf(field, inside)
+
+    def _leaf(self, field: Field, around: _Around) -> None:
+        member, verdict = around.member, None
+        # What a digest proves is the data of a member, not what stands around it.
+        if self._verdict_of is not None and member is not None and field.kind is Kind.DATA:
+            verdict = self._verdict_of(member)
+        tone = around.path[-1] & 1
+        for span in field.spans:
+            low, high = max(span.start, self._start), min(span.stop, self._stop)
+            if low < high:
+                structure = around.structure.piece_at(low) if around.structure is not None else None
+                self.found.append(
+                    Run(low, high, field.kind, around.role, around.shade, around.path, structure, tone, member, verdict)
+                )
+
+
+Census = Counter[tuple[Kind, bool]]
+"""How many structures there are of a kind, those not in use apart (True)."""
+
+
+def census(fields: Sequence[Field], advance: Callable[[int], object] = abs) -> Census:
+    """The number of structures that own bytes, without making the rows of tables; ``advance`` is called now and then.
+
+    Groups, which only hold others, are not counted.
+    """
+    found: Census = Counter()
+    _count(fields, None, found, advance)
     return found
 
 
-def _collect(
-    fields: Sequence[Field], start: int, stop: int, role: Role, shade: int, path: tuple[int, ...], found: list[Run]
-) -> None:
-    for position in positions(fields, start, stop):
-        field = fields[position]
-        if not any(span.start < stop and start < span.stop for span in field.spans):
-            continue
-        own_role = role_of(field.kind, role)
-        own_shade = field.member & 1 if field.member is not None else shade
-        own_path = (*path, position)
-        if field.children:
-            _collect(field.children, start, stop, own_role, own_shade, own_path, found)
-            continue
-        for span in field.spans:
-            low, high = max(span.start, start), min(span.stop, stop)
-            if low < high:
-                found.append(Run(low, high, field.kind, own_role, own_shade, own_path))
+def _count(fields: Sequence[Field], family: Family | None, found: Census, advance: Callable[[int], object]) -> None:
+    advance(0)
+    if isinstance(fields, FieldTable):
+        if fields.counts is not None:
+            found.update(fields.counts())
+        elif fields and is_structure(fields[0].kind, family):
+            found[fields[0].kind, False] += len(fields)
+        return
+    for field in (each for each in fields if any(span.size for span in each.spans)):
+        is_own = is_structure(field.kind, family)
+        if is_own and field.kind not in GROUPS:
+            found[field.kind, field.unused] += 1
+        if not isinstance(field.children, Unread):
+            _count(field.children, family_of(field.kind) if is_own else family, found, advance)
 
 
 def locate(fields: Sequence[Field], offset: int) -> list[tuple[int, Field]]:

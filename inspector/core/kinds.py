@@ -1,4 +1,4 @@
-"""The kinds of fields (Kind), and the few roles that a view paints apart (Role)."""
+"""The kinds of fields (Kind), and what a view paints apart: roles of fields (Role), families of structures (Family)."""
 
 from __future__ import annotations
 
@@ -120,3 +120,76 @@ def role_of(kind: Kind, inherited: Role = Role.DATA) -> Role:
 def role_bit(role: Role) -> int:
     """The bit that stands for ``role`` in a set of roles."""
     return 1 << ROLES.index(role)
+
+
+class Family(StrEnum):
+    """Structures that a view paints in one hue: at most eight families."""
+
+    CHUNK = "chunk headers"
+    RESET = "reset and control blocks"
+    HEADER = "headers of members"
+    TACO = "TACO header"
+    CONTENT = "member data"
+    INDEX = "index or directory"
+    END = "footer or end record"
+    PADDING = "padding between structures"
+
+
+FAMILIES: tuple[Family, ...] = tuple(Family)
+"""All families in a fixed order: their bits in a set follow those of the roles."""
+
+_FAMILY_OF = {
+    Kind.CHUNK_HEADER: Family.CHUNK,
+    Kind.RESET_BLOCK: Family.RESET,
+    Kind.CONTROL_BLOCK: Family.RESET,
+    Kind.BLOB_BLOCK: Family.HEADER,
+    Kind.LOCAL_HEADER: Family.HEADER,
+    Kind.DATA_DESCRIPTOR: Family.HEADER,
+    Kind.TAR_HEADER: Family.HEADER,
+    Kind.TAR_EXTENSION: Family.HEADER,
+    Kind.FRAME: Family.HEADER,
+    Kind.TACO_PAYLOAD: Family.TACO,
+    Kind.TACO_ENTRY: Family.TACO,
+    Kind.DATA: Family.CONTENT,
+    Kind.INDEX: Family.INDEX,
+    Kind.INDEX_ENTRY: Family.INDEX,
+    Kind.CENTRAL_DIRECTORY: Family.INDEX,
+    Kind.CENTRAL_HEADER: Family.INDEX,
+    Kind.METADATA: Family.INDEX,
+    Kind.METADATA_ROW: Family.INDEX,
+    Kind.FOOTER: Family.END,
+    Kind.ZIP64_END: Family.END,
+    Kind.ZIP64_LOCATOR: Family.END,
+    Kind.END_OF_DIRECTORY: Family.END,
+    Kind.TAR_END: Family.END,
+}
+UNCLAIMED = frozenset((Kind.GAP, Kind.GARBAGE))
+"""Kinds of bytes that no structure owns; they belong to no family."""
+GROUPS = frozenset((Kind.SEGMENT, Kind.MEMBER))
+"""Kinds of structures that only hold others: they have a name and an extent, but no hue."""
+LISTS = frozenset((Kind.INDEX, Kind.CENTRAL_DIRECTORY, Kind.METADATA, Kind.TACO_PAYLOAD))
+"""Kinds of structures that hold others of their kind beside fields of their own."""
+
+
+def family_of(kind: Kind, inherited: Family | None = None) -> Family | None:
+    """The family of a ``kind``; kinds without one of their own take ``inherited``, that of the structure around them.
+
+    Padding is a structure only where none is around it.
+    """
+    if kind in UNCLAIMED or kind in GROUPS:
+        return None
+    return _FAMILY_OF.get(kind) or inherited or (Family.PADDING if kind is Kind.PADDING else None)
+
+
+def is_structure(kind: Kind, inherited: Family | None) -> bool:
+    """Whether a field of a ``kind`` in a structure of the family ``inherited`` is a structure, not a field of that."""
+    if kind is Kind.PADDING:
+        return inherited is None
+    if kind in LISTS and inherited is _FAMILY_OF[kind]:
+        return False  # a list in a list of the same structure
+    return kind in _FAMILY_OF or kind in GROUPS or kind in UNCLAIMED
+
+
+def family_bit(family: Family) -> int:
+    """The bit that stands for ``family`` in a set of roles and families."""
+    return 1 << (len(ROLES) + FAMILIES.index(family))

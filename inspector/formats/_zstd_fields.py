@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 from inspector.core.field import Field, FieldTable, parent
-from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.formats._zstd import (
@@ -104,6 +104,6 @@ def _block_fields(data: bytes, start: int, at: int) -> tuple[Field, int]:
         ]
         return parent("block", Kind.BYTES, (span,), children, note=note)
 
-    roles = role_bit(Role.EXTENT) | role_bit(Role.DATA)
+    roles = role_bit(Role.EXTENT) | role_bit(Role.DATA) | family_bit(Family.HEADER) | family_bit(Family.CONTENT)
     children = FieldTable(starts, make, roles) if len(starts) else ()
     return Field("blocks", Kind.BYTES, (Span(start + begin, stop),), len(starts), children=children), at

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
+from inspector.gui.hex.colouring import fill_of
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from tests.benchmarks.measure import Row, timed
@@ -67,9 +68,9 @@ def reference_of(view: HexView, data: bytes) -> Callable[[], None]:
         line = data[start : start + columns]
         text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in line)
         runs = []
-        for low, high, role, shade in model.tints_at(start, start + columns):
+        for low, high, paint in model.tints_at(start, start + columns):
             left, right = look.x(10 + 3 * (low - start)), look.x(10 + 3 * (high - start))
-            runs.append((left, right - left, QColor(look.colours.fill(role, shade))))
+            runs.append((left, right - left, QColor(fill_of(paint, look.colours))))
         rows.append((f"{start:08X}  {line.hex(' ').upper()}  {text}", runs))
     image = QImage(view.viewport().size(), QImage.Format.Format_RGB32)
 

@@ -86,8 +86,8 @@ def test_both_sides_stand_aligned_with_gaps_and_colours(
         (1_000, damaged.read_bytes()[1_000:1_024]),
         (1_024 + LOST, damaged.read_bytes()[1_024 : 1_024 + 64]),
     ]
-    assert [(each.start, each.stop, each.role) for each in b.tints_at(1_000, 1_600)] == [(1_024, 1_536, Role.GAP)]
-    assert [each.role for each in a.tints_at(1_000, 1_600)] == [ROLES[Change.REMOVED]]
+    assert [(each.start, each.stop, each.paint.what) for each in b.tints_at(1_000, 1_600)] == [(1_024, 1_536, Role.GAP)]
+    assert [each.paint.what for each in a.tints_at(1_000, 1_600)] == [ROLES[Change.REMOVED]]
     found = rows(tab)
     assert [(row[KIND], row[IN_A], row[RIGHT]) for row in found[2:]] == [
         ("bytes only in A", "1,024..1,536", "A"),

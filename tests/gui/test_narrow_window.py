@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolButton, QWidget
@@ -18,6 +20,8 @@ from inspector.gui.panels.findings import MIN_MESSAGE_PX
 from tests.gui.conftest import Show, settle
 
 SMALL = (1024, 700)
+_TAGS = re.compile("<[^>]*>")
+"""Markup of links, which takes no room."""
 LEAST = 80
 """Pixels of a field to type in."""
 NARROW = 220
@@ -36,7 +40,7 @@ def is_cut(widget: QLabel | QAbstractButton) -> bool:
         return False
     room = min(widget.contentsRect().width(), shown.width())
     if isinstance(widget, QLabel) and widget.wordWrap():
-        words = widget.text().replace(BREAK, " ").split()
+        words = _TAGS.sub(" ", widget.text().replace(BREAK, " ")).split()
         return max((wide(widget, word) for word in words), default=0) > room
     return wide(widget, widget.text().replace("&", "")) > room
 
@@ -137,3 +141,21 @@ def test_what_was_found_has_room_before_where_and_by_what_name(show: Show, windo
     window.resize(window.minimumSizeHint())
     qtbot.waitUntil(lambda: header.isSectionHidden(findings.CODE))
     assert header.sectionSize(findings.MESSAGE) >= MIN_MESSAGE_PX - 40
+
+
+def test_rows_of_sixteen_bytes_and_their_text_come_before_panels(show: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(1600, 1000)
+    tab = show("two-entries.tacozip")
+    settle(qtbot, window)
+    view = tab.hex_pane.hex
+    assert (view.bytesPerRow(), view.lane.isVisible()) == (16, True)
+    large = tab.arrangement()
+
+    window.resize(*SMALL)
+    settle(qtbot, window)
+    for arrange in (lambda: tab.arrange(large), tab.reset_arrangement):
+        arrange()
+        settle(qtbot, window)
+        assert (window.width(), window.height()) == SMALL
+        assert view.bytesPerRow() == 16
+        assert view.horizontalScrollBar().maximum() == 0

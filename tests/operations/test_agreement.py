@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.field import Field, FieldTable, parent, runs, tile
-from inspector.core.kinds import Kind, Role, role_bit, role_of
+from inspector.core.kinds import Family, Kind, Role, family_bit, family_of, role_bit, role_of
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SplicedSource
@@ -135,7 +135,9 @@ KINDS = [Kind.DATA, Kind.GAP, Kind.DIGEST, Kind.INDEX, Kind.NUMBER, Kind.PADDING
 
 
 @st.composite
-def trees(draw: st.DrawFn, start: int = 0, most: int = 60, depth: int = 3) -> tuple[list[Field], int]:
+def trees(
+    draw: st.DrawFn, start: int = 0, most: int = 60, depth: int = 3, around: Family | None = None
+) -> tuple[list[Field], int]:
     """Fields one after another from ``start`` on, some of them tables; where they stop."""
     found: list[Field] = []
     at = start
@@ -143,14 +145,14 @@ def trees(draw: st.DrawFn, start: int = 0, most: int = 60, depth: int = 3) -> tu
         kind = draw(st.sampled_from(KINDS))
         # What a table says of its rows' roles would depend on what a parent without a role of its own inherits.
         if depth and kind is not Kind.NUMBER and draw(st.booleans()):
-            inside, stop = draw(trees(at, most // 2, depth - 1))
+            inside, stop = draw(trees(at, most // 2, depth - 1, family_of(kind, around)))
             children: Sequence[Field] = inside
             if draw(st.booleans()):
                 role = role_of(kind)
                 children = FieldTable(
                     array("Q", [each.start for each in inside]),
                     inside.__getitem__,
-                    [_bits(each, role) for each in inside],
+                    [_bits(each, role, family_of(kind, around)) for each in inside],
                 )
             found.append(Field("parent", kind, (Span(at, stop),), children=children))
         else:
@@ -160,12 +162,14 @@ def trees(draw: st.DrawFn, start: int = 0, most: int = 60, depth: int = 3) -> tu
     return found, at
 
 
-def _bits(each: Field, role: Role) -> int:
+def _bits(each: Field, role: Role, around: Family | None) -> int:
+    family = family_of(each.kind, around)
     if not each.children:
-        return role_bit(role_of(each.kind, role)) if each.spans[0].size else 0
+        own = role_bit(role_of(each.kind, role)) | (0 if family is None else family_bit(family))
+        return own if each.spans[0].size else 0
     bits = 0
     for child in each.children:
-        bits |= _bits(child, role_of(each.kind, role))
+        bits |= _bits(child, role_of(each.kind, role), family)
     return bits
 
 
@@ -176,7 +180,9 @@ def test_the_overview_is_exact(made: tuple[list[Field], int], rows: int) -> None
     if size:
         of_byte = [0] * size
         for run in runs(fields, 0, size):
-            of_byte[run.start : run.stop] = [role_bit(run.role)] * (run.stop - run.start)
+            family = run.structure.family if run.structure is not None else None
+            bits = role_bit(run.role) | (0 if family is None else family_bit(family))
+            of_byte[run.start : run.stop] = [bits] * (run.stop - run.start)
         for row in range(rows):
             start = row * size // rows
             for bits in of_byte[start : max(start + 1, (row + 1) * size // rows)]:

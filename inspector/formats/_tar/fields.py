@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
-from inspector.core.field import Field, FieldTable, Unread, Value, parent
-from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.field import Census, Field, FieldTable, Unread, Value, parent
+from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
@@ -38,6 +39,9 @@ _ROLES = (
     | role_bit(Role.DIGEST)
     | role_bit(Role.DATA)
     | role_bit(Role.PADDING)
+    | family_bit(Family.HEADER)
+    | family_bit(Family.CONTENT)
+    | family_bit(Family.PADDING)
 )
 
 
@@ -53,7 +57,8 @@ def no_extras(_member: int) -> Iterable[Field]:
 def archive_fields(source: Source, members: Members, layout: Layout, extras: Extras) -> Iterator[Field]:
     """The top-level fields: the members, and the bytes between and after them."""
     if layout.runs and members.heads is not None:
-        table = FieldTable(members.heads, lambda index: member_field(source, members, index, extras), _ROLES)
+        make = partial(member_field, source, members, extras=extras)
+        table = FieldTable(members.heads, make, _ROLES, partial(_count, members))
         yield Field(
             "members",
             Kind.DATA_SECTION,
@@ -73,6 +78,20 @@ def archive_fields(source: Source, members: Members, layout: Layout, extras: Ext
         others.setdefault((stray.name, stray.kind), []).append(stray.span)
     for (name, kind), spans in others.items():
         yield Field(name, kind, tuple(spans), note=f"{len(spans):,} places, too many to show one by one.")
+
+
+def _count(members: Members) -> Census:
+    """The structures of all members; several extended headers of one count as one."""
+    heads_column = members.heads
+    assert heads_column is not None
+    known = list(zip(heads_column, members.starts, members.stops, strict=False))
+    found = {
+        Kind.TAR_EXTENSION: sum(start - head > BLOCK for head, start, _ in known),
+        Kind.TAR_HEADER: len(known),
+        Kind.DATA: sum(stop > start for _, start, stop in known),
+        Kind.PADDING: sum((stop - start) % BLOCK > 0 for _, start, stop in known),
+    }
+    return +Census({(kind, False): number for kind, number in found.items()})
 
 
 def member_field(source: Source, members: Members, index: int, extras: Extras) -> Field:
@@ -269,4 +288,5 @@ def header_field(block: bytes, start: int) -> Field:
             note = "Matches." if found.fits else f"Does not match: the sum of the block is {sums[0]:06o} (octal)."
         children.append(Field(name, kind, (Span(start + at, start + at + size),), value, note, text=shown))
         at += size
-    return parent("header", Kind.TAR_HEADER, (Span(start, start + BLOCK),), children, note=dialect)
+    span = Span(start, start + BLOCK)
+    return parent("header", Kind.TAR_HEADER, (span,), children, note=dialect, label="tar header")

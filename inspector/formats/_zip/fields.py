@@ -7,14 +7,15 @@ without limit. So all members involved are marked and reported, not only the lat
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import add
 
 from inspector.core.archive import Emitter
-from inspector.core.field import Field, FieldTable, Unread, parent
-from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.field import Census, Field, FieldTable, Unread, census, parent
+from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.layout import Part, fields_of
 from inspector.core.member import SHARED, UNREADABLE
 from inspector.core.names import visible
@@ -45,9 +46,11 @@ _GAP_ROLES = role_bit(Role.GAP)
 
 
 _MEMBER_ROLES = sum(role_bit(role) for role in (Role.HEADER, Role.DIGEST, Role.EXTENT, Role.NAME, Role.DATA))
+_MEMBER_ROLES |= family_bit(Family.HEADER) | family_bit(Family.CONTENT)
 
 
 _DIRECTORY_ROLES = sum(role_bit(role) for role in (Role.DIRECTORY, Role.DIGEST, Role.EXTENT, Role.NAME))
+_DIRECTORY_ROLES |= family_bit(Family.INDEX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +58,23 @@ class FirstMember:
     """How a format based on ZIP shows the member at the start of the file.
 
     ``parts`` describe its local header and ``file_name`` is the name of the field with its name, both in the terms of
-    that format; ``content`` makes the field of its data from the span and the member's index.
+    that format; ``content`` makes the field of its data from the span and the member's index, with structures of these
+    ``families`` (a set, see ``family_bit``).
     """
 
     parts: tuple[Part, ...]
     file_name: str
     content: Callable[[Span, int], Field]
+    families: int = 0
 
+
+_LOCAL_LABEL = "local header"
+_CONTENT_LABEL = "content"
 
 _PLAIN = FirstMember(
-    LOCAL_PARTS, "file name", lambda span, member: Field("file data", Kind.DATA, (span,), member=member)
+    LOCAL_PARTS,
+    "file name",
+    lambda span, member: Field("file data", Kind.DATA, (span,), member=member, label=_CONTENT_LABEL),
 )
 
 
@@ -80,7 +90,13 @@ def local_header(source: Source, span: Span, first_member: FirstMember, member: 
         placeholders = (size == FULL_32, stored == FULL_32, False)
         children.append(extra_field(data[at + name_size :], span.start + at + name_size, placeholders, local=True))
     return parent(
-        "local file header", Kind.LOCAL_HEADER, (span,), children, specification="APPNOTE 4.3.7", member=member
+        "local file header",
+        Kind.LOCAL_HEADER,
+        (span,),
+        children,
+        specification="APPNOTE 4.3.7",
+        member=member,
+        label=_LOCAL_LABEL,
     )
 
 
@@ -112,8 +128,27 @@ class MemberRows:
         """The table of all rows."""
         roles: int | array[int] = _MEMBER_ROLES
         if len(self.rows.gaps):
-            roles = array("H", (_GAP_ROLES if owner == GAP else _MEMBER_ROLES for owner in self.rows.owners))
-        return FieldTable(self.rows.starts, self.make, roles)
+            roles = array("I", (_GAP_ROLES if owner == GAP else _MEMBER_ROLES for owner in self.rows.owners))
+        if self.first_member is not None and self.first_member.families and len(self.rows.starts):
+            roles = array("I", (_MEMBER_ROLES,)) * len(self.rows.starts) if isinstance(roles, int) else roles
+            roles[0] |= self.first_member.families
+        return FieldTable(self.rows.starts, self.make, roles, self._count)
+
+    def _count(self) -> Census:
+        """The structures of all rows; the first member, which may hold more, is looked into."""
+        members, descriptors = self.directory.members, self.directory.descriptors
+        first = 0 if self.first_member is not None and len(self.rows.starts) else -1
+        found: Census = Counter()
+        for row, owner in enumerate(self.rows.owners):
+            if owner == GAP:
+                found[Kind.GAP, False] += 1
+            elif row == first or owner >= len(members):
+                found += census((self.make(row),))
+            else:
+                found[Kind.LOCAL_HEADER, False] += 1
+                found[Kind.DATA, False] += members.stops[owner] > members.starts[owner]
+                found[Kind.DATA_DESCRIPTOR, False] += descriptors[owner] > 0
+        return +found
 
     def make(self, row: int) -> Field:
         """The field of a row: a member, an orphan or a gap."""
@@ -138,7 +173,8 @@ class MemberRows:
                 _data_descriptor(self.source, Span(data.stop, data.stop + self.directory.descriptors[index]))
             )
         note = f"{member.codec}, {in_bytes(member.size)}"
-        return parent("local file", Kind.MEMBER, (span,), children, value=visible(member.path), note=note, member=index)
+        name = visible(member.path)
+        return parent("local file", Kind.MEMBER, (span,), children, value=name, note=note, member=index, label=name)
 
     def _header(self, span: Span, first_member: FirstMember, index: int) -> Field:
         if not is_sparing(self.source):
@@ -151,6 +187,7 @@ class MemberRows:
             children=children,
             specification="APPNOTE 4.3.7",
             member=index,
+            label=_LOCAL_LABEL,
         )
 
     def _orphan(self, span: Span) -> Field:
@@ -163,7 +200,8 @@ class MemberRows:
             Field("file data", Kind.DATA, (Span(begin, max(begin, span.stop)),)),
         ]
         note = "Not in the central directory."
-        return parent("local file", Kind.MEMBER, (span,), children, value=visible(found[1]), note=note)
+        name = visible(found[1])
+        return parent("local file", Kind.MEMBER, (span,), children, value=name, note=note, label=f"{name}, not listed")
 
 
 def central_directory(source: Source, span: Span, directory: Directory) -> Field:
@@ -217,7 +255,13 @@ def _central_header(source: Source, span: Span, member: int | None) -> Field:
         start = span.start + len(data) - len(comment)
         children.append(Field("file comment", Kind.TEXT, (Span(start, span.stop),), visible(comment)))
     return parent(
-        "central directory header", Kind.CENTRAL_HEADER, (span,), children, value=visible(name), member=member
+        "central directory header",
+        Kind.CENTRAL_HEADER,
+        (span,),
+        children,
+        value=visible(name),
+        member=member,
+        label=f"central record, {visible(name)}",
     )
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import chain, compress, islice
+from itertools import count as count_from
+from operator import eq
 
-from inspector.core.field import Field, FieldTable, tile
-from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.field import Census, Field, FieldTable, tile
+from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, verb
@@ -21,9 +26,9 @@ DATA_SECTION = "CAF, 1. File Data Section"
 INDEX_SECTION = "CAF, 2. File Index Section"
 FOOTER_SECTION = "CAF, 3. Footer Section"
 
-_ENTRY_ROLES = role_bit(Role.DIRECTORY) | role_bit(Role.NAME) | role_bit(Role.EXTENT)
+_ENTRY_ROLES = role_bit(Role.DIRECTORY) | role_bit(Role.NAME) | role_bit(Role.EXTENT) | family_bit(Family.INDEX)
 _UNREAD = role_bit(Role.GARBAGE)
-_DATA = role_bit(Role.DATA)
+_DATA = role_bit(Role.DATA) | family_bit(Family.CONTENT)
 _GAP = role_bit(Role.GAP)
 _MAX_SHOWN_BYTES = 256
 _MAX_ENTRY_BYTES = 1 << 20
@@ -62,12 +67,26 @@ def data_section(members: Members, rows: Rows) -> Field:
         if (members.starts[member], members.stops[member]) != where:
             stored = in_bytes(members.stored(member))
             note = f"{in_bytes(where.size)} of {stored}: the others belong to another member too, or are not there."
-        return Field("file data", Kind.DATA, (where,), visible(members.path(member)), note, member=member)
+        name = visible(members.path(member))
+        return Field("file data", Kind.DATA, (where,), name, note, member=member, label=name)
+
+    @cache
+    def empty() -> array[int]:
+        # An empty file is a row without bytes.
+        ends = chain(islice(rows.starts, 1, None), (rows.stop,))
+        return array("Q", compress(count_from(), map(eq, rows.starts, ends)))
+
+    def number() -> Census:
+        gaps = len(rows.gaps)
+        return +Census({(Kind.DATA, False): len(rows.starts) - gaps - len(empty()), (Kind.GAP, False): gaps})
+
+    def turn(row: int) -> int:
+        return row - bisect_left(empty(), row)
 
     roles: int | Sequence[int] = _DATA
     if len(rows.gaps):
-        roles = array("H", (_GAP if owner == GAP else _DATA for owner in rows.owners))
-    children = FieldTable(rows.starts, make, roles) if len(rows.starts) else ()
+        roles = array("I", (_GAP if owner == GAP else _DATA for owner in rows.owners))
+    children = FieldTable(rows.starts, make, roles, number, turn) if len(rows.starts) else ()
     return Field(
         "data section", Kind.DATA_SECTION, (Span(0, rows.stop),), children=children, specification=DATA_SECTION
     )
@@ -84,7 +103,8 @@ def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -
         )
     note = f"JSON, {count(len(index), 'entry', 'entries')}, {in_bytes(index.span.size)}."
     children = tile(inside, (index.span,), Kind.SYNTAX)
-    return Field("index", Kind.INDEX, (index.span,), None, note, children, specification=INDEX_SECTION)
+    label = f"index, {count(len(index), 'entry', 'entries')}"
+    return Field("index", Kind.INDEX, (index.span,), None, note, children, specification=INDEX_SECTION, label=label)
 
 
 def _value(source: Source, part: Part) -> Field:
@@ -119,7 +139,7 @@ def _entry_roles(index: Index, part: Part) -> int | Sequence[int]:
     marks = index.marks[part.first : part.last]
     if index.unread is None and not any(marks):
         return _ENTRY_ROLES
-    roles = array("H", (_ENTRY_ROLES | (_UNREAD if mark else 0) for mark in marks))
+    roles = array("I", (_ENTRY_ROLES | (_UNREAD if mark else 0) for mark in marks))
     roles[-1] |= 0 if index.unread is None else _UNREAD
     return roles
 
@@ -155,7 +175,8 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
     start, stop = numbers.get(b"start_byte"), numbers.get(b"end_byte")
     note = "" if start is None or stop is None else f"{in_bytes(max(0, stop - start))} from byte {grouped(start)} on."
     children = tile(inside, (span,), Kind.SYNTAX)
-    return Field("entry", Kind.INDEX_ENTRY, (span,), visible(name), note, children, member=member)
+    label = f"entry {visible(name)}"
+    return Field("entry", Kind.INDEX_ENTRY, (span,), visible(name), note, children, member=member, label=label)
 
 
 def _number(word: bytes, span: Span, data: bytes, value: Span, numbers: dict[bytes, int | None]) -> Field:

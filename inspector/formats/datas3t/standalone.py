@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import Field, FieldTable
+from inspector.core.field import Census, Field, FieldTable
 from inspector.core.format import MemberError, ProbeResult
-from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Codec, Members
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
@@ -142,10 +142,15 @@ def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
         emitter.warning("datas3t-index-orphan", "This index is an orphan: the tar it describes is not beside it.")
     count = source.size // INDEX_ROW
     stop = count * INDEX_ROW
-    roles = role_bit(Role.EXTENT)
+    roles = role_bit(Role.EXTENT) | family_bit(Family.INDEX)
     fields: list[Field] = []
     if count:
-        table = FieldTable(range(0, stop, INDEX_ROW), lambda row: _index_field(source, row), roles)
+        table = FieldTable(
+            range(0, stop, INDEX_ROW),
+            lambda row: _index_field(source, row),
+            roles,
+            lambda: Census({(Kind.INDEX_ENTRY, False): count}),
+        )
         note = f"A row of {INDEX_ROW} bytes for each datapoint, big-endian."
         fields.append(Field("index", Kind.INDEX, (Span(0, stop),), count, note, table))
     if stop < source.size:

@@ -256,4 +256,5 @@ def _header_field(header: bytes, start: int, bits: int, number: int, note: str, 
         value=values["size"],
         text=children[0].text,
         note=f"Chunk {number + 1}: {note}" if not note.endswith(".") else note,
+        label=f"chunk {number + 1} header, the last" if relevant else f"chunk {number + 1} header",
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from inspector.core.field import Field, FieldTable, parent
-from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.field import Census, Field, FieldTable, parent
+from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
@@ -21,10 +21,11 @@ from inspector.formats.rca.layout import Layout, OuterStarts
 _SECTION = "RCA, Inner Layer Format (Blob Layer)"
 _RESET_SECTION = "RCA, Reset blocks (block type 0)"
 
-_CONTROL_ROLES = role_bit(Role.EXTENT) | role_bit(Role.CONTROL)
+_CONTROL_ROLES = role_bit(Role.EXTENT) | role_bit(Role.CONTROL) | family_bit(Family.RESET)
+_BLOB_ROLES = role_bit(Role.EXTENT) | role_bit(Role.DATA) | family_bit(Family.HEADER) | family_bit(Family.CONTENT)
 _ROLES = [_CONTROL_ROLES] * 32
 _ROLES[RESET] |= role_bit(Role.DIGEST)
-_ROLES += [role_bit(Role.EXTENT) | role_bit(Role.DATA), role_bit(Role.GAP), _CONTROL_ROLES]
+_ROLES += [_BLOB_ROLES, role_bit(Role.GAP), _CONTROL_ROLES]
 
 
 class _BlockRoles(LazyRows[int]):
@@ -73,9 +74,22 @@ class BlobLayerFields:
         segments = self._blocks.segments
         blobs = self._layout.blobs(0, len(self._blocks))
         note = f"{count(blobs, 'blob')} in {count(len(segments), 'segment')}, {in_bytes(self._inner.size)}."
-        table = FieldTable(OuterStarts(self._layout, segments), self._segment, _SegmentRoles(self._layout))
+        table = FieldTable(OuterStarts(self._layout, segments), self._segment, _SegmentRoles(self._layout), self._count)
         spans = self._inner.outer(0, self._inner.size)
         return [Field("blob layer", Kind.BLOB_LAYER, spans, None, note, table, specification=_SECTION)]
+
+    def _count(self) -> Census:
+        """The blocks of each kind."""
+        types = self._blocks.types
+        blobs, resets, rest = (types.count(kind) for kind in (BLOB, RESET, REST))
+        found = {
+            Kind.BLOB_BLOCK: blobs,
+            Kind.DATA: blobs,
+            Kind.RESET_BLOCK: resets,
+            Kind.CONTROL_BLOCK: len(types) - blobs - resets - rest,
+            Kind.GAP: rest,
+        }
+        return Census({(kind, False): number for kind, number in found.items() if number})
 
     def _spans(self, first: int, last: int) -> Spans:
         return self._inner.outer(self._blocks.edges[first], self._blocks.edges[last])
@@ -92,7 +106,9 @@ class BlobLayerFields:
         roles = _BlockRoles(self._blocks.types, first, last)
         table = FieldTable(starts, lambda row: self._block(first + row), roles)
         foreign = self._hash(first) if first < last and self._blocks.types[first] == RESET else ()
-        return Field("segment", Kind.SEGMENT, self._spans(first, last), number + 1, note, table, foreign=foreign)
+        label = f"segment {number + 1}"
+        spans = self._spans(first, last)
+        return Field("segment", Kind.SEGMENT, spans, number + 1, note, table, foreign=foreign, label=label)
 
     def _hash(self, block: int) -> Spans:
         """The hash in a reset block: that of the segment before."""
@@ -141,6 +157,7 @@ class BlobLayerFields:
             value=name,
             note=f"blob, {stated}",
             member=member,
+            label=name or "blob",
         )
 
     def member(self, block: int) -> int | None:
@@ -168,6 +185,7 @@ class BlobLayerFields:
             value=digest,
             note=f"Begins segment {self._blocks.segment_of(block) + 1}; its hash covers {covered}.",
             specification=_RESET_SECTION,
+            label=f"reset block, hash of segment {ended}" if ended else "reset block, hash of nothing",
         )
 
     def _control(self, block: int, value: int, stated: str) -> Field:
@@ -185,4 +203,5 @@ class BlobLayerFields:
             self._parts(block, value, f"control, type {kind}, {stated}", parts),
             value=kind,
             note=note,
+            label=f"control block, type {kind}",
         )

@@ -8,7 +8,7 @@ from itertools import combinations
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
-from inspector.core.kinds import Kind
+from inspector.core.kinds import Family, Kind, family_bit
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
@@ -64,7 +64,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode the ZIP archive, then read the header and report on it."""
     layout = layout_of(source) or Layout.HEADER
     payload = _Payload(source)
-    first_member = FirstMember(TACO_LOCAL_PARTS, "Filename", payload.field)
+    first_member = FirstMember(TACO_LOCAL_PARTS, "Filename", payload.field, family_bit(Family.TACO))
     directory = decode_zip(source, emitter, progress, first_member, crc_checked_at=(0,))
     header = read_header(source, directory, layout)
     if header is not None:

@@ -237,6 +237,7 @@ def payload_field(source: Source, header: TacoHeader, span: Span, targets: tuple
         note=note,
         specification="TACO_HEADER, Payload structure",
         member=member,
+        label=f"TACO header, {note}",
     )
 
 
@@ -250,4 +251,6 @@ def _entry_field(index: int, data: bytes, start: int, target: str, used: bool) -
     else:
         note = "Cut off."
     span = Span(start, start + len(data))
-    return parent(f"Entry {index}", Kind.TACO_ENTRY, (span,), children, value=[offset, length], note=note)
+    label = f"entry {index}, {target.removeprefix('the data of ')}" if used else f"entry {index}, unused"
+    name, value = f"Entry {index}", [offset, length]
+    return parent(name, Kind.TACO_ENTRY, (span,), children, value=value, note=note, label=label, unused=not used)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app.tabs import Tabs
+from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.kit import preferences, theme
 from inspector.gui.kit.preferences import Number
 from inspector.gui.kit.settings import Settings
@@ -38,6 +39,7 @@ class Appearance(QObject):
             preferences.OFFSETS.key: self._style_all,
             preferences.TEXT.key: self._style_all,
             preferences.ARROWS.key: self._style_all,
+            preferences.COLOUR_BY.key: self._style_all,
         }
         self._choose_font()
         self._set_limits()
@@ -54,6 +56,7 @@ class Appearance(QObject):
         pane.set_bytes_per_row(int(get(preferences.BYTES_PER_ROW)))
         pane.set_offset_base(int(get(preferences.OFFSETS)))
         pane.hex.setArrowsShown(get(preferences.ARROWS))
+        pane.set_colour_by(ColourBy(get(preferences.COLOUR_BY)))
         pane.text_limit = get(preferences.TEXT) << 20
 
     def _changed(self, key: str) -> None:
@@ -65,6 +68,7 @@ class Appearance(QObject):
     def _style_all(self) -> None:
         for tab in self._tabs.all():
             self._style(tab.hex_pane)
+            tab.structure.tree.viewport().update()  # it shows the same colours
 
     def _choose_font(self) -> None:
         theme.set_fixed_font(self._settings.get(preferences.FONT), self._settings.get(preferences.FONT_SIZE))

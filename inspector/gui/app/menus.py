@@ -51,12 +51,13 @@ class Menus:
         self.samples = QMenu("Open &Sample", parent)
         self.panels = QMenu("&Panels", parent)
         self.rows = ChoiceMenu("&Bytes per Row", preferences.BYTES_PER_ROW, window.settings, parent)
+        self.colours = ChoiceMenu("&Colour By", preferences.COLOUR_BY, window.settings, parent)
         self.themes = ChoiceMenu("&Theme", preferences.THEME, window.settings, parent)
         self.copying = QMenu("Copy &As", parent)
         for menu in (self.recent, self.samples):
             file.insertMenu(before, menu)
         edit.insertMenu(actions["select_all"], self.copying)
-        for menu in (self.panels, self.rows, self.themes):
+        for menu in (self.panels, self.rows, self.colours, self.themes):
             view.addMenu(menu)
         window.settings.changed.connect(self._check_arrows)
         self._check_arrows()

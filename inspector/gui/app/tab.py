@@ -35,10 +35,12 @@ from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.structure import StructurePanel
 
-MIN_SIDE_WIDTH = 200
+MIN_SIDE_WIDTH = 180
 """The least width of the panels at the sides."""
-WIDE_WIDTH = 1260
-"""From this width on, rows of 16 bytes fit between the panels; in narrower windows rows of 8."""
+LANE_WIDTH = 210
+"""Pixels that the panels at the sides leave to the names of structures."""
+SIDE_SHARES = ((55, 22), (45, 18))
+"""How much of what is left the panels at the left and right take, and of the width at most, in percent."""
 FULL_HEADER_HEIGHT = 250
 """The height of a bottom panel that shows all seven entries of a TACO header."""
 MAX_BOTTOM_HEIGHT = 320
@@ -204,8 +206,9 @@ class Tab(QWidget):
         self.coverage.resize_to_bands()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
-        shares = (26, 20) if width >= WIDE_WIDTH else (33, 23)
-        size = [max(MIN_SIDE_WIDTH, width * share // 100) for share in shares]
+        # What rows of 16 bytes and the names beside them leave.
+        free = width - self.hex_pane.minimumSizeHint().width() - LANE_WIDTH
+        size = [max(MIN_SIDE_WIDTH, min(free * share // 100, width * most // 100)) for share, most in SIDE_SHARES]
         self.area.resizeDocks(sides, size, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)

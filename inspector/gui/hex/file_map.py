@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -20,12 +20,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from inspector.core.kinds import ROLES, Role, role_bit
+from inspector.core.kinds import FAMILIES, ROLES, Family, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
+from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.highlights import merged, overlaps
 from inspector.gui.hex.painting import hatching, scheme_for
-from inspector.gui.kit.palette import COLOURS, Colours, Scheme
+from inspector.gui.kit.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours, Scheme
 from inspector.operations.protocol.views import Judged
 
 _WIDTH = 60
@@ -37,6 +38,12 @@ _MIN_MARK_HEIGHT = 3
 """The minimum height of a damage mark, in pixels."""
 _MIN_FRAME_HEIGHT = 7
 """The minimum height of the frame, in pixels."""
+_LANDMARKS = (Family.CHUNK, Family.RESET, Family.TACO, Family.INDEX, Family.END)
+"""Families that give an archive its shape: they also have a column of their own, however few their bytes are."""
+_LANDMARK_WIDTH = 12
+_LANDMARK_HEIGHT = 4
+"""The least height of a landmark in pixels."""
+_UNCLAIMED = (Role.GAP, Role.GARBAGE)
 _KEY_STEPS = 20
 """Page Up and Page Down move by at least one ``_KEY_STEPS``-th of the layer."""
 
@@ -44,6 +51,18 @@ _KEY_STEPS = 20
 def roles_in(role_set: int) -> list[Role]:
     """The roles in a role set (a bit mask, see ``core.kinds.role_bit``)."""
     return [role for role in ROLES if role_set & role_bit(role)]
+
+
+def families_in(role_set: int) -> list[Family]:
+    """The families in a set of roles and families (see ``core.kinds.family_bit``)."""
+    return [family for family in FAMILIES if role_set & family_bit(family)]
+
+
+def shown_in(role_set: int, by: ColourBy) -> list[Family | Role]:
+    """What a row of the map shows side by side: families and unclaimed bytes, or roles."""
+    if by is not ColourBy.STRUCTURE:
+        return list(roles_in(role_set))
+    return [*families_in(role_set), *(role for role in _UNCLAIMED if role_set & role_bit(role))]
 
 
 class FileMap(QWidget):
@@ -66,6 +85,8 @@ class FileMap(QWidget):
         self._verdicts: Sequence[int] = ()
         self._cached: list[Span] = []
         self._picture: QPixmap | None = None
+        self._by = ColourBy.KIND
+        self._lit: int | None = None
         self._scheme = scheme_for(self.palette())
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -91,6 +112,19 @@ class FileMap(QWidget):
         self._sets = sets
         self._picture = None
         self.update()
+
+    def setColourBy(self, by: ColourBy) -> None:
+        """Show families of structures, or roles."""
+        self._by = by
+        self._picture = None
+        self.update()
+
+    def setLit(self, bits: int | None) -> None:
+        """Light up the rows that hold one of these roles or families; all as they are with None."""
+        if bits != self._lit:
+            self._lit = bits
+            self._picture = None
+            self.update()
 
     def setVerdicts(self, sets: Sequence[int]) -> None:
         """Show verdict sets (bits of ``Judged``), one for each of ``len(sets)`` equal parts, in a lane of their own."""
@@ -126,8 +160,7 @@ class FileMap(QWidget):
         start, stop = self._bytes_at(y)
         lines = [f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}"]
         if self._sets:
-            roles = roles_in(self._sets[y * len(self._sets) // self.height()])
-            lines.append(", ".join(roles))
+            lines.append(", ".join(shown_in(self._sets[y * len(self._sets) // self.height()], self._by)))
         if self._verdicts:
             lines.append(verdict_text(self._verdicts[y * len(self._verdicts) // self.height()]))
         if self._cached:
@@ -169,7 +202,7 @@ class FileMap(QWidget):
             self._picture.setDevicePixelRatio(ratio)
             painter = QPainter(self._picture)
             try:
-                _draw_rows(painter, self._sets, width, self._scheme)
+                _draw_rows(painter, self._sets, width, self._scheme, self._by, self._lit)
             finally:
                 painter.end()
         return self._picture
@@ -262,22 +295,65 @@ class FileMap(QWidget):
             self._jump(target)
 
 
-def _draw_rows(painter: QPainter, sets: Sequence[int], width: int, scheme: Scheme) -> None:
+def _draw_rows(
+    painter: QPainter, sets: Sequence[int], width: int, scheme: Scheme, by: ColourBy, lit: int | None
+) -> None:
     colours = COLOURS[scheme]
+    marks = _landmarks(sets) if by is ColourBy.STRUCTURE else ()
+    column = _LANDMARK_WIDTH if any(marks) else 0
     top = 0
     for role_set, same in groupby(sets):
         height = sum(1 for _ in same)
-        roles = roles_in(role_set)
-        for index, role in enumerate(roles):
-            left, right = index * width // len(roles), (index + 1) * width // len(roles)
-            rect = QRect(left, top, right - left, height)
-            painter.fillRect(rect, QColor(colours.fill(role)))
-            strokes = hatching(role, colours)
-            if strokes is not None:
-                painter.fillRect(rect, strokes)
-        if not roles:
-            painter.fillRect(QRect(0, top, width, height), QColor(colours.base))
+        parts = shown_in(role_set, by)
+        painter.fillRect(QRect(0, top, width, height), QColor(colours.base))
+        for rect, part in zip(_side_by_side(column, width, top, height, len(parts)), parts, strict=True):
+            _draw_part(painter, rect, part, colours, lit)
         top += height
+    top = 0
+    for mark_set, same in groupby(marks):
+        height = sum(1 for _ in same)
+        families = families_in(mark_set)
+        for rect, family in zip(_side_by_side(0, column - 2, top, height, len(families)), families, strict=True):
+            if lit is None or lit & family_bit(family):
+                painter.fillRect(rect, QColor(colours.tones[FAMILY_HUES[family]].line))
+        top += height
+
+
+def _side_by_side(left: int, right: int, top: int, height: int, count: int) -> Iterable[QRect]:
+    """``count`` rectangles that share the width from ``left`` to ``right``."""
+    edges = [left + index * (right - left) // count for index in range(count + 1)] if count else []
+    return (QRect(low, top, high - low, height) for low, high in pairwise(edges))
+
+
+def _draw_part(painter: QPainter, rect: QRect, part: Family | Role, colours: Colours, lit: int | None) -> None:
+    bit = family_bit(part) if isinstance(part, Family) else role_bit(part)
+    if lit is not None and not lit & bit:
+        return
+    hue = FAMILY_HUES[part] if isinstance(part, Family) else ROLE_HUES.get(part)
+    if hue is None:
+        painter.fillRect(rect, QColor(colours.base))
+    else:
+        tones = colours.tones[hue]
+        painter.fillRect(rect, QColor(tones.fills[1][0] if lit is None else tones.line))
+    strokes = None if isinstance(part, Family) else hatching(part, colours)
+    if strokes is not None:
+        painter.fillRect(rect, strokes)
+
+
+def _landmarks(sets: Sequence[int]) -> list[int]:
+    """The landmarks of each row, each made high enough to be seen."""
+    found = [0] * len(sets)
+    for family in _LANDMARKS:
+        bit, row = family_bit(family), 0
+        for there, same in groupby(bool(each & bit) for each in sets):
+            height = sum(1 for _ in same)
+            if there:
+                more = max(0, _LANDMARK_HEIGHT - height)
+                low = max(0, min(row - more // 2, len(sets) - height - more))
+                for at in range(low, min(len(sets), low + height + more)):
+                    found[at] |= bit
+            row += height
+    return found
 
 
 VERDICT_WIDTH = 9

@@ -10,26 +10,30 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from inspector.core.field import Run
-from inspector.core.kinds import Role
+from inspector.core.field import Census, Run, Structure
+from inspector.core.kinds import Kind
 from inspector.core.span import Span, Spans
+from inspector.core.verdict import Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.accessible import accessible_text
+from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.data_inspector import READ_BYTES, DataInspector
 from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.layer_bar import LayerBar, Mode
-from inspector.gui.hex.legend import Legend
+from inspector.gui.hex.legend import Legend, LegendEntry, role_entries, structure_entries, verdict_entries
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job
+from inspector.gui.kit.palette import FAMILY_HUES
 from inspector.gui.kit.text import path_text, short
 from inspector.gui.kit.widgets import ElidedLabel
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import ContentInfo, Explanation, LayerInfo
+from inspector.operations.protocol.views import ContentInfo, Explanation, FieldRow, LayerInfo, Reference, Target
 
 ORIGIN = "hex"
+_BY_MEMBER = "each member with its header and entry in one colour"
 MAX_DAMAGE_SPANS = 1_000
 """The most damaged spans that are marked."""
 
@@ -67,6 +71,11 @@ class HexPane(QWidget):
         self._roles = 0
         self._verdicts = 0
         self._verdict_job: Job[list[int]] | None = None
+        self._census_job: Job[Census] | None = None
+        self._counts_job: Job[dict[Verdict, int]] | None = None
+        self._by = ColourBy.STRUCTURE
+        self._census: Census = Census()
+        self._judged: dict[Verdict, int] = {}
         self._edited: Spans = ()
         self.text_limit = MAX_TEXT_BYTES
         self.strip = EditStrip()
@@ -113,12 +122,19 @@ class HexPane(QWidget):
         self.hex.message.connect(document.reported)
         self.hex.scrolled.connect(self.map.setShown)
         self.hex.menuRequested.connect(self._show_menu)
+        self.hex.lane.chosen.connect(self._choose_structure)
+        self.legend.litChanged.connect(self._light)
+        self.legend.stepRequested.connect(self._step)
+        self.map.setColourBy(self._by)
         self.map.rowsRequested.connect(self._draw_map)
         self.map.jumped.connect(self._jump)
 
-    def swatch(self, role: Role) -> QColor:
-        """The colour of a role in the hex view."""
-        return QColor(self.hex.look.colours.fill(role))
+    def swatch(self, row: FieldRow) -> QColor:
+        """The colour of a field in the hex view: of its structure, or of its role where that is asked for."""
+        colours = self.hex.look.colours
+        if self._by is ColourBy.KIND or row.family is None:
+            return QColor(colours.fill(row.role))
+        return QColor(colours.tones[FAMILY_HUES[row.family]].fills[1][0])
 
     # ---- settings and commands ---------------------------------------------------------------------------------
 
@@ -133,6 +149,13 @@ class HexPane(QWidget):
     def set_offset_base(self, base: int) -> None:
         """Write offsets in base 16 or 10."""
         self.hex.setOffsetBase(base)
+
+    def set_colour_by(self, by: ColourBy) -> None:
+        """Colour bytes and map by structure or by something else."""
+        self._by = by
+        self.hex.setColourBy(by)
+        self.map.setColourBy(by)
+        self._update_legend()
 
     def restyle(self) -> None:
         """Apply the current fixed font."""
@@ -213,12 +236,14 @@ class HexPane(QWidget):
         self.hex.setDamage([*self._damage, *chosen])
 
     def _draw_map(self, rows: int) -> None:
-        for job in (self._map_job, self._verdict_job):
+        for job in (self._map_job, self._verdict_job, self._census_job, self._counts_job):
             if job is not None:
                 job.supersede()
         if self._info is not None and rows > 0:
             client, layer = self._document.client, self._info.layer
             self._map_job = client.start(ArchiveRequests.overview, layer, rows).then(self._show_map)
+            self._census_job = client.start(ArchiveRequests.census, layer).then(self._take_census)
+            self._counts_job = client.start(ArchiveRequests.verdict_counts, layer).then(self._take_counts)
             status = self._document.status
             if status.checked or status.judged:
                 self._verdict_job = client.start(ArchiveRequests.verdict_overview, layer, rows).then(
@@ -237,9 +262,53 @@ class HexPane(QWidget):
         self._roles = reduce(or_, sets, 0)
         self._update_legend()
 
+    def _take_census(self, found: Census) -> None:
+        self._census = found
+        self._update_legend()
+
+    def _take_counts(self, judged: dict[Verdict, int]) -> None:
+        self._judged = judged
+        self._update_legend()
+
     def _update_legend(self) -> None:
         """Limit the legend to the colours in use."""
-        self.legend.setRoles(self._roles, bool(self._damage), self._verdicts, bool(self._edited))
+        entries: list[LegendEntry]
+        if self._by is ColourBy.STRUCTURE:
+            entries = structure_entries(self._census)
+        elif self._by is ColourBy.KIND:
+            entries = role_entries(self._roles)
+        else:
+            entries = verdict_entries(self._judged) if self._by is ColourBy.VERDICT else [LegendEntry(_BY_MEMBER)]
+        self.legend.setEntries(entries, bool(self._damage), self._verdicts, bool(self._edited))
+
+    def _light(self, entry: LegendEntry | None) -> None:
+        """Light the bytes of an entry of the legend up, in the hex view and in the map."""
+        self.hex.setLit(None if entry is None else entry.lit)
+        self.map.setLit(None if entry is None else entry.bits)
+
+    def _step(self, entry: LegendEntry, backwards: bool) -> None:
+        """Go to the next structure of an entry of the legend."""
+        document, selection = self._document, self._document.selection
+        if entry.kind is None or self._info is None:
+            return
+        place = (self._info.layer, selection.caret, entry.kind, entry.unused, backwards)
+        document.start(ArchiveRequests.next_structure, *place).then(self._show_structure)
+
+    def _show_structure(self, target: Target | None) -> None:
+        if target is not None:
+            self._document.go_to(target.layer, target.start, target.stop, "step")
+
+    def _choose_structure(self, structure: Structure) -> None:
+        """Select the structure whose name was clicked."""
+        layer = self._document.layer
+
+        def select(row: FieldRow | None) -> None:
+            if row is not None:
+                self._document.select_field(layer, row, "lane")
+
+        self._document.client.ask(ArchiveRequests.field, layer, structure.path).then(
+            select, self._document.reported.emit
+        )
 
     def _jump(self, offset: int) -> None:
         self._document.go_to(self._document.layer, offset, offset, "map")
@@ -264,9 +333,26 @@ class HexPane(QWidget):
 
     def _describe_byte(self, explanation: Explanation) -> None:
         self.hex.setCaretDescription(accessible_text(explanation, self.hex.byteAtCaret()))
+        self._light_covered(explanation)
         place = (explanation.layer, explanation.offset)
         show = self.inspector.setBytes
         self._document.client.ask(ArchiveRequests.read, *place, READ_BYTES).then(show, lambda _: show(b""))
+
+    def _light_covered(self, explanation: Explanation) -> None:
+        """Of a selected digest, outline exactly the bytes it covers, and mark its own and those it leaves out."""
+        selection = self._document.selection
+        is_digest = bool(explanation.fields) and explanation.fields[-1].kind is Kind.DIGEST
+        if not is_digest or selection.length or selection.stored or selection.wrong:
+            return
+
+        def show(references: tuple[Reference, ...]) -> None:
+            covering = next((each for each in references if each.place), None)
+            if covering is not None and self._document.selection is selection:
+                self.hex.setOutline(covering.covers)
+                self.hex.setChecksum(covering.place, covering.omits)
+
+        place = (explanation.layer, explanation.offset, None)
+        self._document.client.ask(ArchiveRequests.references, *place).then(show, self._document.reported.emit)
 
     def _hovered(self, explanation: Explanation | None) -> None:
         if explanation is not None and explanation.layer == self._document.layer:

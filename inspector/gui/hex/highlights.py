@@ -1,4 +1,4 @@
-"""Backgrounds and outlines of the bytes of a row: tints by role, contours around spans. No Qt here."""
+"""Backgrounds and outlines of bytes: tints, contours around spans, outlines of structures. No Qt here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from inspector.core.field import Run
+from inspector.core.field import Run, Structure
 from inspector.core.kinds import Role
 from inspector.core.span import Span, intersect, subtract
+from inspector.gui.hex.colouring import PAINTS, ColourBy, Paint
 
 HATCHED = frozenset({Role.GAP, Role.GARBAGE})
 """Roles that are also hatched: bytes that no field claims."""
@@ -19,25 +20,38 @@ class Tint(NamedTuple):
 
     start: int
     stop: int
-    role: Role
-    shade: int
+    paint: Paint
 
 
-def tints(runs: Iterable[Run]) -> list[Tint]:
-    """Tints for runs in file order; neighbours of the same colour are merged.
-
-    Only member data has shades, to tell neighbouring members apart.
-    """
+def tints(runs: Iterable[Run], by: ColourBy = ColourBy.KIND) -> list[Tint]:
+    """Tints for runs in file order; neighbours of the same colour are merged."""
     found: list[Tint] = []
+    paint_of = PAINTS[by]
     for run in runs:
-        shade = run.shade if run.role is Role.DATA else 0
+        paint = paint_of(run)
+        if paint is None:
+            continue
         if found:
-            start, stop, role, last_shade = found[-1]
-            if stop == run.start and role is run.role and last_shade == shade:
-                found[-1] = Tint(start, run.stop, role, shade)
+            start, stop, last = found[-1]
+            if stop == run.start and last == paint:
+                found[-1] = Tint(start, run.stop, paint)
                 continue
-        found.append(Tint(run.start, run.stop, run.role, shade))
+        found.append(Tint(run.start, run.stop, paint))
     return found
+
+
+def structures_of(runs: Iterable[Run]) -> list[Structure]:
+    """The structures around runs in file order, each piece once, outer ones before those inside."""
+    found: dict[tuple[int, tuple[int, ...]], Structure] = {}
+    for run in runs:
+        chain = []
+        structure = run.structure
+        while structure is not None and (structure.start, structure.path) not in found:
+            chain.append(structure)
+            structure = structure.outer
+        for each in reversed(chain):
+            found[each.start, each.path] = each
+    return list(found.values())
 
 
 def clip_tints(sorted_tints: Sequence[Tint], start: int, stop: int) -> list[Tint]:
@@ -45,9 +59,9 @@ def clip_tints(sorted_tints: Sequence[Tint], start: int, stop: int) -> list[Tint
     index = max(0, bisect_right(sorted_tints, start, key=lambda tint: tint.start) - 1)
     found: list[Tint] = []
     while index < len(sorted_tints) and sorted_tints[index].start < stop:
-        first, end, role, shade = sorted_tints[index]
+        first, end, paint = sorted_tints[index]
         if end > start:
-            found.append(Tint(max(first, start), min(end, stop), role, shade))
+            found.append(Tint(max(first, start), min(end, stop), paint))
         index += 1
     return found
 
@@ -104,3 +118,35 @@ def overlapping(spans: Sequence[Span], start: int, stop: int) -> Sequence[Span]:
     """The merged ``spans`` that overlap ``[start, stop)``."""
     low = bisect_right(spans, start, key=lambda span: span.stop)
     return spans[low : bisect_left(spans, stop, lo=low, key=lambda span: span.start)]
+
+
+class Outline(NamedTuple):
+    """The lines around a structure in columns and rows.
+
+    ``sides`` are vertical lines ``(column, first row, row after)``, left of a column, or (column negative, ``~column``)
+    right of it; ``edges`` are horizontal lines ``(row, first column, column after)``, above a row, or (``~row``) below.
+    """
+
+    sides: list[tuple[int, int, int]]
+    edges: list[tuple[int, int, int]]
+
+
+def outline_of(start: int, stop: int, columns: int, rows: range) -> Outline:
+    """The outline of the bytes ``[start, stop)`` in ``rows`` of ``columns`` bytes; open where it leaves them."""
+    (first, left), (last, right) = divmod(start, columns), divmod(stop - 1, columns)
+    if first == last:
+        sides = [(left, first, first + 1), (~right, first, first + 1)]
+        edges = [(first, left, right + 1), (~first, left, right + 1)]
+    else:
+        sides = [(left, first, first + 1), (~(columns - 1), first, last)]
+        sides += [(0, first + 1, last + 1), (~right, last, last + 1)]
+        edges = [(first, left, columns), (~last, 0, right + 1)]
+        if first + 1 == last and right < left:  # the end of one row and the start of the next: two pieces
+            edges += [(~first, left, columns), (last, 0, right + 1)]
+        else:
+            edges += [(first + 1, 0, left), (~(last - 1), right + 1, columns)]
+    clipped = [(column, max(low, rows.start), min(high, rows.stop)) for column, low, high in sides]
+    return Outline(
+        [side for side in clipped if side[1] < side[2]],
+        [edge for edge in edges if edge[1] < edge[2] and max(edge[0], ~edge[0]) in rows],
+    )

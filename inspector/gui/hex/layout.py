@@ -126,13 +126,13 @@ def _hex_cells(columns: int) -> int:
     return 3 * columns - 1 + (columns - 1) // GROUP
 
 
-def fitting(size: int, cells: int, base: int = 16) -> Layout:
-    """The layout with the most groups per row that fits into ``cells``; at least one group.
+def fitting(size: int, cells: int, base: int = 16, most: int = 1 << 16) -> Layout:
+    """The layout with the most groups per row that fits into ``cells``: at least one group, at most ``most`` bytes.
 
     The number of groups is a power of two, so that rows start at round offsets.
     """
     groups = 1
-    while Layout(size, 2 * groups * GROUP, base).cells <= cells:
+    while 2 * groups * GROUP <= most and Layout(size, 2 * groups * GROUP, base).cells <= cells:
         groups *= 2
     return Layout(size, groups * GROUP, base)
 

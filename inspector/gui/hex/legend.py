@@ -1,12 +1,18 @@
-"""The legend of the colours in the hex view."""
+"""The legend of the colours in the hex view: what occurs, how often, and the way to each of it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from inspector.core.kinds import ROLES, Role
+from inspector.core.kinds import UNCLAIMED, Family, Kind, Role, family_bit, family_of, role_bit, role_of
+from inspector.core.numbers import grouped
+from inspector.core.verdict import Verdict
+from inspector.gui.hex.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of
 from inspector.gui.hex.file_map import VERDICT_LEGEND, fill_verdict, roles_in, verdicts_in
 from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for
 from inspector.gui.kit.palette import COLOURS, Colours
@@ -18,38 +24,116 @@ _LABEL_GAP = 5
 _ENTRY_GAP = 14
 """Pixels between two entries."""
 _MARGIN = 8
-_DAMAGE_LABEL = "damaged"
+DAMAGED = "damaged"
 _EDIT_LABEL = "changed, not written"
-_Entry = Role | Judged | str
+_KIND_LABELS = {Kind.BLOB_BLOCK: "blob header", Kind.TACO_PAYLOAD: "TACO header", Kind.TACO_ENTRY: "TACO entry"}
+"""What a kind is called here, where that is not its own name."""
+_IN_USE, _UNUSED = "{} in use", "{} unused"
+_ORDER = {kind: at for at, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """One entry. ``lit`` are the backgrounds it explains (see ``Paint.what``) and ``bits`` what they are in the map.
+
+    ``kind`` and ``unused`` are the structures that a click goes to, None if there are none to go to.
+    """
+
+    label: str
+    paint: Paint | None = None
+    lit: frozenset[Hashable] = frozenset()
+    bits: int = 0
+    kind: Kind | None = None
+    unused: bool = False
+    mark: Judged | str = ""
+
+
+def structure_entries(counts: Mapping[tuple[Kind, bool], int]) -> list[LegendEntry]:
+    """An entry for each kind of structure, with its number, in the order of the kinds."""
+    found = []
+    for (kind, unused), number in sorted(counts.items(), key=lambda item: (_ORDER[item[0][0]], item[0][1])):
+        family, what = family_of(kind), (kind, unused)
+        bits = role_bit(role_of(kind)) if kind in UNCLAIMED else 0 if family is None else family_bit(family)
+        label = _KIND_LABELS.get(kind, str(kind))
+        if (kind, not unused) in counts:
+            label = (_UNUSED if unused else _IN_USE).format(label)
+        paint = Paint(ColourBy.STRUCTURE, what, 0 if unused else 2)
+        found.append(LegendEntry(f"{label} · {grouped(number)}", paint, frozenset((what,)), bits, kind, unused))
+    return found
+
+
+def role_entries(role_set: int) -> list[LegendEntry]:
+    """An entry for each role in a set."""
+    return [
+        LegendEntry(role.value, Paint(ColourBy.KIND, role, 0), frozenset((role,)), role_bit(role))
+        for role in roles_in(role_set)
+    ]
+
+
+def verdict_entries(counts: Mapping[Verdict, int]) -> list[LegendEntry]:
+    """An entry for each verdict that a member has."""
+    return [
+        LegendEntry(
+            f"{verdict.value} · {grouped(number)}",
+            Paint(ColourBy.VERDICT, verdict, 2),
+            frozenset((verdict,)),
+            family_bit(Family.CONTENT) | role_bit(Role.DATA),
+        )
+        for verdict, number in counts.items()
+        if number
+    ]
 
 
 class Legend(QWidget):
-    """Swatches with labels, in as many lines as the width needs."""
+    """Swatches with labels, in as many lines as the width needs.
+
+    Signals:
+        litChanged(object entry): light up what an entry explains, nothing in particular with None.
+        stepRequested(object entry, bool backwards): go to the next or the previous of an entry.
+    """
+
+    litChanged = Signal(object)
+    stepRequested = Signal(object, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entries: list[_Entry] = [*ROLES, _DAMAGE_LABEL]
+        self._entries: list[LegendEntry] = []
+        self._current: int | None = None
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName("Legend")
-        self._update_description()
+        self.setToolTip(
+            "Point at an entry to light its bytes up. Click goes to the next one, Shift+click to the one before."
+        )
 
-    def setRoles(self, role_set: int, damaged: bool = False, judged: int = 0, edited: bool = False) -> None:
-        """Show entries for a role set, for damage and edits if there are any, and for a verdict set."""
+    def setEntries(
+        self, entries: Iterable[LegendEntry], damaged: bool = False, judged: int = 0, edited: bool = False
+    ) -> None:
+        """Show entries, one for damage and edits if there are any, and those of a verdict set."""
         verdicts = [verdict for verdict in verdicts_in(judged) if verdict in VERDICT_LEGEND]
-        marks = [mark for mark, there in ((_DAMAGE_LABEL, damaged), (_EDIT_LABEL, edited)) if there]
-        self._entries = [*roles_in(role_set), *marks, *verdicts]
-        self._update_description()
-        self.updateGeometry()
-        self.update()
+        marks = [mark for mark, there in ((DAMAGED, damaged), (_EDIT_LABEL, edited)) if there]
+        shown = [
+            *entries,
+            *(LegendEntry(mark, mark=mark) for mark in marks),
+            *(LegendEntry(VERDICT_LEGEND[verdict], mark=verdict) for verdict in verdicts),
+        ]
+        if shown != self._entries:
+            self._entries = shown
+            self._light(None)
+            self.setAccessibleDescription(", ".join(self.labels()))
+            self.updateGeometry()
+            self.update()
 
     def labels(self) -> list[str]:
         """The labels of the entries."""
-        return [_label_of(entry) for entry in self._entries]
+        return [entry.label for entry in self._entries]
 
-    def _update_description(self) -> None:
-        self.setAccessibleDescription(", ".join(self.labels()))
+    def place_of(self, label: str) -> QRect:
+        """The rectangle of the entry with this label."""
+        return self._rects(self.width())[self.labels().index(label)]
 
     def _rects(self, width: int) -> list[QRect]:
         """The rectangles of the entries at a width."""
@@ -64,6 +148,24 @@ class Legend(QWidget):
             found.append(QRect(at.x(), at.y(), entry_width, height))
             at.setX(at.x() + entry_width + _ENTRY_GAP)
         return found
+
+    # ---- one entry ---------------------------------------------------------------------------------------------
+
+    def _entry_at(self, place: QPoint) -> int | None:
+        return next((at for at, rect in enumerate(self._rects(self.width())) if rect.contains(place)), None)
+
+    def _light(self, current: int | None) -> None:
+        """Light up the entry at a position, or none."""
+        if current != self._current:
+            self._current = current
+            entry = self._entries[current] if current is not None else None
+            self.litChanged.emit(entry if entry is not None and entry.lit else None)
+            self.update()
+
+    def _step(self, backwards: bool) -> None:
+        entry = self._entries[self._current] if self._current is not None else None
+        if entry is not None and entry.kind is not None:
+            self.stepRequested.emit(entry, backwards)
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
@@ -94,51 +196,81 @@ class Legend(QWidget):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.FontChange):
             self.update()
 
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        at = self._entry_at(event.position().toPoint())
+        self._light(at)
+        can_step = at is not None and self._entries[at].kind is not None
+        self.setCursor(Qt.CursorShape.PointingHandCursor if can_step else Qt.CursorShape.ArrowCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._light(self._entry_at(event.position().toPoint()))
+            self._step(bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._light(None)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._light(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and Right choose an entry, Return goes to the next of it, Shift+Return to the one before."""
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        if step is not None and self._entries:
+            before = self._current if self._current is not None else -1 if step > 0 else 0
+            self._light((before + step) % len(self._entries))
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._step(bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        else:
+            super().keyPressEvent(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         colours = COLOURS[scheme_for(self.palette())]
         painter = QPainter(self)
         try:
-            entries = zip(self._entries, self.labels(), self._rects(self.width()), strict=True)
-            for entry, text, rect in entries:
+            for at, (entry, rect) in enumerate(zip(self._entries, self._rects(self.width()), strict=True)):
+                if at == self._current:
+                    painter.setPen(QColor(colours.outline))
+                    painter.drawRoundedRect(rect.adjusted(-3, 0, 3, -1), 3, 3)
                 top = rect.top() + (rect.height() - _SWATCH) // 2
                 _swatch(painter, QRect(rect.left(), top, _SWATCH, _SWATCH), entry, colours)
                 painter.setPen(self.palette().windowText().color())
                 box = rect.adjusted(_SWATCH + _LABEL_GAP, 0, 0, 0)
-                painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), text)
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), entry.label)
         finally:
             painter.end()
 
 
-def _label_of(entry: _Entry) -> str:
-    if isinstance(entry, Role):
-        return entry.value
-    return VERDICT_LEGEND[entry] if isinstance(entry, Judged) else entry
-
-
-def _swatch(painter: QPainter, rect: QRect, entry: _Entry, colours: Colours) -> None:
+def _swatch(painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours) -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    if isinstance(entry, Judged):
-        fill_verdict(painter, rect, entry, colours)
-        painter.setPen(QColor(colours.quiet))
-        painter.drawRect(rect.adjusted(0, 0, -1, -1))
+    frame = QColor(colours.quiet)
+    if isinstance(entry.mark, Judged):
+        fill_verdict(painter, rect, entry.mark, colours)
+    elif entry.paint is None:
+        _mark(painter, rect, entry.mark, colours)
         return
-    if not isinstance(entry, Role):
-        _mark(painter, rect, entry, colours)
-        return
-    half = rect.width() // 2
-    painter.fillRect(rect, QColor(colours.fill(entry)))
-    # Both shades of member data side by side.
-    painter.fillRect(rect.adjusted(half, 0, 0, 0), QColor(colours.fill(entry, 1)))
-    strokes = hatching(entry, colours)
-    if strokes is not None:
-        painter.fillRect(rect, strokes)
-    painter.setPen(QColor(colours.quiet))
+    else:
+        half = rect.width() // 2
+        paint = entry.paint
+        painter.fillRect(rect, QColor(fill_of(paint, colours)))
+        # Both shades of what takes turns side by side.
+        turn = paint._replace(shade=1 if paint.by is ColourBy.KIND else paint.shade + 2 if paint.shade else 1)
+        painter.fillRect(rect.adjusted(half, 0, 0, 0), QColor(fill_of(turn, colours)))
+        role, hue = hatched_role(paint), hue_of(paint)
+        strokes = None if role is None else hatching(role, colours)
+        if strokes is not None:
+            painter.fillRect(rect, strokes)
+        if hue is not None and paint.by is not ColourBy.KIND:
+            frame = QColor(colours.tones[hue].line)
+    painter.setPen(frame)
     painter.drawRect(rect.adjusted(0, 0, -1, -1))
 
 
 def _mark(painter: QPainter, rect: QRect, entry: str, colours: Colours) -> None:
     painter.fillRect(rect, QColor(colours.base))
-    if entry == _DAMAGE_LABEL:
+    if entry == DAMAGED:
         painter.setPen(QPen(QColor(colours.damage), 2))
         painter.drawRect(rect.adjusted(1, 1, -1, -1))
         return

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector.core.field import Run
+from inspector.core.field import Run, Structure
 from inspector.core.span import Span
-from inspector.gui.hex.highlights import Tint, clip_tints, tints
+from inspector.gui.hex.colouring import ColourBy
+from inspector.gui.hex.highlights import Tint, clip_tints, structures_of, tints
 
 PAGE = 4096
 """Bytes in a page, about one screen. Larger pages take too long where every byte is a field of its own."""
@@ -29,6 +30,7 @@ Fetch = Callable[[int, int, Deliver], None]
 class _Page:
     data: bytes
     tints: list[Tint]
+    structures: list[Structure]
     generation: int
 
 
@@ -52,6 +54,7 @@ class HexModel(QObject):
         self._fetch = fetch
         self._pages: OrderedDict[int, _Page] = OrderedDict()
         self._overlay: list[tuple[int, bytes]] = []
+        self._by = ColourBy.STRUCTURE
         self._generation = 0
         self._request = 0
         self._fetching = False
@@ -99,6 +102,22 @@ class HexModel(QObject):
             if page is not None:
                 found += clip_tints(page.tints, start, stop)
         return found
+
+    def structures_at(self, start: int, stop: int) -> list[Structure]:
+        """The known structures that meet ``[start, stop)``, in file order, outer ones before those inside."""
+        found: dict[tuple[int, tuple[int, ...]], Structure] = {}
+        for number in _pages_of(start, stop):
+            page = self._pages.get(number)
+            for each in page.structures if page is not None else ():
+                if each.start < stop and start < each.stop:
+                    found.setdefault((each.start, each.path), each)
+        return list(found.values())
+
+    def colour_by(self, by: ColourBy) -> None:
+        """Colour bytes by something else; pages are fetched again."""
+        if by is not self._by:
+            self._by = by
+            self.invalidate()
 
     # ---- fetching ----------------------------------------------------------------------------------------------
 
@@ -187,11 +206,12 @@ class HexModel(QObject):
 
     def _take(self, span: Span, data: bytes, runs: list[Run]) -> None:
         self._fetching = False
-        all_tints = tints(runs)
+        all_tints, structures = tints(runs, self._by), structures_of(runs)
         for number in _pages_of(span.start, span.stop):
             start, stop = number * PAGE, min((number + 1) * PAGE, span.stop)
             piece = data[start - span.start : stop - span.start]
-            self._pages[number] = _Page(piece, clip_tints(all_tints, start, stop), self._generation)
+            inside = [each for each in structures if each.start < stop and start < each.stop]
+            self._pages[number] = _Page(piece, clip_tints(all_tints, start, stop), inside, self._generation)
             self._pages.move_to_end(number)
         while len(self._pages) > MAX_CACHED_PAGES:
             self._pages.popitem(last=False)

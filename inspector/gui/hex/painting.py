@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 from math import ceil
 from typing import NamedTuple
 
-from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QLine, QLineF, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
 
-from inspector.core.kinds import Role
+from inspector.core.field import Structure
+from inspector.core.kinds import GROUPS, Family, Role
 from inspector.core.span import Span, intersect
+from inspector.gui.hex.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
 from inspector.gui.hex.cursor import Cursor, Pane
-from inspector.gui.hex.highlights import Contour, contour, overlapping, overlaps
+from inspector.gui.hex.highlights import Contour, Tint, contour, outline_of, overlapping, overlaps
 from inspector.gui.hex.layout import Layout, pieces_of, row_text
 from inspector.gui.hex.pages import HexModel
-from inspector.gui.kit.palette import COLOURS, Colours, Scheme, scheme_of
+from inspector.gui.kit.palette import COLOURS, CONTRAST, Colours, Scheme, mixed, scheme_of
 from inspector.gui.kit.theme import fixed_font
 
 MARGIN = 8
@@ -28,6 +31,8 @@ UNDERLINE_HEIGHT = 2
 """Height of the underline of edited bytes, in pixels."""
 _MIN_GAP = 1
 """The least distance of an underline from letters and outlines, in pixels."""
+_RULE_SHARE = 0.45
+"""How much of its structure's line colour the thin line between two fields has."""
 HATCH_PERIOD = 8
 """The period of Qt's hatching patterns, in pixels."""
 _HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
@@ -73,8 +78,11 @@ class Look:
         self.colours = COLOURS[scheme]
         self.cell = metrics.horizontalAdvance("0" * 64) / 64
         self.line, self.baseline, self.underline = row_metrics(metrics.ascent(), metrics.descent())
-        self.brushes = {role: tuple(self._brushes(role, shade) for shade in (0, 1)) for role in Role}
-        width = _OUTLINE_WIDTH if scheme in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK) else 1
+        self._brushes: dict[Paint, tuple[list[QBrush], QBrush | None]] = {}
+        width = _OUTLINE_WIDTH if scheme in CONTRAST else 1
+        self.structure_lines = {
+            family: QPen(QColor(line_of(family, self.colours)), width) for family in (None, *Family)
+        }
         self.outline = QPen(QColor(self.colours.outline), width)
         self.damage = QPen(QColor(self.colours.damage), _OUTLINE_WIDTH)
         self.stored = QPen(QColor(self.colours.selection), _OUTLINE_WIDTH)
@@ -84,10 +92,17 @@ class Look:
         )
         self.base, self.selection = (QBrush(QColor(colour)) for colour in (self.colours.base, self.colours.selection))
 
-    def _brushes(self, role: Role, shade: int) -> list[QBrush]:
-        """The background brushes of a role: a fill and, for a hatched role, its hatching."""
-        strokes = hatching(role, self.colours)
-        return [QBrush(QColor(self.colours.fill(role, shade))), *([strokes] if strokes is not None else [])]
+    def brushes(self, paint: Paint) -> tuple[list[QBrush], QBrush | None]:
+        """The brushes of a background, a fill and perhaps hatching; and that of the thin line where a field begins."""
+        found = self._brushes.get(paint)
+        if found is None:
+            fill, role = fill_of(paint, self.colours), hatched_role(paint)
+            strokes = None if role is None else hatching(role, self.colours)
+            fills = [QBrush(QColor(fill)), *([strokes] if strokes is not None else [])]
+            hue = hue_of(paint) if paint.by is ColourBy.STRUCTURE else None
+            rule = None if hue is None else QBrush(QColor(mixed(self.colours.tones[hue].line, fill, _RULE_SHARE)))
+            found = self._brushes[paint] = (fills, rule)
+        return found
 
     def x(self, cell: float) -> int:
         """The left edge of a cell in pixels."""
@@ -139,7 +154,8 @@ class Scene:
 
     ``outline`` is the selected field or the bytes a checksum covers, ``stored`` the checksum itself, ``omitted`` the
     bytes it leaves out, ``edited`` the bytes not on disk yet. With ``overwriting``, typing replaces the byte at the
-    caret from its digit ``digit`` (0 or 1) on.
+    caret from its digit ``digit`` (0 or 1) on. ``structures`` are outlined, outer ones first. With ``lit``, only
+    backgrounds that say one of these (see ``Paint.what``) are painted; with ``spotlight``, only those of these bytes.
     """
 
     model: HexModel
@@ -154,6 +170,9 @@ class Scene:
     edited: Sequence[Span] = field(default_factory=list)
     overwriting: bool = False
     digit: int = 0
+    structures: Sequence[Structure] = field(default_factory=list)
+    lit: frozenset[Hashable] | None = None
+    spotlight: Sequence[Span] = field(default_factory=list)
 
     @property
     def has_contours(self) -> bool:
@@ -184,6 +203,8 @@ class RowPainter:
             return
         span_painted = Span(spans[0].start, spans[-1].stop)
         self._backgrounds(span_painted, top)
+        if self._scene.structures:
+            self._structures(range(spans[0].start // layout.columns, spans[-1].start // layout.columns + 1), top)
         if self._scene.has_contours:
             for index, span in enumerate(spans):
                 self._contours(span, top + index * line)
@@ -196,16 +217,33 @@ class RowPainter:
             self._caret(column, top + row * line)
 
     def _backgrounds(self, span_painted: Span, top: int) -> None:
-        brushes = self._look.brushes
-        for start, stop, role, shade in self._scene.model.tints_at(*span_painted):
-            self._fill(start - span_painted.start, stop - span_painted.start, top, brushes[role][shade])
+        brushes, lit, base = self._look.brushes, self._scene.lit, span_painted.start
+        tints = self._scene.model.tints_at(*span_painted)
+        if self._scene.spotlight:
+            lights = overlapping(self._scene.spotlight, *span_painted)
+            tints = [
+                Tint(*piece, tint.paint) for tint in tints for piece in intersect([Span(tint.start, tint.stop)], lights)
+            ]
+        for (start, stop, paint), after in zip_longest(tints, tints[1:]):
+            if lit is None or paint.what in lit:
+                fills, rule = brushes(paint)
+                # The gap between two groups belongs to a structure that goes on behind it.
+                joined = (
+                    rule is not None and after is not None and after.start == stop and after.paint.what == paint.what
+                )
+                self._fill(start - base, stop - base, top, fills, joined=joined)
+                if rule is not None:
+                    self._rule(start - base, top, rule)
         start, stop = self._scene.cursor.selection
         low, high = max(start, span_painted.start), min(stop, span_painted.stop)
         if low < high:
             self._fill(low - span_painted.start, high - span_painted.start, top, (self._look.selection,))
 
-    def _fill(self, start: int, stop: int, top: int, brushes: Sequence[QBrush]) -> None:
-        """Fill the background of bytes ``[start, stop)``, counted from the first byte painted, in both panes."""
+    def _fill(self, start: int, stop: int, top: int, brushes: Sequence[QBrush], *, joined: bool = False) -> None:
+        """Fill the background of bytes ``[start, stop)``, counted from the first byte painted, in both panes.
+
+        ``joined``: also the gap before the next byte.
+        """
         fill, height, columns = self._painter.fillRect, self._look.line, self._scene.layout.columns
         panes = self._scene.grid.panes.values()
         while start < stop:
@@ -213,9 +251,36 @@ class RowPainter:
             last = min(columns, column + stop - start) - 1
             for lefts, rights in panes:
                 left = lefts[column]
+                right = lefts[last + 1] if joined and last + 1 < columns else rights[last]
                 for brush in brushes:
-                    fill(left, top + row * height, rights[last] - left, height, brush)
+                    fill(left, top + row * height, right - left, height, brush)
             start = (row + 1) * columns
+
+    def _rule(self, start: int, top: int, brush: QBrush) -> None:
+        """A thin line before a byte, counted from the first one painted; in the text it would hide letters."""
+        row, column = divmod(start, self._scene.layout.columns)
+        left, _ = self._scene.grid.edges(Pane.HEX, column, column + 1)
+        self._painter.fillRect(left, top + row * self._look.line, 1, self._look.line, brush)
+
+    def _structures(self, rows: range, top: int) -> None:
+        """A line around the whole extent of each structure, in the hue of its family."""
+        line, columns = self._look.line, self._scene.layout.columns
+        drawn: dict[Family | None, list[QLine]] = {}
+        for structure in self._scene.structures:
+            if structure.kind in GROUPS:
+                continue
+            lines = drawn.setdefault(structure.family, [])
+            outline = outline_of(structure.start, structure.stop, columns, rows)
+            for lefts, rights in self._scene.grid.panes.values():
+                for column, low, high in outline.sides:
+                    x = lefts[column] if column >= 0 else rights[~column] - 1
+                    lines.append(QLine(x, top + (low - rows.start) * line, x, top + (high - rows.start) * line - 1))
+                for row, first, stop in outline.edges:
+                    y = (row - rows.start) * line if row >= 0 else (~row + 1 - rows.start) * line - 1
+                    lines.append(QLine(lefts[first], top + y, rights[stop - 1] - 1, top + y))
+        for family, lines in drawn.items():
+            self._painter.setPen(self._look.structure_lines[family])
+            self._painter.drawLines(lines)
 
     # ---- text --------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QWid
 from inspector.core.span import Span
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.gutter import MAX_WIDTH, MIN_WIDTH, Gutter
+from inspector.gui.hex.lane import MIN_LANE_WIDTH, WANTED_LANE_WIDTH, StructureLane
 from inspector.gui.hex.layout import GROUP, Layout, RowScroll, fitting
 from inspector.gui.hex.painting import MARGIN, Grid, Look, look_for
 
@@ -23,12 +24,15 @@ class ColumnHeader(QWidget):
         self._column: int | None = None
         self._left = 0
         self._focused = False
+        self._lane_width = 0
 
-    def show_state(self, look: Look, layout: Layout | None, column: int | None, left: int, focused: bool) -> None:
-        """Label the columns of ``layout``, scrolled by ``left`` pixels, and highlight ``column``."""
-        state = (look, layout, column, left, focused)
-        if state != (self._look, self._layout, self._column, self._left, self._focused):
-            self._look, self._layout, self._column, self._left, self._focused = state
+    def show_state(
+        self, look: Look, layout: Layout | None, column: int | None, left: int, focused: bool, lane_width: int
+    ) -> None:
+        """Label the columns of ``layout``, scrolled by ``left`` pixels, and highlight ``column``; label the lane."""
+        state = (look, layout, column, left, focused, lane_width)
+        if state != (self._look, self._layout, self._column, self._left, self._focused, self._lane_width):
+            self._look, self._layout, self._column, self._left, self._focused, self._lane_width = state
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
@@ -59,12 +63,21 @@ class ColumnHeader(QWidget):
             painter.setPen(look.text)
             place = QPointF(MARGIN + layout.hex_cell(self._column) * look.cell, look.baseline)
             painter.drawText(place, labels[self._column])
+        if self._lane_width:
+            painter.setPen(look.quiet)
+            painter.drawText(QPointF(self._left + self.width() - self._lane_width + _LANE_INDENT, look.baseline), _LANE)
 
 
+_LANE, _LANE_INDENT = "structure", 8
+"""What stands above the lane, and pixels before it."""
 _WHEEL_ROWS = 3
 """Rows that one wheel notch scrolls by."""
 _NOTCH = 120
 """The angle delta of one wheel notch in Qt."""
+_LANE_COLUMNS = 16
+"""Rows of so many bytes come before the lane."""
+_MAX_LEAST_WIDTH = 600
+"""Pixels that the view may ask for at least."""
 _HEADER_GAP = 3
 """Pixels below the column labels."""
 _Action = QAbstractSlider.SliderAction
@@ -96,7 +109,9 @@ class RowArea(QAbstractScrollArea):
         self._grid = Grid(self._look, self._layout)
         self._column_header = ColumnHeader(self)
         self.gutter = Gutter(self)
+        self.lane = StructureLane(self)
         self._gutter_width = 0
+        self._lane_width = 0
         self._arrows_shown = True
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -152,15 +167,21 @@ class RowArea(QAbstractScrollArea):
     def _relayout(self) -> None:
         """Recompute the layout for the width; the first visible byte stays in the first row."""
         first = self._scroll.top * self._layout.columns
-        look, total = self._look, self.viewport().width() + self._gutter_width
+        look, total = self._look, self.viewport().width() + self._gutter_width + self._lane_width
         minimum = MIN_WIDTH if self._arrows_shown else 0
         if self._requested_columns:
             self._layout = Layout(self._size, self._requested_columns, self._base)
         else:
-            self._layout = fitting(self._size, int((total - minimum - 2 * MARGIN) / look.cell), self._base)
+            room = total - minimum - 2 * MARGIN
+            # Bytes and text come before the lane, up to rows of 16; longer ones leave it what a name needs.
+            short = fitting(self._size, int(room / look.cell), self._base, _LANE_COLUMNS)
+            wide = fitting(self._size, int((room - WANTED_LANE_WIDTH) / look.cell), self._base)
+            self._layout = max(short, wide, key=lambda layout: layout.columns)
         self._grid = Grid(look, self._layout)
         # Arrows take the space that the bytes leave, but at minimum one lane.
-        self._set_margins(max(minimum, min(MAX_WIDTH, total - self._grid.width)) if minimum else 0)
+        gutter = max(minimum, min(MAX_WIDTH, total - self._grid.width)) if minimum else 0
+        lane = total - self._grid.width - gutter
+        self._set_margins(gutter, lane if lane >= MIN_LANE_WIDTH else 0)
         width = self.viewport().width()
         self._scroll.top = first // self._layout.columns
         self._scroll.resize(self._layout.rows, self.viewport().height() // look.line)
@@ -179,16 +200,22 @@ class RowArea(QAbstractScrollArea):
         self._update_header()
         self._emit_scrolled()
 
-    def _set_margins(self, gutter_width: int | None = None) -> None:
-        """Reserve space for the column labels and ``gutter_width`` pixels for the gutter."""
+    def _set_margins(self, gutter_width: int | None = None, lane_width: int | None = None) -> None:
+        """Reserve space for the column labels, and pixels for the gutter and the lane."""
         self._gutter_width = self._gutter_width if gutter_width is None else gutter_width
-        margins = QMargins(self._gutter_width, self._look.line + _HEADER_GAP, 0, 0)
+        self._lane_width = self._lane_width if lane_width is None else lane_width
+        margins = QMargins(self._gutter_width, self._look.line + _HEADER_GAP, self._lane_width, 0)
         if margins != self.viewportMargins():
             self.setViewportMargins(margins)
         area = self.viewport().geometry()
         self._column_header.setGeometry(
-            area.x() - self._gutter_width, area.y() - margins.top(), area.width() + self._gutter_width, margins.top()
+            area.x() - self._gutter_width,
+            area.y() - margins.top(),
+            area.width() + self._gutter_width + self._lane_width,
+            margins.top(),
         )
+        self.lane.setGeometry(area.x() + area.width(), area.y(), self._lane_width, area.height())
+        self.lane.setVisible(self._lane_width > 0)
         self.gutter.setGeometry(area.x() - self._gutter_width, area.y(), self._gutter_width, area.height())
 
     def _caret_at(self) -> int | None:
@@ -199,12 +226,16 @@ class RowArea(QAbstractScrollArea):
         layout, caret = self._layout if self._size else None, self._caret_at()
         left = self.horizontalScrollBar().value() - self._gutter_width
         column = None if caret is None else caret % self._layout.columns
-        self._column_header.show_state(self._look, layout, column, left, self.hasFocus())
+        self._column_header.show_state(self._look, layout, column, left, self.hasFocus(), self._lane_width)
         self._update_gutter()
 
     def _update_gutter(self) -> None:
         caret, rows = self._caret_at(), -(-self.viewport().height() // self._look.line)
         self.gutter.show_rows(self._look, self._layout.columns, self._scroll.top, rows, -1 if caret is None else caret)
+        self._update_lane()
+
+    def _update_lane(self) -> None:
+        """Show the structures in view beside the rows."""
 
     # ---- positions of bytes-------------------------------------------------------------------------------------
 
@@ -347,4 +378,7 @@ class RowArea(QAbstractScrollArea):
         )
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24 * round(self._look.cell), 6 * self._look.line)
+        """Rows of 16 bytes with their text, which come before the panels beside; less of them in a large font."""
+        needed = Grid(self._look, Layout(self._size, _LANE_COLUMNS)).width + self.verticalScrollBar().sizeHint().width()
+        width = max(24 * round(self._look.cell), min(needed + MIN_WIDTH, _MAX_LEAST_WIDTH))
+        return QSize(width, 6 * self._look.line)

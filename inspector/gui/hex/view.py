@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from PySide6.QtCore import QBasicTimer, QEvent, QObject, QPoint, Qt, QTimerEvent, Signal
 from PySide6.QtGui import (
@@ -21,9 +21,11 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
 from inspector.gui.hex.accessible import announce, install, notify_caret_moved
+from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
 from inspector.gui.hex.cursor import Cursor, Move, Pane
 from inspector.gui.hex.highlights import merged
+from inspector.gui.hex.lane import lay_out_brackets
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.painting import HATCH_PERIOD, RowPainter, Scene
 from inspector.gui.hex.row_area import RowArea
@@ -59,6 +61,9 @@ class HexView(RowArea):
         self._stored: list[Span] = []
         self._omitted: list[Span] = []
         self._edited: list[Span] = []
+        self._lit: frozenset[Hashable] | None = None
+        self._spotlight: list[Span] = []
+        self._colour_by = ColourBy.STRUCTURE
         self._overwriting = False
         self._digit = 0
         self._empty_text = "Nothing is shown."
@@ -81,7 +86,9 @@ class HexView(RowArea):
         self._cursor = Cursor(self._size)
         self._scroll.top = 0
         self._outline, self._damage, self._stored, self._omitted, self._edited = [], [], [], [], []
+        self._spotlight = []
         if model is not None:
+            model.colour_by(self._colour_by)
             model.changed.connect(self._arrived)
             model.resized.connect(self._resized)
         self._shown = None
@@ -102,19 +109,37 @@ class HexView(RowArea):
         self.viewport().update()
 
     def setChecksum(self, stored: Iterable[tuple[int, int]], omitted: Iterable[tuple[int, int]]) -> None:
-        """Mark the stored checksum and the bytes it leaves out; the bytes it covers are the outline."""
+        """Mark the stored checksum and the bytes it leaves out; the bytes it covers are the outline.
+
+        With a stored checksum only these bytes and its own keep their colours.
+        """
         self._stored, self._omitted = merged(stored, self._size), merged(omitted, self._size)
+        self._spotlight = merged([*self._outline, *self._stored], self._size) if self._stored else []
         self.viewport().update()
 
     def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
         """Mark damaged bytes; an empty span is where something is missing."""
         self._damage = merged(spans, self._size)
+        self._update_lane()
         self.viewport().update()
 
     def setEdited(self, spans: Iterable[tuple[int, int]]) -> None:
         """Underline bytes that are not on disk yet."""
         self._edited = merged(spans, self._size)
         self.viewport().update()
+
+    def setColourBy(self, by: ColourBy) -> None:
+        """Colour the bytes by their structures or by something else."""
+        self._colour_by = by
+        if self._model is not None:
+            self._model.colour_by(by)
+        self.viewport().update()
+
+    def setLit(self, lit: frozenset[Hashable] | None) -> None:
+        """Light bytes up: paint only the backgrounds that say one of these, see ``Paint.what``; all with None."""
+        if lit != self._lit:
+            self._lit = lit
+            self.viewport().update()
 
     def setOverwriting(self, on: bool, digit: int = 0) -> None:
         """Show whether typing overwrites the byte at the caret, from its first (0) or second (1) digit on."""
@@ -131,6 +156,12 @@ class HexView(RowArea):
         """Show a tooltip for the byte at ``offset`` if the pointer is still over it."""
         self._pointer.explain(offset, text)
 
+    def _update_lane(self) -> None:
+        rows = -(-self.viewport().height() // self._look.line)
+        structures = self._model.structures_at(*self.shown()) if self._model is not None else []
+        brackets = lay_out_brackets(structures, self._layout.columns, self._scroll.top, rows)
+        self.lane.show_rows(self._look, brackets, self._cursor.caret, self._damage)
+
     def _resized(self) -> None:
         assert self._model is not None
         self._size = self._model.size
@@ -141,6 +172,7 @@ class HexView(RowArea):
         shown = self.shown()
         if start < shown.stop and shown.start < stop:
             self.viewport().update()
+            self._update_lane()
 
     # ---- caret and selection -----------------------------------------------------------------------------------
 
@@ -259,6 +291,9 @@ class HexView(RowArea):
                 self._edited,
                 self._overwriting,
                 self._digit,
+                self._model.structures_at(*self.shown()) if self._colour_by is not ColourBy.KIND else (),
+                self._lit,
+                self._spotlight,
             )
             line = self._look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line

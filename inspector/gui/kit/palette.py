@@ -1,15 +1,16 @@
-"""The colours of the roles: Okabe-Ito hues as tints of 25 to 35 % over the base. No Qt here.
+"""The colours of the bytes: eight Okabe-Ito hues as tints over the base. No Qt here.
 
-The shares were chosen so that all backgrounds are distinct, with normal, protan, deutan and tritan vision, and text is
-readable on each; a test computes both.
+Each hue has three levels: a pale one, and two that neighbours take in turn. The shares of the hues were chosen by
+search so that the levels of all hues are apart from each other and from the base, with normal, protan, deutan and
+tritan vision, and text is readable on each; tests compute both, and look at painted pixels.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
-from inspector.core.kinds import Role
+from inspector.core.kinds import Family, Role
 
 
 class Scheme(StrEnum):
@@ -25,12 +26,59 @@ CONTRAST = frozenset((Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK))
 """The high-contrast schemes."""
 
 
+class Hue(Enum):
+    """The eight hues."""
+
+    AMBER = "#E69F00"
+    VERMILLION = "#D55E00"
+    YELLOW = "#F0E442"
+    GREEN = "#009E73"
+    SKY = "#56B4E9"
+    BLUE = "#0072B2"
+    PURPLE = "#CC79A7"
+    GREY = "#A0A0A0"
+
+
+FAMILY_HUES = {
+    Family.CHUNK: Hue.AMBER,
+    Family.RESET: Hue.VERMILLION,
+    Family.HEADER: Hue.YELLOW,
+    Family.TACO: Hue.GREEN,
+    Family.CONTENT: Hue.SKY,
+    Family.INDEX: Hue.BLUE,
+    Family.END: Hue.PURPLE,
+    Family.PADDING: Hue.GREY,
+}
+"""One hue for each family of structures."""
+ROLE_HUES = {
+    Role.HEADER: Hue.AMBER,
+    Role.DIRECTORY: Hue.BLUE,
+    Role.DIGEST: Hue.PURPLE,
+    Role.EXTENT: Hue.GREEN,
+    Role.NAME: Hue.YELLOW,
+    Role.DATA: Hue.SKY,
+    Role.CONTROL: Hue.VERMILLION,
+    Role.PADDING: Hue.GREY,
+}
+"""One hue for each role; gap and garbage are hatched."""
+LEVELS = 3
+"""Levels of a hue: 0 is pale, 1 and 2 are for neighbours in turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tones:
+    """One hue in one scheme as ``#RRGGBB``: ``fills[level][tone]`` are backgrounds, ``line`` surrounds a structure."""
+
+    fills: tuple[tuple[str, str], ...]
+    line: str
+
+
 @dataclass(frozen=True, slots=True)
 class Colours:
     """All colours of one scheme as ``#RRGGBB``.
 
-    ``fills`` are the backgrounds of each role, two alternating ones for member data; ``strokes`` are the hatching
-    colours; ``outline`` surrounds the selected field and ``damage`` the bytes of findings.
+    ``tones`` are those of the hues. ``fills`` are the backgrounds of each role, two alternating ones for member data;
+    ``strokes`` are the hatching colours; ``outline`` surrounds the selected field and ``damage`` the bytes of findings.
     """
 
     base: str
@@ -41,6 +89,7 @@ class Colours:
     selection_text: str
     outline: str
     damage: str
+    tones: dict[Hue, Tones]
     fills: dict[Role, tuple[str, ...]]
     strokes: dict[Role, str]
 
@@ -56,36 +105,40 @@ def mixed(hue: str, base: str, share: float) -> str:
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02X}" for a, b in parts)
 
 
-_HUES = {
-    Role.HEADER: "#E69F00",
-    Role.DIRECTORY: "#0072B2",
-    Role.DIGEST: "#CC79A7",
-    Role.EXTENT: "#009E73",
-    Role.NAME: "#F0E442",
-    Role.DATA: "#56B4E9",
-    Role.CONTROL: "#D55E00",
-    Role.PADDING: "#A0A0A0",
-}
-_ON_WHITE = {
-    Role.HEADER: (0.25,),
-    Role.DIRECTORY: (0.35,),
-    Role.DIGEST: (0.35,),
-    Role.EXTENT: (0.35,),
-    Role.NAME: (0.29,),
-    Role.DATA: (0.25, 0.35),
-    Role.CONTROL: (0.35,),
-    Role.PADDING: (0.29,),
-}
-_ON_BLACK = {
-    Role.HEADER: (0.33,),
-    Role.DIRECTORY: (0.25,),
-    Role.DIGEST: (0.29,),
-    Role.EXTENT: (0.27,),
-    Role.NAME: (0.29,),
-    Role.DATA: (0.29, 0.35),
-    Role.CONTROL: (0.35,),
-    Role.PADDING: (0.33,),
-}
+_PALE = 0.55
+"""The share of the pale level, in parts of level 1."""
+_TONE = 0.25
+"""How far the tone of every other field is on the way from level 1 to 2: near, so that levels differ anyway."""
+_DEEP_YELLOW = "#CDBA00"
+"""Yellow on white: the hue itself is too near to white."""
+_DARK_LINES = ("#956300", "#A84A00", "#6F6500", "#00704F", "#22719F", "#00507D", "#8F3A68", "#5C636B")
+_LIGHT_LINES = ("#E69F00", "#F5823B", "#D9CE3A", "#21C08F", "#56B4E9", "#4A9BE0", "#DC8FB8", "#A8AEB5")
+"""Lines on white and on black, by hue: 3:1 against the base."""
+_Shares = tuple[tuple[float, float], ...]
+"""The shares of levels 1 and 2, by hue."""
+_ON_LIGHT: _Shares = (
+    (0.42, 0.53), (0.22, 0.42), (0.17, 0.3), (0.36, 0.48), (0.14, 0.3), (0.37, 0.47), (0.39, 0.54), (0.22, 0.32)
+)  # fmt: skip
+_ON_DARK: _Shares = (
+    (0.16, 0.41), (0.17, 0.39), (0.19, 0.25), (0.37, 0.47), (0.11, 0.42), (0.26, 0.36), (0.35, 0.43), (0.17, 0.23)
+)  # fmt: skip
+_ON_WHITE: _Shares = (
+    (0.46, 0.61), (0.25, 0.46), (0.39, 0.57), (0.41, 0.54), (0.3, 0.42), (0.3, 0.41), (0.46, 0.6), (0.31, 0.42)
+)  # fmt: skip
+_ON_BLACK: _Shares = (
+    (0.29, 0.35), (0.33, 0.56), (0.32, 0.38), (0.43, 0.5), (0.3, 0.46), (0.39, 0.74), (0.29, 0.55), (0.32, 0.48)
+)  # fmt: skip
+
+
+def _tones(base: str, shares: _Shares, lines: tuple[str, ...], yellow: str) -> dict[Hue, Tones]:
+    found: dict[Hue, Tones] = {}
+    for hue, (first, second), line in zip(Hue, shares, lines, strict=True):
+        colour = yellow if hue is Hue.YELLOW else hue.value
+        levels = (first * _PALE, first, second)
+        step = (second - first) * _TONE
+        fills = tuple((mixed(colour, base, share), mixed(colour, base, share + step)) for share in levels)
+        found[hue] = Tones(fills, line)
+    return found
 
 
 def _colours(
@@ -94,13 +147,16 @@ def _colours(
     quiet: str,
     selection: tuple[str, str],
     lines: tuple[str, str],
-    shares: dict[Role, tuple[float, ...]],
+    tones: dict[Hue, Tones],
     hatching: tuple[str, str],
 ) -> Colours:
-    fills = {role: tuple(mixed(hue, base, share) for share in shares[role]) for role, hue in _HUES.items()}
+    fills: dict[Role, tuple[str, ...]] = {
+        role: tuple(fill for fill, _ in tones[hue].fills[1 : 3 if role is Role.DATA else 2])
+        for role, hue in ROLE_HUES.items()
+    }
     fills |= {Role.GAP: (base,), Role.GARBAGE: (base,)}
     strokes = {Role.GAP: hatching[0], Role.GARBAGE: hatching[1]}
-    return Colours(base, text, quiet, mixed(text, base, 0.15), *selection, *lines, fills, strokes)
+    return Colours(base, text, quiet, mixed(text, base, 0.15), *selection, *lines, tones, fills, strokes)
 
 
 COLOURS: dict[Scheme, Colours] = {
@@ -110,7 +166,7 @@ COLOURS: dict[Scheme, Colours] = {
         "#5F6770",
         ("#1F6FBF", "#FFFFFF"),
         ("#1B1F24", "#B3001B"),
-        _ON_WHITE,
+        _tones("#FFFFFF", _ON_LIGHT, _DARK_LINES, _DEEP_YELLOW),
         ("#C2C6CC", "#EDA778"),
     ),
     Scheme.DARK: _colours(
@@ -119,7 +175,7 @@ COLOURS: dict[Scheme, Colours] = {
         "#98A1AC",
         ("#2F6FB0", "#FFFFFF"),
         ("#F2F4F6", "#FF8A80"),
-        _ON_BLACK,
+        _tones("#191C20", _ON_DARK, _LIGHT_LINES, Hue.YELLOW.value),
         ("#4A5058", "#8A4416"),
     ),
     Scheme.CONTRAST_LIGHT: _colours(
@@ -128,7 +184,7 @@ COLOURS: dict[Scheme, Colours] = {
         "#333333",
         ("#00388C", "#FFFFFF"),
         ("#000000", "#99000F"),
-        _ON_WHITE,
+        _tones("#FFFFFF", _ON_WHITE, _DARK_LINES, _DEEP_YELLOW),
         ("#9AA0A6", "#E08030"),
     ),
     Scheme.CONTRAST_DARK: _colours(
@@ -137,7 +193,7 @@ COLOURS: dict[Scheme, Colours] = {
         "#D0D0D0",
         ("#FFE866", "#000000"),
         ("#FFFFFF", "#FF9C94"),
-        _ON_BLACK,
+        _tones("#000000", _ON_BLACK, _LIGHT_LINES, Hue.YELLOW.value),
         ("#66707A", "#A04E18"),
     ),
 }

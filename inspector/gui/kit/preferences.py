@@ -161,6 +161,14 @@ ARROWS = Flag(
     "Show reference arrows",
     "Draw arrows from references, such as an index or a hash, to the bytes they point to",
 )
+COLOUR_BY = Choice(
+    "colour_by",
+    SettingsPage.BYTES,
+    "structure",
+    "Colour by",
+    "What the colours of the bytes tell apart",
+    {"structure": "Structure", "field kind": "Field kind", "verdict": "Verdict", "member": "Member"},
+)
 FONT = FontFamily(
     "font",
     SettingsPage.BYTES,
@@ -267,7 +275,7 @@ ANSWERING = Number(
 
 ALL: tuple[Setting[Any], ...] = (
     *(AT_START, THEME, NOTIFY),
-    *(BYTES_PER_ROW, OFFSETS, ARROWS, FONT, FONT_SIZE),
+    *(BYTES_PER_ROW, OFFSETS, ARROWS, COLOUR_BY, FONT, FONT_SIZE),
     *(CONTENT, TEXT, LARGE_MEMBER),
     *(PROFILE, REGION, ENDPOINT, CACHE, CONNECTING, ANSWERING),
 )

@@ -10,7 +10,6 @@ from PySide6.QtCore import QModelIndex, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from inspector.core.kinds import Role
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import total
 from inspector.gui.document.document import Document, Selection
@@ -33,7 +32,7 @@ WIDTHS = {NAME: 190, VALUE: 100, OFFSET: 90, SIZE: 70}
 class StructurePanel(QWidget):
     """Shows the fields of a layer and follows the selection."""
 
-    def __init__(self, document: Document, swatch: Callable[[Role], QColor]) -> None:
+    def __init__(self, document: Document, swatch: Callable[[FieldRow], QColor]) -> None:
         super().__init__()
         self._document = document
         self._is_following = False
@@ -111,7 +110,7 @@ class FieldTree(TreeSource):
     titles: tuple[str, ...] = TITLES
     root: Any = ()
 
-    def __init__(self, client: Client[ArchiveRequests], layer: int, swatch: Callable[[Role], QColor]) -> None:
+    def __init__(self, client: Client[ArchiveRequests], layer: int, swatch: Callable[[FieldRow], QColor]) -> None:
         self._client = client
         self.layer = layer
         self._swatch = swatch
@@ -126,9 +125,7 @@ class FieldTree(TreeSource):
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
-            return (
-                severity_icon(row.wrong) if row.wrong is not None else _square(self._swatch(row.role).name(), _scale())
-            )
+            return severity_icon(row.wrong) if row.wrong is not None else _square(self._swatch(row).name(), _scale())
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(row, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and column in (OFFSET, SIZE):
@@ -165,7 +162,7 @@ def _scale() -> float:
 
 @cache
 def _square(colour: str, scale: float) -> QPixmap:
-    """A small square in a role's colour, as in the legend of the hex view."""
+    """A small square in a field's colour, as in the hex view."""
     picture = QPixmap(QSize(12, 12) * scale)
     picture.setDevicePixelRatio(scale)
     picture.fill(Qt.GlobalColor.transparent)

@@ -27,7 +27,7 @@ from inspector.core.span import Span
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.layout import fitting
-from inspector.gui.hex.legend import Legend
+from inspector.gui.hex.legend import DAMAGED, Legend, LegendEntry, role_entries
 from inspector.gui.ipc.client import Client, Job, compare_client
 from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.locations import name_of
@@ -533,10 +533,10 @@ class DifferenceLegend(Legend):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setRoles(sum(role_bit(role) for role in (*ROLES.values(), Role.GAP)), damaged=True)
-
-    def labels(self) -> list[str]:
-        """The labels of the entries."""
-        names: dict[object, str] = {ROLES[change]: label for change, label in CHANGE_LABELS.items()}
+        names: dict[Role, str] = {ROLES[change]: label for change, label in CHANGE_LABELS.items()}
         names[Role.GAP] = "nothing here"
-        return [names.get(entry, "the other side is right") for entry in self._entries]
+        found = role_entries(sum(map(role_bit, names)))
+        labelled = [
+            replace(entry, label=names[role]) for entry in found for role in entry.lit if isinstance(role, Role)
+        ]
+        self.setEntries([*labelled, LegendEntry("the other side is right", mark=DAMAGED)])

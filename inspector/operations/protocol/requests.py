@@ -19,11 +19,12 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from collections.abc import Collection, Sequence
 
     from inspector.core.edit import Edit
-    from inspector.core.field import Run
+    from inspector.core.field import Census, Run
     from inspector.core.finding import Severity
     from inspector.core.kinds import Kind
     from inspector.core.progress import Progress
     from inspector.core.span import Spans
+    from inspector.core.verdict import Verdict
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
     from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
@@ -203,7 +204,15 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
     @job(only_shows=True)
     def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
-        """The set of roles in each of ``rows`` equal stretches of a layer."""
+        """The set of roles and families in each of ``rows`` equal stretches of a layer."""
+
+    @job(only_shows=True)
+    def census(self, progress: Progress, layer: int) -> Census:
+        """How many structures of each kind a layer has."""
+
+    @job(only_shows=True)
+    def verdict_counts(self, progress: Progress, layer: int) -> dict[Verdict, int]:
+        """How many members of a layer's archive have each verdict."""
 
     @job(only_shows=True)
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
@@ -300,6 +309,12 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @job(only_shows=True)
     def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
         """The nearest unexplained bytes after ``offset``, or before it; None without any."""
+
+    @job(only_shows=True)
+    def next_structure(
+        self, progress: Progress, layer: int, offset: int, kind: Kind, unused: bool, backwards: bool
+    ) -> Target | None:
+        """The nearest structure of a kind beyond ``offset``, in use or not, or else the first from the other end."""
 
     @job(only_shows=True)
     def next_similar(

@@ -10,7 +10,7 @@ from enum import IntFlag, StrEnum
 from typing import Generic, TypeVar
 
 from inspector.core.finding import Severity
-from inspector.core.kinds import Kind, Role
+from inspector.core.kinds import Family, Kind, Role
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
 
@@ -155,7 +155,8 @@ class ContentInfo:
 class FieldRow:
     """One field. ``path`` are the positions in the tree from the root; ``wrong`` is the worst finding on its bytes.
 
-    ``children`` is their number; if counting would require reading, 1 stands for any.
+    ``children`` is their number; if counting would require reading, 1 stands for any. ``family`` is that of the
+    structure it is in.
     """
 
     path: tuple[int, ...]
@@ -169,6 +170,7 @@ class FieldRow:
     children: int
     member: int | None
     wrong: Severity | None
+    family: Family | None = None
 
 
 @dataclass(frozen=True, slots=True)

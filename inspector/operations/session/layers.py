@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from inspector.core.field import Field, FieldTable, Unread, locate
-from inspector.core.kinds import Kind, Role, role_of
+from inspector.core.kinds import Family, Kind, Role, family_of, role_of
 from inspector.core.rows import LazyRows
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans, subtract
@@ -124,6 +125,17 @@ MAX_FIELD_ROWS = 2_000
 """The largest number of rows in a page."""
 
 
+class Around(NamedTuple):
+    """The role and the family that a field takes from those around it."""
+
+    role: Role = Role.DATA
+    family: Family | None = None
+
+    def inside(self, field: Field) -> Around:
+        """Those of a field, which the fields in it take."""
+        return Around(role_of(field.kind, self.role), family_of(field.kind, self.family))
+
+
 @dataclass(frozen=True, slots=True)
 class FieldView:
     """The fields of a layer as rows, with the findings of its archive.
@@ -141,13 +153,14 @@ class FieldView:
             return field.member
         return None if self.first is None else self.first + field.member
 
-    def row(self, path: tuple[int, ...], field: Field, inherited: Role) -> FieldRow:
-        """One field as a row; ``inherited`` is its parent's role."""
+    def row(self, path: tuple[int, ...], field: Field, around: Around) -> FieldRow:
+        """One field as a row."""
+        role, family = around.inside(field)
         return FieldRow(
             path,
             field.name,
             field.kind,
-            role_of(field.kind, inherited),
+            role,
             field.spans,
             field.shown,
             field.note,
@@ -155,6 +168,7 @@ class FieldView:
             field.children.known if isinstance(field.children, Unread) else len(field.children),
             self.member(field),
             self.marks.of_spans(self.layer.in_file(tuple(subtract(field.spans, field.foreign)))),
+            family,
         )
 
     def field(self, path: Sequence[int]) -> FieldRow | None:
@@ -165,25 +179,25 @@ class FieldView:
     def rows(self, path: Sequence[int], first: int, count: int) -> Page[FieldRow]:
         """The children of the field at ``path``; the outermost fields for an empty path."""
         path = tuple(path)
-        fields, role = self.layer.fields(), Role.DATA
+        fields, around = self.layer.fields(), Around()
         if path:
             found = _descend(fields, path)
             if found is None:
                 return Page(0, 0, ())
-            fields, role = found[0].children, found[2]
+            fields, around = found[0].children, found[1].inside(found[0])
         first = max(0, min(first, len(fields)))
         stop = min(len(fields), first + max(0, min(count, MAX_FIELD_ROWS)))
-        return Page(len(fields), first, tuple(self.row((*path, at), fields[at], role) for at in range(first, stop)))
+        return Page(len(fields), first, tuple(self.row((*path, at), fields[at], around) for at in range(first, stop)))
 
     def explain(self, offset: int) -> Explanation:
         """The fields that own the byte at ``offset``, and the findings on it."""
         rows: list[FieldRow] = []
         path: tuple[int, ...] = ()
-        role, member = Role.DATA, None
+        around, member = Around(), None
         for position, field in locate(self.layer.fields(), offset):
             path = (*path, position)
-            rows.append(self.row(path, field, role))
-            role = role_of(field.kind, role)
+            rows.append(self.row(path, field, around))
+            around = around.inside(field)
             member = member if field.member is None else self.member(field)
         inside = 0 <= offset < self.layer.source.size
         outer = self.layer.in_file((Span(offset, offset + 1),)) if inside else ()
@@ -191,16 +205,15 @@ class FieldView:
         return Explanation(self.layer.info.layer, offset, tuple(rows), member, findings)
 
 
-def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Role, Role] | None:
-    """The field at ``path``, its parent's role and its own role; None without one."""
-    found: tuple[Field, Role, Role] | None = None
-    role = Role.DATA
+def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Around] | None:
+    """The field at ``path`` and what is around it; None without one."""
+    found: tuple[Field, Around] | None = None
+    around = Around()
     for position in path:
         if not 0 <= position < len(fields):
             return None
         field = fields[position]
-        inherited, role = role, role_of(field.kind, role)
-        found, fields = (field, inherited, role), field.children
+        found, fields, around = (field, around), field.children, around.inside(field)
     return found
 
 
@@ -249,7 +262,7 @@ class StreamMapping:
             at = self.position(table.starts[row])
             return self._mapped(field) or replace(field, spans=(Span(at, at),), children=())
 
-        return FieldTable(_MappedStarts(table.starts, self), make, table.roles)
+        return FieldTable(_MappedStarts(table.starts, self), make, table.roles, table.counts, table.turn)
 
     def _mapped(self, field: Field) -> Field | None:
         """The field in the stream, None if it is outside."""

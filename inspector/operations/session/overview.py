@@ -1,17 +1,21 @@
-"""The map of a layer: which roles and verdicts each of many equal stretches has, exact at any size."""
+"""The map of a layer: the roles, families and verdicts in each of many equal stretches, exact at any size."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 
-from inspector.core.field import Field, FieldTable
-from inspector.core.kinds import Role, role_bit, role_of
+from inspector.core.field import Census, Field, FieldTable, census
+from inspector.core.kinds import Family, Role, family_bit, family_of, role_bit, role_of
 from inspector.core.progress import Progress
 from inspector.core.source import is_sparing
 from inspector.core.span import Span
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import LayerKind
 from inspector.operations.session.snapshot import Snapshot
+
+_DATA_BITS = role_bit(Role.DATA) | family_bit(Family.CONTENT)
 
 
 class LayerMap:
@@ -20,9 +24,21 @@ class LayerMap:
     _now: Snapshot
 
     def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
-        """The set of roles in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
+        """The set of roles and families in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
         shown = self._now.layers[layer]
         return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
+
+    def census(self, progress: Progress, layer: int) -> Census:
+        """How many structures of each kind a layer has. Raises Cancelled."""
+        return census(self._now.layers[layer].fields(), progress.advance)
+
+    def verdict_counts(self, progress: Progress, layer: int) -> dict[Verdict, int]:
+        """How many members of a layer's archive have each verdict. Raises Cancelled."""
+        archive = self._now.layers[layer].archive
+        progress.advance(0)
+        judged = Counter(bytes(archive.verdicts))
+        judged[0] += len(archive.members) - judged.total()
+        return {verdict: judged[at] for at, verdict in enumerate(VERDICTS) if judged[at] > 0}
 
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
         """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
@@ -36,15 +52,15 @@ class LayerMap:
 
 
 def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress, *, sparing: bool = False) -> list[int]:
-    """The set of roles (see ``role_bit``) in each of ``rows`` equal stretches of the bytes ``[0, size)``.
+    """The set of roles and families in each of ``rows`` equal stretches of the bytes ``[0, size)``.
 
-    Stretch ``i`` begins at ``i * size // rows`` and holds at least one byte. ``sparing``: no row of a table is made,
-    which might read it; of one that reaches far, the beginning has all its roles and the rest is data. Raises
-    Cancelled.
+    A set holds bits (see ``role_bit``, ``family_bit``). Stretch ``i`` begins at ``i * size // rows`` and holds at least
+    one byte. ``sparing``: no row of a table is made, which might read it; of one that reaches far, the beginning has
+    all its roles and the rest is data. Raises Cancelled.
     """
     painter = _RolePainter(size, rows, progress, sparing=sparing)
     if size > 0 and rows > 0:
-        painter.paint(fields, Role.DATA, size)
+        painter.paint(fields, Role.DATA, None, size)
     return painter.sets
 
 
@@ -56,21 +72,21 @@ class _RolePainter:
         self._progress = progress
         self._sparing = sparing
 
-    def paint(self, fields: Sequence[Field], role: Role, stop: int) -> None:
-        """Paint fields that end at ``stop`` at the latest."""
+    def paint(self, fields: Sequence[Field], role: Role, family: Family | None, stop: int) -> None:
+        """Paint fields that end at ``stop`` at the latest, in a field of this role and family."""
         if isinstance(fields, FieldTable):
-            self._table(fields, role, stop)
+            self._table(fields, role, family, stop)
             return
         for field in fields:
-            self._field(field, role)
+            self._field(field, role, family)
 
-    def _field(self, field: Field, inherited: Role) -> None:
+    def _field(self, field: Field, inherited: Role, around: Family | None) -> None:
         self._progress.advance(0)
-        role = role_of(field.kind, inherited)
+        role, family = role_of(field.kind, inherited), family_of(field.kind, around)
         if field.children:
-            self.paint(field.children, role, field.spans[-1].stop if field.spans else self._size)
+            self.paint(field.children, role, family, field.spans[-1].stop if field.spans else self._size)
             return
-        bit = role_bit(role)
+        bit = role_bit(role) | (0 if family is None else family_bit(family))
         for span in field.spans:
             if span.size > 0:
                 self._mark(span, bit)
@@ -87,7 +103,7 @@ class _RolePainter:
         """The last stretch that holds the byte before ``stop``."""
         return (stop * self._rows - 1) // self._size
 
-    def _table(self, table: FieldTable, role: Role, limit: int) -> None:
+    def _table(self, table: FieldTable, role: Role, family: Family | None, limit: int) -> None:
         """Rows that lie in one stretch count by their sets of roles; one that reaches further is looked into."""
         starts, at = table.starts, 0
         while at < len(starts):
@@ -104,7 +120,7 @@ class _RolePainter:
                 if self._sparing:
                     self._unread(table, at, limit)
                 else:
-                    self._field(table[at], role)
+                    self._field(table[at], role, family)
                 at += 1
 
     def _unread(self, table: FieldTable, at: int, limit: int) -> None:
@@ -113,7 +129,7 @@ class _RolePainter:
         stop = table.starts[at + 1] if at + 1 < len(table) else limit
         if stop > start:
             self._mark(Span(start, start + 1), roles)
-            self._mark(Span(start, stop), roles & role_bit(Role.DATA) or roles)
+            self._mark(Span(start, stop), roles & _DATA_BITS or roles)
 
 
 def _sets(table: FieldTable, first: int, stop: int) -> int:

@@ -29,6 +29,7 @@ from inspector.operations.protocol.views import (
     FieldRow,
     FindingRow,
     LayerInfo,
+    LayerKind,
     ManifestResult,
     MemberPlace,
     MemberRow,
@@ -158,7 +159,10 @@ class Session(Datapoints, Coverage, LazyNames, LayerMap, Arrows, References, Fie
 
     def runs(self, layer: int, start: int, stop: int) -> list[Run]:
         """The runs of leaves in ``[start, stop)``, at most 1 MiB of it."""
-        return runs(self._now.layers[layer].fields(), start, min(stop, start + MAX_READ_BYTES))
+        shown = self._now.layers[layer]
+        # The number of a content's member counts all archives; its own archive knows it by another one.
+        verdict_of = None if shown.info.kind is LayerKind.CONTENT else shown.archive.verdict
+        return runs(shown.fields(), start, min(stop, start + MAX_READ_BYTES), verdict_of)
 
     def explain(self, layer: int, offset: int) -> Explanation:
         """The fields that own a byte, and the findings on it."""

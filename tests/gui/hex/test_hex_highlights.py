@@ -8,11 +8,16 @@ from hypothesis import strategies as st
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role, role_of
 from inspector.core.span import Span
-from inspector.gui.hex.highlights import Tint, clip_tints, contour, merged, overlaps, tints
+from inspector.gui.hex.colouring import ColourBy, Paint
+from inspector.gui.hex.highlights import Tint, clip_tints, contour, merged, outline_of, overlaps, tints
 
 
 def run(start: int, stop: int, kind: Kind, shade: int = 0) -> Run:
     return Run(start, stop, kind, role_of(kind), shade, (start,))
+
+
+def tint(start: int, stop: int, role: Role, shade: int) -> Tint:
+    return Tint(start, stop, Paint(ColourBy.KIND, role, shade))
 
 
 def test_neighbours_of_one_role_become_one_and_members_take_turns() -> None:
@@ -25,10 +30,10 @@ def test_neighbours_of_one_role_become_one_and_members_take_turns() -> None:
     ]
 
     assert tints(runs) == [
-        Tint(0, 8, Role.EXTENT, 0),
-        Tint(8, 20, Role.DATA, 0),
-        Tint(20, 30, Role.DATA, 1),
-        Tint(30, 31, Role.GAP, 0),
+        tint(0, 8, Role.EXTENT, 0),
+        tint(8, 20, Role.DATA, 0),
+        tint(20, 30, Role.DATA, 1),
+        tint(30, 31, Role.GAP, 0),
     ]
 
 
@@ -37,11 +42,11 @@ def test_runs_that_do_not_touch_stay_apart() -> None:
 
 
 def test_the_parts_inside_a_row() -> None:
-    some = [Tint(0, 8, Role.EXTENT, 0), Tint(8, 40, Role.DATA, 1), Tint(50, 60, Role.NAME, 0)]
+    some = [tint(0, 8, Role.EXTENT, 0), tint(8, 40, Role.DATA, 1), tint(50, 60, Role.NAME, 0)]
 
-    assert clip_tints(some, 4, 12) == [Tint(4, 8, Role.EXTENT, 0), Tint(8, 12, Role.DATA, 1)]
+    assert clip_tints(some, 4, 12) == [tint(4, 8, Role.EXTENT, 0), tint(8, 12, Role.DATA, 1)]
     assert clip_tints(some, 40, 50) == []
-    assert clip_tints(some, 45, 99) == [Tint(50, 60, Role.NAME, 0)]
+    assert clip_tints(some, 45, 99) == [tint(50, 60, Role.NAME, 0)]
     assert clip_tints([], 0, 16) == []
 
 
@@ -95,3 +100,26 @@ def test_lines_run_exactly_where_inside_and_outside_meet(some: list[tuple[int, i
     assert [byte for piece in found.pieces for byte in range(*piece)] == here
     assert [byte for line in found.top for byte in range(*line)] == [b for b in here if b - columns not in inside]
     assert [byte for line in found.bottom for byte in range(*line)] == [b for b in here if b + columns not in inside]
+
+
+COLUMNS = 4
+
+
+@given(st.integers(0, 20), st.integers(1, 20), st.sampled_from([range(8), range(1, 4), range(2, 3)]))
+def test_the_outline_of_a_structure_runs_wherever_it_ends(start: int, size: int, rows: range) -> None:
+    def inside(row: int, column: int) -> bool:
+        return 0 <= column < COLUMNS and start <= row * COLUMNS + column < start + size
+
+    sides, edges = outline_of(start, start + size, COLUMNS, rows)
+
+    drawn = {(column if column >= 0 else ~column + 1, row) for column, *lines in sides for row in range(*lines)}
+    across = {(row if row >= 0 else ~row + 1, column) for row, *lines in edges for column in range(*lines)}
+    columns = range(COLUMNS + 1)
+    assert drawn == {(at, row) for row in rows for at in columns if inside(row, at) != inside(row, at - 1)}
+    assert across == {
+        (row, at)
+        for row in range(rows.start, rows.stop + 1)
+        for at in range(COLUMNS)
+        if inside(row, at) != inside(row - 1, at)
+        and ((inside(row, at) and row in rows) or (not inside(row, at) and row - 1 in rows))
+    }

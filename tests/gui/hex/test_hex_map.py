@@ -9,10 +9,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from inspector.core.kinds import ROLES, Role, role_bit
+from inspector.core.kinds import ROLES, Family, Kind, Role, family_bit, role_bit
+from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.file_map import FileMap, roles_in
-from inspector.gui.hex.legend import Legend
-from inspector.gui.kit.palette import COLOURS, Scheme
+from inspector.gui.hex.legend import Legend, LegendEntry, role_entries, structure_entries
+from inspector.gui.kit.palette import COLOURS, FAMILY_HUES, Scheme
 from inspector.gui.kit.theme import palette
 
 COLOUR = COLOURS[Scheme.LIGHT]
@@ -178,6 +179,7 @@ def test_colours_follow_the_palette(made: Callable[..., FileMap]) -> None:
 
 def legend(qtbot: QtBot, width: int = 900) -> Legend:
     shown = Legend()
+    shown.setEntries(role_entries(row_of(*ROLES)), damaged=True)
     qtbot.addWidget(shown)
     shown.setPalette(palette(Scheme.LIGHT))
     shown.resize(width, shown.heightForWidth(width))
@@ -192,7 +194,8 @@ def test_every_role_has_a_swatch_and_a_word(qtbot: QtBot) -> None:
     seen = {picture.pixelColor(x, y).name().upper() for x in range(shown.width()) for y in range(shown.height())}
 
     assert shown.labels() == [*ROLES, "damaged"]
-    assert {fill for role in ROLES for fill in COLOUR.fills[role]} <= seen
+    assert {COLOUR.fill(role) for role in ROLES} <= seen
+    assert COLOUR.fill(Role.DATA, 1) in seen
     assert set(COLOUR.strokes.values()) <= seen
     assert COLOUR.damage in seen
     assert "gap" in shown.accessibleDescription()
@@ -201,11 +204,11 @@ def test_every_role_has_a_swatch_and_a_word(qtbot: QtBot) -> None:
 def test_only_what_is_there_is_explained(qtbot: QtBot) -> None:
     shown = legend(qtbot)
 
-    shown.setRoles(row_of(Role.NAME, Role.GAP), damaged=True)
+    shown.setEntries(role_entries(row_of(Role.NAME, Role.GAP)), damaged=True)
 
     assert shown.labels() == ["name", "gap", "damaged"]
     assert shown.accessibleDescription() == "name, gap, damaged"
-    shown.setRoles(0)
+    shown.setEntries(())
     assert shown.labels() == []
     assert shown.heightForWidth(300) == 0
 
@@ -221,3 +224,66 @@ def test_a_narrow_legend_has_more_lines_and_cuts_nothing(qtbot: QtBot) -> None:
 def test_a_set_of_roles_is_its_bits() -> None:
     assert roles_in(row_of(Role.GAP, Role.HEADER)) == [Role.HEADER, Role.GAP]
     assert roles_in(0) == []
+
+
+COUNTS = {
+    (Kind.CHUNK_HEADER, False): 1_234,
+    (Kind.TACO_ENTRY, False): 2,
+    (Kind.TACO_ENTRY, True): 5,
+    (Kind.GAP, False): 1,
+}
+
+
+def test_structures_are_counted_and_unused_ones_stand_apart(qtbot: QtBot) -> None:
+    shown = legend(qtbot)
+    shown.setEntries(structure_entries(COUNTS))
+
+    assert shown.labels() == ["chunk header · 1,234", "TACO entry in use · 2", "TACO entry unused · 5", "gap · 1"]
+
+
+def test_pointing_at_an_entry_lights_it_up_and_clicks_go_both_ways(qtbot: QtBot) -> None:
+    shown = legend(qtbot)
+    shown.setEntries(structure_entries(COUNTS))
+    place = shown.place_of("TACO entry unused · 5").center()
+    lit: list[LegendEntry | None] = []
+    shown.litChanged.connect(lit.append)
+
+    QTest.mouseMove(shown, place)
+    qtbot.waitUntil(lambda: bool(lit))
+    assert lit[-1] is not None
+    assert (lit[-1].lit, lit[-1].bits) == (frozenset({(Kind.TACO_ENTRY, True)}), family_bit(Family.TACO))
+    for modifiers, backwards in ((Qt.KeyboardModifier.NoModifier, False), (Qt.KeyboardModifier.ShiftModifier, True)):
+        with qtbot.waitSignal(shown.stepRequested) as told:
+            QTest.mouseClick(shown, LEFT, modifiers, place)
+        assert told.args == [lit[-1], backwards]
+    QApplication.sendEvent(shown, QEvent(QEvent.Type.Leave))
+    assert lit[-1] is None
+
+
+def test_the_legend_works_with_keys(qtbot: QtBot) -> None:
+    shown = legend(qtbot)
+    shown.setEntries(structure_entries(COUNTS))
+    QTest.keyClick(shown, Qt.Key.Key_Right)
+    QTest.keyClick(shown, Qt.Key.Key_Right)
+
+    with qtbot.waitSignal(shown.stepRequested) as told:
+        QTest.keyClick(shown, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+
+    assert (told.args[0].label, told.args[1]) == ("TACO entry in use · 2", True)
+
+
+def test_four_bytes_of_footer_are_seen_in_the_map_of_a_large_file(made: Callable[..., FileMap]) -> None:
+    content, index, end = (family_bit(each) for each in (Family.CONTENT, Family.INDEX, Family.END))
+    drawn = made([content] * 398 + [content | index, index | end])
+    drawn.setColourBy(ColourBy.STRUCTURE)
+    tones = {family: COLOUR.tones[FAMILY_HUES[family]] for family in (Family.INDEX, Family.END)}
+
+    for y in (397, 398, 399):
+        assert tones[Family.INDEX].line in colours(drawn, y)
+        assert tones[Family.END].line in colours(drawn, y)
+    assert tones[Family.END].line not in colours(drawn, 200)
+    assert "footer or end record" in drawn.describe(399)
+
+    drawn.setLit(end)
+    assert tones[Family.INDEX].line not in colours(drawn, 399)
+    assert tones[Family.END].line in colours(drawn, 399)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span
+from inspector.gui.hex.colouring import ColourBy, Paint
 from inspector.gui.hex.highlights import Tint
 from inspector.gui.hex.pages import MAX_CACHED_PAGES, PAGE, Deliver, HexModel
 
@@ -43,7 +44,7 @@ def test_nothing_is_here_until_it_arrives() -> None:
 
     owner.deliver()
     assert owner.model.bytes_at(90, 100) == [(90, b"\1" * 10)]
-    assert owner.model.tints_at(90, 100) == [Tint(90, 100, Role.NAME, 0)]
+    assert owner.model.tints_at(90, 100) == [Tint(90, 100, Paint(ColourBy.KIND, Role.NAME, 0))]
     assert owner.changes == [Span(0, PAGE)]
 
 

@@ -143,6 +143,8 @@ def test_fitting_the_width_takes_more_bytes_a_row_when_there_is_room(show: Show)
     shown.view.resize(500, 500)
     assert shown.view.bytesPerRow() == 8
     shown.view.resize(1100, 500)
+    assert shown.view.bytesPerRow() == 16  # the names of structures come before more bytes
+    shown.view.resize(1400, 500)
     assert shown.view.bytesPerRow() == 32
     assert shown.view.horizontalScrollBar().maximum() == 0
 

@@ -1,0 +1,289 @@
+"""The structure lane: brackets with names beside the rows, one for each structure in view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from inspector.core.field import Structure
+from inspector.core.kinds import GROUPS, Family, Kind
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.span import Span
+from inspector.gui.hex.colouring import line_of
+from inspector.gui.hex.highlights import overlaps
+from inspector.gui.hex.painting import Look
+from inspector.gui.kit.text import plain
+
+MIN_LANE_WIDTH = 110
+"""Pixels below which there is no lane: no name would fit."""
+WANTED_LANE_WIDTH = 240
+"""Pixels that rows longer than 16 bytes leave to the lane."""
+STEP = 10
+"""Pixels between two nested brackets."""
+_TICK = 6
+"""Length of the ends of a bracket, in pixels."""
+_LEFT = 8
+_LABEL_GAP = 14
+"""Pixels between two names in a row."""
+_BAR = 7
+"""Pixels before a name for the bar in the colour of its bracket."""
+_MIN_LABEL_WIDTH = 40
+"""The least room for a name, in pixels; where there is less, an ellipsis at the edge stands for it."""
+_RIGHT = 4
+"""Pixels free at the right edge."""
+_MORE_WIDTH = 20
+"""Pixels at the edge for that ellipsis."""
+_MAX_ROWS_DOWN = 2
+"""How far below the row where a structure begins its name may stand, in rows."""
+_HIT_DISTANCE = 4
+"""The farthest a click may be from a bracket to hit it, in pixels."""
+_MAX_DEPTH = 5
+"""Brackets beside each other; deeper ones share the last place."""
+MAX_TOOLTIP_NAMES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """A structure beside the rows ``[first, last]``, counted from the first visible one; ``depth`` from outside in.
+
+    ``begins`` and ``ends``: its first or last byte is in view.
+    """
+
+    structure: Structure
+    depth: int
+    first: int
+    last: int
+    begins: bool
+    ends: bool
+
+    @property
+    def family(self) -> Family | None:
+        """What the bracket's colour says: of a blob, that it is a member's data."""
+        return Family.CONTENT if self.structure.kind is Kind.BLOB_BLOCK else self.structure.family
+
+    @property
+    def text(self) -> str:
+        """The name, with an arrow where it begins above."""
+        return self.structure.label if self.begins else f"↑ {self.structure.label}"
+
+
+def is_named(structure: Structure) -> bool:
+    """Whether a structure has a bracket: not the data in a blob, which has that of the blob."""
+    outer = structure.outer
+    return not (structure.kind is Kind.DATA and outer is not None and outer.kind is Kind.BLOB_BLOCK)
+
+
+def lay_out_brackets(structures: Iterable[Structure], columns: int, top: int, rows: int) -> list[Bracket]:
+    """The brackets beside the rows ``[top, top + rows)`` of ``columns`` bytes each, outer ones before those inside."""
+    found: list[Bracket] = []
+    for structure in structures:
+        first, last = structure.start // columns - top, (structure.stop - 1) // columns - top
+        if last < 0 or first >= rows or structure.stop <= structure.start or not is_named(structure):
+            continue
+        depth, outer = 0, structure.outer
+        while outer is not None:
+            depth += is_named(outer)
+            outer = outer.outer
+        place = min(depth, _MAX_DEPTH - 1)
+        found.append(Bracket(structure, place, max(0, first), min(last, rows - 1), first >= 0, last < rows))
+    return found
+
+
+class StructureLane(QWidget):
+    """Draws brackets and names beside rows that are scrolled elsewhere.
+
+    Signals:
+        chosen(object structure): the user clicked a bracket or a name.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look: Look | None = None
+        self._caret = -1
+        self._damage: Sequence[Span] = ()
+        self._brackets: list[Bracket] = []
+        self._labels: list[tuple[QRect, tuple[Bracket, ...], str]] = []
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("Structures")
+        self.setAccessibleDescription("The name of each structure beside its bytes; the Structure panel lists them too")
+
+    @property
+    def brackets(self) -> list[Bracket]:
+        """The brackets as drawn."""
+        return self._brackets
+
+    def labels(self) -> list[tuple[QRect, str]]:
+        """The names as drawn, elided where they had to be, and their places."""
+        return [(rect, text) for rect, _, text in self._labels]
+
+    def show_rows(self, look: Look, brackets: list[Bracket], caret: int, damage: Sequence[Span]) -> None:
+        """Draw these brackets; the names of structures around the caret are bold, of damaged ones in its colour."""
+        if (look, brackets, caret, damage) != (self._look, self._brackets, self._caret, self._damage):
+            self._look, self._brackets, self._caret, self._damage = look, brackets, caret, damage
+            self._lay_out()
+            self.update()
+
+    # ---- layout ------------------------------------------------------------------------------------------------
+
+    def _x_of(self, bracket: Bracket) -> int:
+        return _LEFT + bracket.depth * STEP
+
+    def _font_of(self, bracket: Bracket) -> QFont:
+        font = QFont(self.font())
+        font.setBold(bracket.structure.start <= self._caret < bracket.structure.stop)
+        return font
+
+    def _lay_out(self) -> None:
+        """Place the names: in the row where their structure begins or, where one does not fit, the next of its rows."""
+        assert self._look is not None
+        left = max((self._x_of(each) for each in self._brackets), default=0) + _TICK + 8
+        free: dict[int, int] = {}  # the first free pixel of rows with names
+        left_out: dict[int, list[Bracket]] = {}
+        self._labels = []
+        # What only holds others has its name in the room that the others leave.
+        for bracket in sorted(self._brackets, key=lambda each: (not each.begins, each.structure.kind in GROUPS)):
+            metrics = QFontMetrics(self._font_of(bracket))
+            text = plain_line(bracket.text)
+            width = metrics.horizontalAdvance(text)
+            row = next(
+                (
+                    row
+                    for row in range(bracket.first, min(bracket.last, bracket.first + _MAX_ROWS_DOWN) + 1)
+                    if row not in free or free[row] + _BAR + width < self.width() - _RIGHT
+                ),
+                bracket.first,
+            )
+            x = free.get(row, left)
+            room = self.width() - x - _BAR - _RIGHT
+            if room < _MIN_LABEL_WIDTH:
+                left_out.setdefault(row, []).append(bracket)
+                continue
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            width = metrics.horizontalAdvance(shown)
+            self._labels.append((self._rect(x, row, width + _BAR), (bracket,), shown))
+            free[row] = x + width + _BAR + _LABEL_GAP
+        for row, brackets in left_out.items():
+            self._make_room(row)
+            self._labels.append((self._rect(self.width() - _MORE_WIDTH, row, _MORE_WIDTH), tuple(brackets), "…"))
+
+    def _make_room(self, row: int) -> None:
+        """Shorten the last name of a row so that an ellipsis fits behind it."""
+        assert self._look is not None
+        inside = [at for at, (rect, _, _) in enumerate(self._labels) if rect.top() == row * self._look.line]
+        if not inside:
+            return
+        at = inside[-1]
+        rect, brackets, text = self._labels[at]
+        most = self.width() - _MORE_WIDTH - rect.left()
+        if rect.width() > most:
+            metrics = QFontMetrics(self._font_of(brackets[0]))
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, most - _BAR)
+            self._labels[at] = (self._rect(rect.left(), row, most), brackets, shown)
+
+    def _rect(self, x: int, row: int, width: int) -> QRect:
+        assert self._look is not None
+        return QRect(x, row * self._look.line, width, self._look.line)
+
+    def bracket_at(self, place: QPoint) -> Bracket | None:
+        """The bracket whose name or line is at a pixel; the innermost of several."""
+        for rect, brackets, _ in self._labels:
+            if rect.contains(place):
+                return brackets[0]
+        row = place.y() // self._look.line if self._look is not None else -1
+        near = [
+            each
+            for each in self._brackets
+            if each.first <= row <= each.last and abs(self._x_of(each) + _TICK // 2 - place.x()) <= _HIT_DISTANCE
+        ]
+        return near[-1] if near else None
+
+    def describe(self, place: QPoint) -> str:
+        """The tooltip for a pixel; empty where there is nothing."""
+        for rect, brackets, text in self._labels:
+            if rect.contains(place) and text == "…":
+                names = [each.structure.label for each in brackets[:MAX_TOOLTIP_NAMES]]
+                rest = len(brackets) - len(names)
+                return "\n".join([*names, f"and {grouped(rest)} more"] if rest else names)
+        bracket = self.bracket_at(place)
+        if bracket is None:
+            return ""
+        start, stop = bracket.structure.start, bracket.structure.stop
+        return f"{bracket.structure.label}\n{in_bytes(stop - start)} at {grouped(start)} ({hexadecimal(start)})"
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        painter = QPainter(self)
+        try:
+            if self._look is not None:
+                painter.fillRect(self.rect(), self._look.base)
+                for bracket in self._brackets:
+                    self._draw_bracket(painter, bracket, self._look)
+                for rect, brackets, text in self._labels:
+                    self._draw_label(painter, rect, brackets[0], text, self._look)
+        finally:
+            painter.end()
+
+    def _draw_bracket(self, painter: QPainter, bracket: Bracket, look: Look) -> None:
+        x, top, bottom = self._x_of(bracket), bracket.first * look.line, (bracket.last + 1) * look.line
+        if bracket.begins:
+            top += 2
+        if bracket.ends:
+            bottom -= 3
+        lines = [QLine(x, top, x, bottom)]
+        if bracket.begins:
+            lines.append(QLine(x, top, x + _TICK, top))
+        if bracket.ends:
+            lines.append(QLine(x, bottom, x + _TICK, bottom))
+        painter.setPen(QPen(QColor(line_of(bracket.family, look.colours)), 2))
+        painter.drawLines(lines)
+
+    def _draw_label(self, painter: QPainter, rect: QRect, bracket: Bracket, text: str, look: Look) -> None:
+        line = QColor(line_of(bracket.family, look.colours))
+        painter.fillRect(QRect(rect.left(), rect.top() + 3, 3, rect.height() - 6), line)
+        structure = bracket.structure
+        is_damaged = structure.family is not None and overlaps(self._damage, structure.start, structure.stop)
+        quiet = not bracket.begins or structure.unused
+        pen = look.damage.color() if is_damaged else look.quiet.color() if quiet else look.text.color()
+        painter.setPen(pen)
+        painter.setFont(self._font_of(bracket))
+        painter.drawText(
+            rect.adjusted(_BAR, 0, 2, 0), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), text
+        )
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the structure under the pointer."""
+        bracket = self.bracket_at(event.position().toPoint())
+        if bracket is not None and event.button() is Qt.MouseButton.LeftButton:
+            self.chosen.emit(bracket.structure)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        over = self.bracket_at(event.position().toPoint())
+        self.setCursor(Qt.CursorShape.ArrowCursor if over is None else Qt.CursorShape.PointingHandCursor)
+
+    def event(self, event: QEvent) -> bool:
+        """Show tooltips."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            text = self.describe(event.pos())
+            if text:
+                QToolTip.showText(event.globalPos(), plain(text), self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+
+def plain_line(text: str) -> str:
+    """A name on one line, short enough to measure."""
+    return " ".join(text[:_MAX_NAME].split("\n"))
+
+
+_MAX_NAME = 200
+"""Characters of a name that are measured; no lane shows more."""

@@ -1,0 +1,88 @@
+"""The bytes of a window by structure: selecting, stepping, lighting up, and what the colours say."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from inspector.core.span import Span
+from inspector.gui.app.window import Window
+from inspector.gui.hex.cursor import Pane
+from inspector.gui.kit import preferences
+from inspector.gui.kit.settings import Settings
+from tests.gui.conftest import Show, settle
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def test_a_click_on_a_name_selects_the_structure(show: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(1600, 1000)
+    tab = show("two-entries.tacozip")
+    lane = tab.hex_pane.hex.lane
+    place = next(rect for rect, text in lane.labels() if text.startswith("entry 4")).center()
+
+    QTest.mousePress(lane, LEFT, pos=place)
+    settle(qtbot, window)
+
+    assert tab.document.selection.spans == (Span(0x6D, 0x7D),)
+
+
+def test_the_legend_counts_and_leads_to_each_of_a_kind(show: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(1600, 1000)
+    tab = show("two-chunks.rca")
+    legend, document = tab.hex_pane.legend, tab.document
+    assert legend.labels() == ["chunk header · 2", "blob header · 7", "reset block · 1", "member data · 7"]
+    place = legend.place_of("chunk header · 2").center()
+
+    went = []
+    for modifiers in (
+        Qt.KeyboardModifier.NoModifier,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.KeyboardModifier.ShiftModifier,
+    ):
+        QTest.mousePress(legend, LEFT, modifiers, place)
+        settle(qtbot, window)
+        went.append(document.selection.caret)
+
+    assert went == [0x8000, 0, 0x8000]  # around the end, and back
+
+
+@pytest.mark.parametrize(("name", "own_bytes"), [("two-resets-spec.rca", False), ("two-resets-rcarch.rca", True)])
+def test_a_selected_digest_lights_up_exactly_what_it_covers(
+    show: Show, window: Window, qtbot: QtBot, name: str, own_bytes: bool
+) -> None:
+    """The hash at 999 covers segment 2, in which the hash of segment 1 stands: left out, or in as it is."""
+    tab = show(name)
+    view, first_hash = tab.hex_pane.hex, 0x1F9
+    tab.document.select_byte(0, 1_000, "test")
+    settle(qtbot, window)
+    view.goTo(first_hash)
+    settle(qtbot, window)
+    tab.document.select_byte(0, 1_000, "test")
+    settle(qtbot, window)
+
+    def painted(offset: int) -> bool:
+        view.reveal(offset, Pane.HEX)
+        place, picture = view.place_of(offset, Pane.HEX), view.viewport().grab().toImage()
+        return picture.pixelColor(place.left() + 3, place.top() + 3) != view.look.base.color()
+
+    assert painted(first_hash + 1) is own_bytes
+    assert [painted(offset) for offset in (0x210, 0x300, 1_001)] == [True, True, True]
+    assert [painted(offset) for offset in (0x100, 1_020)] == [False, False]
+
+
+def test_what_the_colours_say_is_chosen_in_the_menu(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot
+) -> None:
+    tab = show("two-entries.tacozip")
+    menu = window.menus.colours
+    assert [action.text() for action in menu.actions()] == ["Structure", "Field kind", "Verdict", "Member"]
+    assert "TACO entry unused · 5" in tab.hex_pane.legend.labels()
+
+    for action, label in zip(menu.actions()[1:], ("length or offset", "not checked · 5", "each member"), strict=True):
+        action.trigger()
+        settle(qtbot, window)
+        assert any(each.startswith(label) for each in tab.hex_pane.legend.labels())
+    assert settings.get(preferences.COLOUR_BY) == "member"
