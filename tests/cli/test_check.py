@@ -33,7 +33,8 @@ def test_json_says_what_scripts_expect(run: Run, sample: Sample) -> None:
     assert (found["format"], found["state"], found["members"]) == ("taco", "damaged", 5)
     assert found["source"] == str(sample("flipped-member-byte.tacozip"))
     assert found["bytes"] == sample("flipped-member-byte.tacozip").stat().st_size
-    (finding,) = found["findings"]
+    cause, finding = found["findings"]
+    assert (cause["severity"], cause["code"]) == ("error", "cause-flipped-bit")
     assert list(finding) == ["severity", "code", "message", "spans", "member", "repair"]
     assert (finding["severity"], finding["code"]) == ("error", "zip-crc-mismatch")
     ((start, stop),) = finding["spans"]
@@ -99,11 +100,13 @@ def test_text_names_what_and_where(run: Run, sample: Sample) -> None:
     lines = out.splitlines()
     assert "4 verified, 1 mismatch" in lines[1]
     assert lines[2] == "  mismatch: DATA/tile_0001.png"
-    assert lines[3].startswith("  error: ")
-    assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[3]
-    assert lines[4] == "    repair: zip-accept-content-1 answers this"
-    assert lines[5].startswith("  1 finding can be repaired: ")
-    assert lines[6].startswith(f"{sample('journey.caf')}: Sound")
+    assert lines[3].startswith("  error: One bit of DATA/tile_0001.png flipped: ")
+    assert "[cause-flipped-bit, bytes 0xDF..0xE0, member DATA/tile_0001.png]" in lines[3]
+    assert lines[4] == "    repair: restore-likely-bits answers this"
+    assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[5]
+    assert lines[6] == "      repair: restore-likely-bits answers this"
+    assert lines[7].startswith("  2 findings can be repaired: ")
+    assert lines[8].startswith(f"{sample('journey.caf')}: Sound")
 
 
 def test_text_names_the_members_that_are_not_verified(run: Run, sample: Sample, tmp_path: Path) -> None:

@@ -426,7 +426,7 @@ def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[Explanati
         if flip.proved:
             advice = "Repair restores it."
         elif repair is not None:
-            advice = f"Repair restores it with your consent (--accept {LIKELY_CODE}); check the result if you can."
+            advice = "Repair restores it with your consent; check the result if you can."
         elif in_header:
             advice = "Repair restores it."
         else:
