@@ -457,7 +457,8 @@ def _end(cursor: Cursor) -> None:
     """Handle zeros up to the end of the file."""
     start, size = cursor.at, cursor.source.size
     cursor.ended = True
-    if (size - start) % BLOCK and size - start < RECORD_BYTES and _report_odd_end(cursor):
+    # The two blocks that end an archive may begin a record of their own.
+    if (size - start) % BLOCK and size - start < RECORD_BYTES + 2 * BLOCK and _report_odd_end(cursor):
         cursor.ended = False
         return
     if size - start < 2 * BLOCK:

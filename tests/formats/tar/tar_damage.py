@@ -123,7 +123,9 @@ def moved(kind: str, tar: Sound, at: int, drop: int, new: bytes) -> Case:
         # The next header is where a header may be: what lies between may pass for data of the member before.
         touched = [part.name for part in tar.parts if part.stop > at]
         return Case(kind, data, [each for each in whole if each[0] not in touched], ANY, _all(tar), touched)
-    return Case(kind, data, whole, DAMAGED if at < tar.parts[-1].stop and at + drop < tar.end else ANY, _all(tar))
+    # Where nothing but zeros is left, the file looks as if it had been cut off.
+    known = at < tar.parts[-1].stop and at + drop < tar.end and any(data[at:])
+    return Case(kind, data, whole, DAMAGED if known else ANY, _all(tar))
 
 
 def _zero_header(rng: random.Random) -> Case:
