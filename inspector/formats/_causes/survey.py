@@ -30,7 +30,7 @@ MAX_REMOTE_BYTES = 8 << 20
 MAX_BYTES = 64 << 30
 """A larger file is not surveyed: it takes a second a GiB or so."""
 MAX_UNREAD_BYTES = 256 << 20
-"""A larger file is not surveyed where the check has not read all of it, or found no errors."""
+"""A larger file is not surveyed unless the check has read most of it and found errors."""
 _NOT_READ = frozenset({"caf", "tar", "bytes"})
 """Formats whose content a check does not read, for want of digests."""
 _RUN = re.compile(rb"\0{%d,}+" % MIN_RUN_BYTES)
@@ -73,7 +73,10 @@ def may_be_surveyed(archive: Archive) -> bool:
     if getattr(base, "ledger", None) is not None:
         return size <= MAX_REMOTE_BYTES
     errors = any(each.severity is Severity.ERROR for each in archive.findings)
-    return size <= (MAX_UNREAD_BYTES if archive.format in _NOT_READ or not errors else MAX_BYTES)
+    if size <= MAX_UNREAD_BYTES or archive.format in _NOT_READ or not errors:
+        return size <= MAX_UNREAD_BYTES
+    members = archive.members
+    return size <= min(MAX_BYTES, 2 * (sum(members.stops) - sum(members.starts)))
 
 
 def survey(source: Source, progress: Progress) -> Survey:
