@@ -57,6 +57,7 @@ def test_the_size_of_members_stays_when_their_verdict_comes(checked: Show, qtbot
 
 
 def test_names_have_the_room_that_others_do_not_need(checked: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(1600, 1000)
     tab = checked(DAMAGED)
     tree = tab.members.tree
     tree.expandAll()

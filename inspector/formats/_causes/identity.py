@@ -18,6 +18,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._causes.survey import is_remote
 from inspector.formats._causes.table import Cause, Explanation
 from inspector.formats._zstd import BLOCK_HEADER, MAGIC, RLE, header_size
 
@@ -405,7 +406,8 @@ def _encoded(file: _File) -> Explanation | None:
     if file.listed or file.source.size < 64:
         return None
     head = file.head[: HEAD_BYTES // 4 * 4]
-    middle = file.source.read(file.source.size // 2, TAIL_BYTES)
+    # Bytes in the middle of an object on a server bring along all that lie before them.
+    middle = b"" if is_remote(file.source) else file.source.read(file.source.size // 2, TAIL_BYTES)
     body = _DATA_URL.sub(b"", head, count=1)
     kind, command, inside = "", "", b""
     if _UU.match(head):

@@ -66,17 +66,22 @@ _NO_TEXT = (*range(1, 8), *range(14, 26), *range(28, 32))
 
 def may_be_surveyed(archive: Archive) -> bool:
     """Whether reading all of it again costs little beside what the check has read."""
-    base: object = archive.source
-    while (inner := getattr(base, "base", None)) is not None:
-        base = inner
     size = archive.source.size
-    if getattr(base, "ledger", None) is not None:
+    if is_remote(archive.source):
         return size <= MAX_REMOTE_BYTES
     errors = any(each.severity is Severity.ERROR for each in archive.findings)
     if size <= MAX_UNREAD_BYTES or archive.format in _NOT_READ or not errors:
         return size <= MAX_UNREAD_BYTES
     members = archive.members
     return size <= min(MAX_BYTES, 2 * (sum(members.stops) - sum(members.starts)))
+
+
+def is_remote(source: Source) -> bool:
+    """Whether reads of the source are requests to a server."""
+    base: object = source
+    while (inner := getattr(base, "base", None)) is not None:
+        base = inner
+    return getattr(base, "ledger", None) is not None
 
 
 def survey(source: Source, progress: Progress) -> Survey:
