@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,17 @@ def drawn(root: Path, scale: float, *arguments: object) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def compare(request: pytest.FixtureRequest, kept: Path, made: Path, how: Callable[[Path, Path], object] = keep) -> None:
+def compare(
+    request: pytest.FixtureRequest,
+    kept: Path,
+    made: Path,
+    draw: Callable[[], None],
+    how: Callable[[Path, Path], object] = keep,
+) -> None:
     marks = made.with_name(f"{made.stem}-marked.png")
+    draw()
+    if difference(kept, made, marks):
+        draw()  # a machine without a moment to spare may draw before the last layout; a fault is there twice
     if request.config.getoption("--pictures") and difference(kept, made, marks):
         how(made, kept)
     assert difference(kept, made, marks) == ""
@@ -49,8 +59,8 @@ def test_a_state_looks_as_it_did(
 ) -> None:
     made, state = tmp_path / f"{name}.png", STATES[name]
     locations = [sample(state.sample)] if state.sample else []
-    drawn(root, state.scale, "tests.pictures.drawing", name, made, *locations)
-    compare(request, HERE / f"{name}.png", made)
+    draw = partial(drawn, root, state.scale, "tests.pictures.drawing", name, made, *locations)
+    compare(request, HERE / f"{name}.png", made, draw)
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -58,8 +68,8 @@ def test_what_users_read_shows_the_program_as_it_is(
     name: str, root: Path, sample: Sample, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     made = tmp_path / name
-    drawn(root, 1, "inspector", "--screenshot", made, sample(SHOWN[name]))
-    compare(request, root / "resources" / "screenshots" / name, made, shutil.copyfile)
+    draw = partial(drawn, root, 1, "inspector", "--screenshot", made, sample(SHOWN[name]))
+    compare(request, root / "resources" / "screenshots" / name, made, draw, shutil.copyfile)
     pages = [root / "README.md", *(root / "resources" / "manual").glob("*.md")]
     assert any(f"screenshots/{name})" in page.read_text(encoding="utf-8") for page in pages)
 
