@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from inspector.core.source import Source, expect, is_sparing
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span, Spans, united
 
 _COMPARED = 1 << 16
 """Bytes compared at a time where edits are merged."""
@@ -169,7 +169,7 @@ def merged(source: Source, edits: Sequence[Edit], label: str) -> Edit:
         return edits[0]
     after = overlaid(source, edits)
     patches: list[Patch] = []
-    for start, stop in _united(span for edit in edits for span in edit.spans):
+    for start, stop in united(span for edit in edits for span in edit.spans):
         for at in range(start, min(stop, after.size), _COMPARED):
             end = min(at + _COMPARED, stop, after.size)
             old, new = source.read(at, end - at), after.read(at, end - at)
@@ -211,16 +211,6 @@ def _piece(data: bytes, patch: Patch, start: int, stop: int) -> bytes:
 def _without(span: Span, hole: Span) -> list[Span]:
     pieces = (Span(span.start, min(span.stop, hole.start)), Span(max(span.start, hole.stop), span.stop))
     return [piece for piece in pieces if piece.start < piece.stop]
-
-
-def _united(spans: Iterable[Span]) -> list[Span]:
-    found: list[Span] = []
-    for span in sorted(spans):
-        if found and span.start <= found[-1].stop:
-            found[-1] = Span(found[-1].start, max(found[-1].stop, span.stop))
-        else:
-            found.append(span)
-    return found
 
 
 def _joined(patches: Iterable[Patch]) -> list[Patch]:

@@ -31,6 +31,17 @@ def total(spans: Iterable[Span]) -> int:
     return sum(span.size for span in spans)
 
 
+def united(spans: Iterable[Span]) -> list[Span]:
+    """The spans sorted; those that overlap or touch become one."""
+    found: list[Span] = []
+    for span in sorted(spans):
+        if found and span.start <= found[-1].stop:
+            found[-1] = Span(found[-1].start, max(found[-1].stop, span.stop))
+        else:
+            found.append(span)
+    return found
+
+
 def intersect(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
     """The parts of ``some`` inside ``others``. Both are sorted, and so is the result; touching parts are not joined."""
     found: list[Span] = []

@@ -10,7 +10,7 @@ from inspector.core.finding import Finding
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.core.span import Span, intersect, subtract, total
+from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._causes.survey import Survey
 from inspector.formats._causes.table import Cause, Explanation, wrong
@@ -67,23 +67,13 @@ def suspects(archive: Archive) -> Suspects:
     for finding in wrong(archive)[:MAX_SPANS]:
         target = content if "mismatch" in finding.code else structure
         target += finding.spans[:MAX_SPANS]
-    bad = _united(content)
+    bad = united(content)
     members = archive.members
     data: list[Span] = []
     for member in range(min(len(members), MAX_SPANS)):
         if not len(archive.verdicts) or archive.verdicts[member] not in (mismatch, doubtful):
-            data += members.seen(member).spans if hasattr(members, "seen") else members[member].spans
-    return Suspects(bad, _united(structure), subtract(_united(data), bad))
-
-
-def _united(spans: Sequence[Span]) -> list[Span]:
-    found: list[Span] = []
-    for span in sorted(spans):
-        if found and span.start <= found[-1].stop:
-            found[-1] = Span(found[-1].start, max(found[-1].stop, span.stop))
-        else:
-            found.append(span)
-    return found
+            data += members.seen(member).spans
+    return Suspects(bad, united(structure), subtract(united(data), bad))
 
 
 # ---- zeros -----------------------------------------------------------------------------------------------------------
@@ -133,10 +123,10 @@ def _is_damage(run: Span, size: int, bad: Suspects, explained: Sequence[Span], *
         return False
     near = [Span(span.start - _NEAR_BYTES, span.stop + _NEAR_BYTES) for span in bad.structure]
     in_content = intersect([run], bad.content)
-    in_structure = intersect(subtract([run], bad.data), bad.structure if tar else _united(near))
+    in_structure = intersect(subtract([run], bad.data), bad.structure if tar else united(near))
     if total(in_structure) >= _MIN_STRUCTURE:
         return True
-    return bool(in_content) and not intersect(in_content, _united(list(explained)))
+    return bool(in_content) and not intersect(in_content, united(list(explained)))
 
 
 _MIN_STRUCTURE = 16
@@ -207,7 +197,7 @@ def _zero_blocks(archive: Archive, holes: Sequence[Span], bad: Suspects) -> Expl
 
 def copies(archive: Archive, bad: Suspects, explained: Sequence[Span], progress: Progress) -> Explanation | None:
     """A block that is a copy of the one before or after it, where something is wrong. Raises SourceError, Cancelled."""
-    places = subtract(_united([*bad.content, *bad.structure]), _united(list(explained)))
+    places = subtract(united([*bad.content, *bad.structure]), united(list(explained)))
     left = MAX_COMPARED_BYTES
     for place in places:
         low = max(0, place.start // BLOCK_SIZES[0] * BLOCK_SIZES[0] - BLOCK_SIZES[0])

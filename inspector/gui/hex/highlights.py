@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from inspector.core.field import Run, Structure
 from inspector.core.kinds import Role
-from inspector.core.span import Span, intersect, subtract
+from inspector.core.span import Span, intersect, subtract, united
 from inspector.gui.hex.colouring import PAINTS, ColourBy, Paint
 
 HATCHED = frozenset({Role.GAP, Role.GARBAGE})
@@ -72,15 +72,9 @@ def merged(spans: Iterable[tuple[int, int]], size: int) -> list[Span]:
     An empty span, where something is missing, becomes the byte at it (the last byte at the end of the file), so that it
     can be seen.
     """
-    found: list[Span] = []
-    for start, stop in sorted(spans):
-        low = max(0, min(start, size - 1))
-        high = min(max(stop, low + 1), size)
-        if found and low <= found[-1].stop:
-            found[-1] = Span(found[-1].start, max(found[-1].stop, high))
-        elif low < high:
-            found.append(Span(low, high))
-    return found
+    lows = ((max(0, min(start, size - 1)), stop) for start, stop in spans)
+    clipped = (Span(low, min(max(stop, low + 1), size)) for low, stop in lows)
+    return united(span for span in clipped if span.size)
 
 
 class Contour(NamedTuple):

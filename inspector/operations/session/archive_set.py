@@ -10,7 +10,7 @@ from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
 from inspector.core.member import FOLDER, UNREAD
 from inspector.core.names import visible
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span, Spans, united
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.protocol.views import MemberRow
@@ -137,15 +137,8 @@ class Marks:
 
 
 def _merged(spans: Iterable[Span]) -> tuple[list[int], list[int]]:
-    starts: list[int] = []
-    stops: list[int] = []
-    for start, stop in sorted(spans):
-        if stops and start <= stops[-1]:
-            stops[-1] = max(stops[-1], stop)
-        else:
-            starts.append(start)
-            stops.append(stop)
-    return starts, stops
+    joined = united(spans)
+    return [span.start for span in joined], [span.stop for span in joined]
 
 
 def _overlaps(merged: tuple[Sequence[int], Sequence[int]], span: Span) -> bool:

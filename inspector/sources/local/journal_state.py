@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from inspector.core.edit import Edit
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span, Spans, united
 from inspector.sources.local.disk_calls import read_all, write_all
 from inspector.sources.local.journal import Journal
 from inspector.sources.local.locked_file import LockedFile
@@ -101,13 +101,8 @@ def _foreign(run: _TouchedRun) -> Iterator[Span]:
         yield Span(run.offset + found.start(), run.offset + found.end())
 
 
-def _merged(spans: list[Span]) -> Spans:
-    joined: list[Span] = []
-    for span in sorted(span for span in spans if span.size):
-        if joined and joined[-1].stop == span.start:
-            span = Span(joined.pop().start, span.stop)  # noqa: PLW2901 - what grows is the span at hand
-        joined.append(span)
-    return tuple(joined)
+def _merged(spans: Iterable[Span]) -> Spans:
+    return tuple(united(span for span in spans if span.size))
 
 
 # ---- redo and undo: either may run from any state between old and new
