@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from inspector.cli.bootstrap import exit_on_interrupt, open_missing_streams, report_interrupt
+from inspector.operations.report import RENDER_PDF
+
+if TYPE_CHECKING:  # a worker imports this module too
+    import argparse
 
 NO_SCREEN = (
     "There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "
@@ -40,8 +45,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     # Imported late: the worker process imports this module again and needs neither front end.
     with exit_on_interrupt():
+        from inspector.cli.options import with_debug_target
         from inspector.cli.parser import COMMANDS, PROGRAM, mistyped, window_parser
+        from inspector.core.debug_log import VARIABLE, LogError, logging_to
 
+    if arguments == [RENDER_PDF]:
+        from inspector.gui.kit import pdf
+
+        return pdf.main()
     if arguments and arguments[0] in COMMANDS:
         with exit_on_interrupt():
             from inspector.cli.run import run_command
@@ -51,7 +62,16 @@ def _run(arguments: list[str]) -> int:
         print(f"{PROGRAM}: {sentence}", file=sys.stderr)
         return 2
     parser = window_parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(with_debug_target(arguments))
+    try:
+        with logging_to(options.debug or os.environ.get(VARIABLE, ""), "window"):
+            return _run_window(parser, options)
+    except LogError as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return 2
+
+
+def _run_window(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.install_desktop or options.uninstall_desktop:
         if options.locations:
             parser.error("--install-desktop and --uninstall-desktop take no location")
@@ -63,7 +83,7 @@ def _run(arguments: list[str]) -> int:
 
         mistaken = [word for word in options.locations[:1] if word.isalpha() and not Path(word).exists()]
         unknown = f"{mistaken[0]} is neither a file nor a command. " if mistaken else ""
-        print(f"{PROGRAM}: {unknown}{NO_SCREEN}", file=sys.stderr)
+        print(f"{parser.prog}: {unknown}{NO_SCREEN}", file=sys.stderr)
         return 2
     with exit_on_interrupt():
         from inspector.gui.app import app

@@ -41,6 +41,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.pop("PYTHONUNBUFFERED", None)  # it would hide output that is held back from whoever reads it
+# Else each of the hundreds of processes that tests start compiles the program anew, and so does each run the tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # How long an example takes is for the machine and its load to say. ``--hypothesis-profile=sweep`` looks further.
 settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)

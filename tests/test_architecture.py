@@ -21,17 +21,29 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "inspector"
 
 ROOMS = (
-    *("core", "sources.local", "sources.s3"),
-    *("formats._extents", "formats._zstd", "formats._zstd_fields", "formats._tar", "formats._zip"),
-    *("formats.caf", "formats.rca", "formats.taco", "formats.zip", "formats.tar", "formats.datas3t"),
+    *("core", "sources.local", "sources.s3", "sources.web"),
+    *(
+        "formats._extents",
+        "formats._kinds",
+        "formats._signatures",
+        "formats._zstd",
+        "formats._zstd_fields",
+        "formats._readers",
+        "formats._tar",
+        "formats._zip",
+    ),
+    *(f"formats.{each.parent.name}" for each in sorted(PACKAGE.glob("formats/[!_]*/__init__.py"))),
     *("formats._causes", "formats"),
     "resources",
-    *("operations.jobs", "operations.protocol", "operations.open", "operations.check", "operations.edit"),
+    *("operations.jobs", "operations.protocol", "operations.open", "operations.trace"),
     *(
+        "operations.check",
+        "operations.edit",
         "operations.extract",
         "operations.create",
         "operations.audit",
         "operations.compare",
+        "operations.report",
         "operations.session",
         "operations.worker",
     ),
@@ -53,8 +65,11 @@ APART = {
 }
 """What does not meet although one stands before the other: prefixes of names by that of who would import them."""
 MEETING = {
-    "gui": ("operations.jobs", "operations.protocol", "sources.s3.address", "sources.s3.connection"),
-    "gui.panels": ("sources.s3.ledger",),
+    "gui": (
+        *("operations.jobs", "operations.protocol"),
+        *("sources.s3.address", "sources.s3.connection", "sources.web.address"),
+    ),
+    "gui.panels": ("sources.s3.request_log",),
     "gui.ipc.worker": ("operations.worker",),
 }
 """What does nevertheless: the window knows the values that cross to it, and a worker where it begins."""
@@ -63,7 +78,7 @@ HOMES = {
     "PySide6": "gui",
     "shiboken6": "gui",
     "boto3": "sources.s3",
-    "botocore": "sources.s3",
+    "botocore": "sources",
     "zstandard": "formats._zstd",
 }
 """The one place that may import a library."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import replace
 
 from inspector.cli.options import add_connection, add_json, add_progress, connection_of
-from inspector.cli.output import ProgressBar, print_created
+from inspector.cli.output import ProgressBar, complain, print_created
 from inspector.cli.write_options import add_rca_options, rca_options
 from inspector.core.progress import Progress
-from inspector.operations.create.rca_writing import append_rca
+from inspector.formats.rca.hashes import Convention
+from inspector.operations.create.creating import Created
+from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions, UndecidedError, append_rca
+from inspector.operations.jobs.operation_error import OperationError
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -36,8 +41,24 @@ def run(options: argparse.Namespace) -> None:
 
     Raises OperationError, EditError and SourceError if nothing was appended.
     """
-    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-        created = append_rca(
-            progress, options.target, options.inputs, rca_options(options), connection=connection_of(options)
-        )
+    how = replace(rca_options(options), ask=sys.stdin.isatty() and sys.stderr.isatty())
+    try:
+        created = _append(options, how)
+    except UndecidedError as error:
+        created = _append(options, replace(how, convention=_asked(error)))
     print_created(created, as_json=options.json)
+
+
+def _append(options: argparse.Namespace, how: RcaOptions) -> Created:
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        return append_rca(progress, options.target, options.inputs, how, connection=connection_of(options))
+
+
+def _asked(error: UndecidedError) -> Convention:
+    """The convention that the user names; raises the error again if that is none."""
+    complain(str(error))
+    print(f"Hash convention, {' or '.join(CONVENTIONS)}: ", end="", file=sys.stderr, flush=True)
+    answer = CONVENTIONS.get(sys.stdin.readline().strip())
+    if answer is None:
+        raise OperationError("Nothing was added: no hash convention was chosen.") from error
+    return answer

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inspector.cli.bootstrap import FINE, UNREADABLE
-from inspector.cli.output import ProgressBar, complain
+from inspector.cli.options import STANDARD_INPUT
+from inspector.cli.output import ProgressBar, complain, remark
 from inspector.core.edit import EditError
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
+from inspector.core.source import Source, SourceError
 from inspector.operations.edit.interrupted import interrupted
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened, not_read
+from inspector.sources.local.spool import spooled
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _MAX_FINDINGS = 5
@@ -36,10 +40,10 @@ class LocationPart:
         wrong = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
         wrong.sort(key=lambda finding: finding.severity.rank)
         for finding in wrong[:_MAX_FINDINGS]:
-            complain(f"{self.label}: {finding.severity}: {finding.message}")
+            remark(f"{self.label}: {finding.severity}: {finding.message}")
         more = len(wrong) - len(wrong[:_MAX_FINDINGS]) + archive.findings_dropped
         if more:
-            complain(f"{self.label}: {count(more, 'more finding')}.")
+            remark(f"{self.label}: {count(more, 'more finding')}.")
 
 
 def status_of(opened: Iterable[LocationPart]) -> int:
@@ -49,11 +53,24 @@ def status_of(opened: Iterable[LocationPart]) -> int:
 
 def report_interrupted(location: str) -> None:
     """Print on standard error that a change of this file was interrupted, so that it is between two states."""
+    if location == STANDARD_INPUT:
+        return
     with contextlib.suppress(EditError):
         found = interrupted(location)
         if found is not None:
             hint = " archive-inspector repair finishes it, or undoes it with --roll-back." if found.finish else ""
             complain(f"{found.story}{hint}")
+
+
+def standard_input(location: str, progress: Progress) -> Source | None:
+    """All of standard input if ``location`` stands for it, else None. Raises SourceError as ``spooled`` does."""
+    if location != STANDARD_INPUT:
+        return None
+    if sys.stdin.isatty():
+        raise SourceError(
+            "Standard input is the keyboard. Pipe an archive into the command, or give the name of a file."
+        )
+    return spooled(sys.stdin.buffer.read, STANDARD_INPUT, progress)
 
 
 def open_parts(
@@ -65,6 +82,7 @@ def open_parts(
     """
     report_interrupted(location)
     with ProgressBar(Progress()) as progress:
-        archives = load(location, progress, connection, sparing=sparing, names=names)
+        place = standard_input(location, progress)
+        archives = load(location, progress, connection, sparing=sparing, names=names, place=place)
     keys = [inside(location, archive.source.name) for archive in archives]
     return [LocationPart(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]

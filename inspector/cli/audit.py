@@ -15,16 +15,15 @@ from inspector.cli.check import WorstStatus, report_skipped, status_of
 from inspector.cli.options import add_connection, add_json, add_location, connection_of, one_or_more
 from inspector.cli.output import Lines, ProgressBar, complain, json_text, progress_line
 from inspector.core.numbers import count, grouped, rounded
-from inspector.core.progress import Progress
-from inspector.core.verdict import State
+from inspector.core.progress import Progress, duration
 from inspector.operations.audit.audit import Plan, Todo, prepare
 from inspector.operations.audit.audit import run as run_audit
-from inspector.operations.audit.audit_dask import run_on_cluster
-from inspector.operations.audit.audit_places import Choice
-from inspector.operations.audit.audit_results import ENDINGS, Results, ShardFiles
-from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary, write_csv
+from inspector.operations.audit.dask_cluster import run_on_cluster
+from inspector.operations.audit.results import ENDINGS, Results, ShardFiles
+from inspector.operations.audit.summary import Run, Summary, as_object, as_text, summary, write_csv
+from inspector.operations.audit.targets import Choice
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, Amount, Result
 
 _LOG_INTERVAL_S = 60.0
 """Seconds between two progress lines where standard error is not a terminal."""
@@ -99,7 +98,7 @@ def _audited(
     """Check what is left to check, and with ``--json`` print the result of each archive."""
     clock = _Clock()
     choice = Choice(options.sample, options.shard)
-    plan = Plan(options.location, options.quick, choice, _own_files(options, shards), connection_of(options))
+    plan = Plan((options.location,), options.quick, choice, _own_files(options, shards), connection_of(options))
     skipped: list[str] = []
     with _progress_bar(clock, options):
         todo = prepare(plan, results, clock.progress, skipped)
@@ -111,7 +110,7 @@ def _audited(
             with closing(work):
                 for result in work:
                     clock.count(result)
-                    worst.add(_status_of(result.state, options.strict))
+                    worst.add(status_of(result.state, options.strict))
                     if options.json:
                         _write(out, (result,))
         except KeyboardInterrupt:
@@ -184,8 +183,9 @@ class _Clock:
         if not self._files:
             return progress_line(progress)
         seconds = max(self.seconds, 1e-3)
-        files = f"{grouped(self.done)} of {count(self._files, 'file')}, {rounded(int(progress.done / seconds))}/s"
-        return f"{progress_line(progress)}, {files}{_time_left(self._fraction(progress), seconds)}"
+        files = f"{grouped(self.done)} of {count(self._files, 'file')}"
+        rate = f"{rounded(int(progress.done / seconds))}/s"
+        return progress_line(progress, files, rate, *_time_left(self._fraction(progress), seconds))
 
     def _fraction(self, progress: Progress) -> float:
         """How much of the work is done, 0 to 1, counting bytes and a fixed cost per archive."""
@@ -193,13 +193,9 @@ class _Clock:
         return (progress.done + each * self.done) / (progress.total + each * self._files)
 
 
-def _time_left(fraction: float, seconds: float) -> str:
-    if not 0 < fraction < 1 or seconds < 1:
-        return ""
-    left = int(seconds / fraction - seconds) + 1
-    minutes, hours = left // 60, left // 3600
-    duration = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s" if minutes else f"{left} s"
-    return f", {duration} left"
+def _time_left(fraction: float, seconds: float) -> list[str]:
+    """How long the rest takes, if ``fraction`` of the work took ``seconds``; empty while that is unknown."""
+    return [f"{duration(seconds / fraction - seconds)} left"] if 0 < fraction < 1 and seconds >= 1 else []
 
 
 def _progress_bar(clock: _Clock, options: argparse.Namespace) -> ExitStack:
@@ -215,8 +211,4 @@ def _status(options: argparse.Namespace, summed: Summary) -> int:
     if everything and summed.all == Amount():
         complain("There is no archive in this folder, so nothing was checked.")
         return UNREADABLE
-    return max((_status_of(state, options.strict) for state in summed.states), default=FINE)
-
-
-def _status_of(state: str, strict: bool) -> int:
-    return FINE if state in (UNCHECKED, NO_ARCHIVE) else status_of(State(state), strict)
+    return max((status_of(state, options.strict) for state in summed.states), default=FINE)

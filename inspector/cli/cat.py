@@ -6,7 +6,7 @@ import argparse
 
 from inspector.cli.archives import open_parts
 from inspector.cli.bootstrap import FINE, NOT_SOUND
-from inspector.cli.options import add_connection, add_location, connection_of
+from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_location, connection_of
 from inspector.cli.output import complain, flush, put
 from inspector.core.member import MISPLACED
 from inspector.core.names import visible
@@ -21,7 +21,7 @@ _MAX_DOUBTS = 5
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
-    add_location(command)
+    add_location(command, A_LOCATION_TO_READ)
     command.add_argument("member", metavar="MEMBER", help="the member's path, as list shows it")
     command.add_argument(
         "--doubtful",

@@ -8,20 +8,31 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from inspector.cli.archives import standard_input
 from inspector.cli.bootstrap import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import add_connection, add_json, add_progress, connection_of
-from inspector.cli.output import Lines, ProgressBar, close_output, complain
+from inspector.cli.options import STANDARD_INPUT, add_connection, add_json, add_progress, connection_of
+from inspector.cli.output import Lines, ProgressBar, close_output, complain, paced_line, remark
+from inspector.cli.style import painted_report, wants_colour
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
+from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.check.many import check_many
+from inspector.operations.audit.audit import Outcome, check_many
+from inspector.operations.audit.targets import expanded
 from inspector.operations.check.proof import Proof, ProofResult, prove
-from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import Outcome, ReportKind
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED
+from inspector.operations.protocol.check_views import CheckTarget, ReportKind
+
+if TYPE_CHECKING:
+    from inspector.operations.report.writing import ReportFile
 
 _MAX_NAMES = 3
 """Names in one message; the rest are counted."""
@@ -30,12 +41,23 @@ _PROOF_STATUS = {Proof.PROVED: FINE, Proof.CONTRADICTED: NOT_SOUND, Proof.IMPOSS
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
-    command.add_argument("locations", metavar="LOCATION", nargs="+", help="files and folders")
+    command.add_argument(
+        "locations", metavar="LOCATION", nargs="+", help="a file, a folder, or s3://bucket/key; - is standard input"
+    )
     command.add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
     command.add_argument(
         "--by-checksum",
         action="store_true",
         help="read no member: compare what the archive records with the CRC-32 that S3 keeps of the whole object",
+    )
+    command.add_argument(
+        "--report",
+        metavar="FILE",
+        help="also write a report to hand over: FILE.html, FILE.md or FILE.pdf; a file of that name is replaced",
+    )
+    command.add_argument("--redact", action="store_true", help="of the report: without names and without content")
+    command.add_argument(
+        "--readers", action="store_true", help="also say what each known reader makes of each archive (see trace)"
     )
     add_progress(command)
     add_json(command)
@@ -48,32 +70,70 @@ def run(options: argparse.Namespace) -> int:
         return _run_by_checksum(options)
     kind = ReportKind.JSON if options.json else ReportKind.TEXT
     progress = Progress()
+    report = _report_file(options)
     worst, checked, left_out = WorstStatus(), 0, 0
     skipped: list[str] = []
-    targets = expanded(options.locations, connection_of(options), skipped)
-    with (
-        worst,
-        Lines() as out,
-        closing(check_many(targets, kind, progress)) as outcomes,
-    ):
+    coloured = not options.json and wants_colour(sys.stdout)
+    targets = (replace(target, readers=options.readers) for target in _targets(options, skipped))
+    # What was read from standard input is in this process only.
+    workers = 1 if STANDARD_INPUT in options.locations else 0
+    checking = report.check(targets, kind, progress) if report else check_many(targets, kind, progress, workers)
+    with worst, Lines() as out, closing(checking) as outcomes:
         for outcome in _with_progress_bar(outcomes, progress, options.progress):
-            if outcome.left_out:
+            if outcome.result.state == NO_ARCHIVE:
                 left_out += 1
                 continue
             checked += 1
-            worst.add(status_of(outcome.state, options.strict))
-            out.write(outcome.report)
+            worst.add(status_of(outcome.result.state, options.strict))
+            out.write(painted_report(outcome.report) if coloured else outcome.report)
             out.flush()
+    if report is not None:
+        with ProgressBar(progress):
+            report.write(progress)
     if worst.cut_off:
         return worst.status
     if left_out:
         verb = "was" if left_out == 1 else "were"
-        complain(f"{count(left_out, 'file')} of no known format in these folders {verb} left out.")
+        remark(f"{count(left_out, 'file')} of no known format in these folders {verb} left out.")
     report_skipped(skipped)
     if not checked:
         complain("There is no archive in these folders, so nothing was checked.")
         return UNREADABLE
     return worst.status
+
+
+def _report_file(options: argparse.Namespace) -> ReportFile | None:
+    """The report to write, if one is asked for. Raises OperationError."""
+    if options.report is None:
+        if options.redact:
+            raise OperationError("--redact is about the report: add --report FILE.html, FILE.md or FILE.pdf.")
+        return None
+    from inspector.operations.report.writing import ReportFile  # a check without a report need not wait for it
+
+    return ReportFile(options.report, redact=options.redact)
+
+
+def _targets(options: argparse.Namespace, skipped: list[str]) -> Iterator[CheckTarget]:
+    """What to check at the locations; standard input is read to its end first, because it may be the first of them."""
+    given: dict[str, CheckTarget] = {}
+    if STANDARD_INPUT in options.locations:
+        try:
+            with ProgressBar(Progress()) as progress:
+                source = standard_input(STANDARD_INPUT, progress)
+            given[STANDARD_INPUT] = CheckTarget(STANDARD_INPUT, place=source, size=source.size if source else None)
+        except SourceError as error:
+            given[STANDARD_INPUT] = CheckTarget(STANDARD_INPUT, why=str(error))
+    return _in_order(options, given, skipped)
+
+
+def _in_order(
+    options: argparse.Namespace, given: Mapping[str, CheckTarget], skipped: list[str]
+) -> Iterator[CheckTarget]:
+    for location in options.locations:
+        if location in given:
+            yield given[location]
+        else:
+            yield from expanded([location], connection_of(options), skipped)
 
 
 def report_skipped(skipped: Sequence[str]) -> None:
@@ -82,7 +142,7 @@ def report_skipped(skipped: Sequence[str]) -> None:
         more = f" and {len(skipped) - _MAX_NAMES:,} more" if len(skipped) > _MAX_NAMES else ""
         names = ", ".join(map(visible, skipped[:_MAX_NAMES])) + more
         what, verb = ("entry", "was") if len(skipped) == 1 else ("entries", "were")
-        complain(f"{len(skipped):,} {what} in these folders {verb} left out, being no regular files: {names}.")
+        remark(f"{len(skipped):,} {what} in these folders {verb} left out, being no regular files: {names}.")
 
 
 class WorstStatus:
@@ -114,19 +174,20 @@ class WorstStatus:
 
 def _with_progress_bar(outcomes: Iterator[Outcome], progress: Progress, log_interval_s: float) -> Iterator[Outcome]:
     """The outcomes, with a progress bar while waiting for the next one."""
+    line = paced_line()  # of all bars together: the rate is that of the whole check
     while True:
-        with ProgressBar(progress, log_interval_s=log_interval_s):
+        with ProgressBar(progress, line, log_interval_s):
             outcome = next(outcomes, None)
         if outcome is None:
             return
         yield outcome
 
 
-def status_of(state: State, strict: bool) -> int:
-    """The exit status for an archive in this state; with ``strict``, warnings count."""
-    if state is State.UNREADABLE:
+def status_of(state: str, strict: bool) -> int:
+    """The exit status for an archive in this state of a Result; with ``strict``, warnings count."""
+    if state == State.UNREADABLE:
         return UNREADABLE
-    fine = state is State.SOUND if strict else state.fine
+    fine = state in (State.SOUND, UNCHECKED, NO_ARCHIVE) or (state == State.WARNING and not strict)
     return FINE if fine else NOT_SOUND
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
@@ -14,12 +15,13 @@ from inspector.cli.options import (
     connection_of,
     non_empty_name,
 )
-from inspector.cli.output import Lines, ProgressBar, complain, json_text
+from inspector.cli.output import Lines, ProgressBar, complain, json_text, remark
 from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
-from inspector.operations.compare.combining import combine, write_combination
+from inspector.operations.compare.combined import write_combination
+from inspector.operations.compare.combining import combine, steps_in_words
 from inspector.operations.compare.comparing import Comparison, compare
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.compare_views import LEVELS, Difference, Level, Side
@@ -31,7 +33,7 @@ _SIGNS = {"changed": "≠", "added": "+", "removed": "-", "moved": "↕", "renam
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
     command.add_argument("location", metavar="A", help="a file, a folder or s3://bucket/key")
-    command.add_argument("other", metavar="B", help="what to compare it with")
+    command.add_argument("others", metavar="B", nargs="+", help="what to compare it with; each one after another")
     what = command.add_mutually_exclusive_group()
     what.add_argument("--members", action="store_true", help="compare members by name and content, and nothing else")
     what.add_argument("--fields", action="store_true", help="compare decoded fields, and nothing else")
@@ -40,7 +42,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="read no content: compare names, sizes and recorded digests"
     )
     command.add_argument(
-        "--to", type=non_empty_name, metavar="COPY", help="write the good archive that two damaged copies make together"
+        "--to", type=non_empty_name, metavar="COPY", help="write the good archive that damaged copies make together"
+    )
+    command.add_argument(
+        "--accept", action="store_true", help="with --to: also write what is chosen and not proved, or stays damaged"
     )
     add_remove_unfinished(command)
     add_progress(command)
@@ -56,31 +61,41 @@ def run(options: argparse.Namespace) -> int:
         raise OperationError("--to needs everything compared: leave out --quick, --members, --fields and --bytes.")
     if options.to is not None:
         handle_unfinished_beside(options.to, options)
-    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-        found = compare(
-            options.location, options.other, progress, connection_of(options), levels=levels, quick=options.quick
-        )
+    if options.accept and options.to is None:
+        raise OperationError("--accept is about what --to writes: give both.")
+    connection, found = connection_of(options), []
     with Lines() as out:
-        out.write(_summary_json(found) if options.json else f"{visible(found.summary.sentence)}\n")
-        for each in found.differences:
-            out.write(_json(each) if options.json else f"{_SIGNS[each.change]} {visible(each.message)}\n")
+        for other in options.others:
+            with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+                each = compare(options.location, other, progress, connection, levels=levels, quick=options.quick)
+            _print(out, each, options, among_several=len(options.others) > 1)
+            found.append(each)
     if options.to is not None:
         _combine(found, options)
-    for note in found.summary.notes:
-        complain(note)
-    if found.summary.left_out:
-        complain(f"{count(found.summary.left_out, 'more difference')} not listed.")
-    return NOT_SOUND if found.summary.equal is False else FINE
+    return NOT_SOUND if any(each.summary.equal is False for each in found) else FINE
 
 
-def _combine(found: Comparison, options: argparse.Namespace) -> None:
-    """Write the archive that both sides make together, after saying what comes from where. Raises OperationError."""
+def _print(out: Lines, found: Comparison, options: argparse.Namespace, *, among_several: bool) -> None:
+    """Write a comparison: the summary, and then its differences."""
+    summary = found.summary
+    heading = f"A {visible(summary.a)}, B {visible(summary.b)}: " if among_several else ""
+    out.write(_summary_json(found) if options.json else f"{heading}{visible(summary.sentence)}\n")
+    for each in found.differences:
+        out.write(_json(each) if options.json else f"{_SIGNS[each.change]} {visible(each.message)}\n")
+    for note in summary.notes:
+        remark(note)
+    if summary.left_out:
+        remark(f"{count(summary.left_out, 'more difference')} not listed.")
+
+
+def _combine(found: Sequence[Comparison], options: argparse.Namespace) -> None:
+    """Write the archive that all copies make together, after saying what comes from where. Raises OperationError."""
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         combination = combine(found, progress)
-    for line in combination.plan:
+    for line in steps_in_words(combination.plan):
         complain(line)
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-        written = write_combination(combination, options.to, progress)
+        written = write_combination(combination, options.to, progress, accept=options.accept)
     complain(written)
 
 

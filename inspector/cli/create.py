@@ -28,7 +28,7 @@ from inspector.sources.s3.address import is_s3
 KINDS = {
     "caf": "a Chunk Archive, and further ones beyond the size limit",
     "rca": "an RCA archive, to which append can add",
-    "taco": "a TACO archive: a ZIP, all stored, of at most 65,533 members and 4 GB; its header has up to seven entries",
+    "taco": "a TACO archive: a stored ZIP of at most 65,533 members and 4 GiB; its header has up to seven entries",
     "datas3t": "ranges of numbered files, each a tar with its metadata, under the keys of a dataset",
 }
 """The kinds of archives that can be created and what each is."""
@@ -81,6 +81,12 @@ def _add_taco(kind: argparse.ArgumentParser) -> None:
         ("--entry-for", str, "MEMBER", "the header's next entry: where a member's data are"),
     ):
         kind.add_argument(option, action="append", dest="entries", default=[], type=kind_of, metavar=metavar, help=what)
+    kind.add_argument(
+        "--like",
+        metavar="OLD",
+        default="",
+        help="keep the order, the alignment and the header's entries of this archive, as for a dataset packed again",
+    )
 
 
 def _add_datas3t(kind: argparse.ArgumentParser) -> None:
@@ -152,6 +158,7 @@ def _taco(progress: Progress, options: argparse.Namespace) -> Created:
         options.target,
         options.inputs,
         entries=[each if isinstance(each, str) else parse_entry(*each) for each in options.entries],
+        like=options.like,
         overwrite=options.overwrite,
         connection=connection_of(options),
     )

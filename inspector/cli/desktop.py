@@ -22,6 +22,7 @@ from inspector.cli.output import complain
 from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible
 from inspector.core.source import SourceError
+from inspector.formats import FORMATS
 from inspector.resources import DESKTOP_ID, resource
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
@@ -31,7 +32,7 @@ ENTRY = f"applications/{DESKTOP_ID}.desktop"
 DRAWING = f"icons/hicolor/scalable/apps/{DESKTOP_ID}.svg"
 TYPES = "mime/application/types"
 """Stands for what update-mime-database writes there: the manifest records the folder, not its changing files."""
-SHARED = ("application/zip", "application/x-tar")
+SHARED = tuple(kind.name for each in FORMATS for kind in each.mime if not kind.globs)
 """Types of other programs, which this one can open without becoming their default."""
 EXAMPLE = (resource("samples", "two-chunks.rca"), "application/x-rca")
 """An archive that only the program's own file types recognise, by its content and by its name."""

@@ -11,8 +11,9 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
-from inspector.cli.options import add_connection, add_json, add_location, connection_of, one_or_more
+from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_json, add_location, connection_of, one_or_more
 from inspector.cli.output import Lines, complain, json_text, quoted
+from inspector.cli.style import painted, wants_colour
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
@@ -31,7 +32,7 @@ Path = tuple[int, ...]
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
-    add_location(command)
+    add_location(command, A_LOCATION_TO_READ)
     command.add_argument("--depth", type=one_or_more, metavar="N", help="show only the outer N levels of the tree")
     add_json(command)
     add_connection(command)
@@ -120,8 +121,9 @@ def _marks(archive: Opened, depth: int) -> dict[Path, str]:
 
 def _mark(findings: Sequence[Finding]) -> str:
     worst = min(findings, key=lambda finding: finding.severity.rank)
+    word = painted(worst.severity) if wants_colour(sys.stdout) else worst.severity
     more = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
-    return f"  <- {worst.severity}: {_short(worst.message, _MAX_MARK_CHARS)}{more}"
+    return f"  <- {word}: {_short(worst.message, _MAX_MARK_CHARS)}{more}"
 
 
 def _sentence(field: Field) -> str:

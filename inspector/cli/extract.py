@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from inspector.cli.archives import standard_input
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import add_connection, add_location, add_progress, connection_of
+from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_location, add_progress, connection_of
 from inspector.cli.output import Lines, ProgressBar, complain
 from inspector.cli.write_options import add_remove_unfinished
 from inspector.core.numbers import count, grouped
@@ -20,7 +21,7 @@ from inspector.operations.protocol.extraction_views import ExtractionOptions, Ex
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
-    add_location(command)
+    add_location(command, A_LOCATION_TO_READ)
     add_progress(command)
     command.add_argument("members", metavar="MEMBER", nargs="*", help="members and folders to extract; default all")
     command.add_argument("--to", metavar="FOLDER", required=True, help="the target folder, created if it is missing")
@@ -38,6 +39,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--keep-damaged", action="store_true", help="keep damaged members too, as NAME.damaged beside their place"
+    )
+    command.add_argument(
+        "--fsync",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="wait until the disk holds each file and its name; by default for a single file only",
     )
     add_remove_unfinished(command)
     add_connection(command)
@@ -57,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
             options.doubtful,
             options.keep_damaged,
             options.remove_unfinished,
+            options.fsync,
         )
         result = Extraction(selections, folder, extraction_options).run(progress)
     _report(result, extraction_options)
@@ -70,8 +78,9 @@ def _selections(options: argparse.Namespace, progress: Progress) -> list[MemberS
 
     Of a dataset, only the ranges that the names belong to are opened at first, and all ranges if one is not there.
     """
+    place = standard_input(options.location, progress)
     for names in (options.members, ()):
-        archives = load(options.location, progress, connection_of(options), names=names)
+        archives = load(options.location, progress, connection_of(options), names=names, place=place)
         if all(archive.decoder is None for archive in archives):
             raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
         selections = all_members(options.location, archives)

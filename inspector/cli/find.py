@@ -1,4 +1,4 @@
-"""``find``: where a member is, according to a catalogue."""
+"""``find``: where a member is, according to a catalogue; and adding archives to it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
-from inspector.cli.options import add_json
-from inspector.cli.output import Lines, complain
+from inspector.cli.options import add_connection, add_json, connection_of
+from inspector.cli.output import Lines, ProgressBar, complain, remark
 from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
 from inspector.operations.create import catalogue
+from inspector.operations.jobs.operation_error import OperationError
 
 _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 
@@ -19,15 +22,31 @@ _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
     command.add_argument("catalogue", metavar="CATALOGUE", help="a catalogue made with create caf --catalog")
-    command.add_argument("name", metavar="NAME", help="a member's name, or its beginning and a *")
+    command.add_argument("name", metavar="NAME", nargs="?", help="a member's name, or its beginning and a *")
+    command.add_argument(
+        "--add",
+        action="append",
+        default=[],
+        metavar="ARCHIVE",
+        help="first record the members of a CAF archive, such as one whose create --catalog was interrupted",
+    )
     add_json(command)
+    add_connection(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print where the members called ``options.name`` are, and return the exit status: NOT_SOUND if there is none.
 
-    Raises SourceError and OperationError if there is no catalogue.
+    With ``options.add``, record those archives first. Raises SourceError and OperationError if there is no catalogue.
     """
+    if options.add:
+        with ProgressBar(Progress()) as progress:
+            number = catalogue.add(Path(options.catalogue), options.add, progress, connection_of(options))
+        remark(f"{visible(options.catalogue)} has {count(number, 'member')} of {count(len(options.add), 'archive')}.")
+    if options.name is None:
+        if not options.add:
+            raise OperationError("Name a member to find, or an archive to add with --add.")
+        return FINE
     found = 0
     with Lines() as out:
         for place in catalogue.find(Path(options.catalogue), options.name):

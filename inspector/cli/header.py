@@ -19,7 +19,7 @@ from inspector.cli.write_options import add_remove_unfinished, handle_unfinished
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.edit.apply_repairs import writable, write_edit
+from inspector.operations.edit.apply_repairs import file_of, save_copy, writable, write_edit
 from inspector.operations.edit.s3_writing import sending_lines, sent_bytes
 from inspector.operations.edit.taco_header import header_draft, header_view, preview
 from inspector.operations.jobs.operation_error import OperationError
@@ -44,6 +44,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
     )
     command.add_argument("--count", metavar="N", help="how many entries are in use, 0 to 7")
+    command.add_argument(
+        "--to", metavar="COPY", default="", help="leave the archive as it is, such as a read-only one, and write a copy"
+    )
     add_remove_unfinished(command)
     add_json(command)
     add_connection(command)
@@ -64,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     for entry in header_view(archive, draft).entries if draft is not None else ():
         if entry.doubtful and entry.index in header_view(archive, draft).changed:
             complain(f"Entry {entry.index} leads {entry.words}: readers of this file cannot follow it.")
-    written = _write(archive, edit, whole=options.whole) if edit is not None and not options.dry_run else None
+    written = _write(archive, edit, options) if edit is not None and not options.dry_run else None
     view = header_view(archive, draft)
     source = archive.source if isinstance(archive.source, S3Source) else None
     sent = sent_bytes(edit, whole=options.whole) if edit is not None and source is not None else None
@@ -96,7 +99,11 @@ def _requested_edit(archive: Opened, options: argparse.Namespace) -> tuple[Edit 
         raise OperationError("--set names one entry twice; give each once.")
     count = parse_number(options.count) if options.count is not None else None
     if not entries and count is None:
+        if options.to:
+            raise OperationError("--to writes a changed copy: say what to change with --set or --count.")
         return None, None
+    if not (options.dry_run or options.to):
+        writable(file_of(archive))
     draft = with_changes(header_draft(archive), entries, count)
     return preview(archive, draft), draft
 
@@ -108,8 +115,13 @@ def _assignment(text: str) -> tuple[int, TacoEntry]:
     return parse_number(index), parse_entry(entry)
 
 
-def _write(archive: Opened, edit: Edit, *, whole: bool) -> WriteResult:
-    source = writable(archive)
+def _write(archive: Opened, edit: Edit, options: argparse.Namespace) -> WriteResult:
+    readable, whole = file_of(archive), options.whole
+    if options.to:
+        with ProgressBar(Progress()) as progress:
+            save_copy(readable, edit, options.to, progress, False, connection_of(options))
+        return WriteResult(f"{visible(options.to)} is the archive with this header.")
+    source = writable(readable)
     if isinstance(source, S3Source):
         for line in sending_lines(source, edit, whole=whole, planned=False):
             complain(line)

@@ -20,6 +20,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         default="",
         help=f"a sub-command, or a page of the manual: {', '.join(pages)}",
     )
+    command.add_argument("--man", action="store_true", help="print the page that man shows, with all sub-commands")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -27,6 +28,11 @@ def run(options: argparse.Namespace) -> None:
     from inspector.cli.run import command_parser  # which imports this module when it is asked for
 
     with Lines() as out:
+        if options.man:
+            from inspector.cli.man_page import man_page
+
+            out.write(man_page())
+            return
         if options.topic in COMMANDS:
             out.write(command_parser(options.topic).format_help())
         elif not options.topic:

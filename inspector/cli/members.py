@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.options import add_connection, add_json, connection_of
+from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_json, connection_of
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.finding import Severity
-from inspector.core.member import Member
+from inspector.core.format import MemberError
+from inspector.core.member import SPECIAL, Member
 from inspector.core.names import decoded, visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.open.listing import members_of
+from inspector.operations.open.listing import learn_all, members_of
 from inspector.operations.open.opening import UNKNOWN_FORMAT
 
 _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
@@ -22,7 +24,7 @@ _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
-    command.add_argument("locations", metavar="LOCATION", nargs="+", help="files, or folders that are a bucket's root")
+    command.add_argument("locations", metavar="LOCATION", nargs="+", help=A_LOCATION_TO_READ)
     command.add_argument("--names", action="store_true", help="print the names alone, one a line")
     add_json(command)
     add_connection(command)
@@ -54,6 +56,8 @@ def _list(location: str, options: argparse.Namespace) -> int:
             out.write(f"{visible(location)}:\n")
         if not (options.json or options.names):
             out.write(_TABLE.format("size", "stored", "codec", "digest", "offset", "name"))
+        with suppress(SourceError):  # whichever cannot be read says so in its turn
+            learn_all((part.archive for part in opened), Progress())
         for part in opened:
             writer = (
                 _object_writer(part) if options.json else _name_writer(part) if options.names else _row_writer(part)
@@ -75,23 +79,45 @@ def _write(part: LocationPart, out: Lines, line: Callable[[Member], str]) -> Non
 
 
 def _name_writer(part: LocationPart) -> Callable[[Member], str]:
+    name = _naming(part)
+    return lambda member: f"{name(member)}\n"
+
+
+def _naming(part: LocationPart) -> Callable[[Member], str]:
     folder = f"{visible(part.key)}/" if part.key else ""
-    return lambda member: f"{folder}{visible(member.path)}\n"
+    return lambda member: folder + visible(member.path)
 
 
 def _row_writer(part: LocationPart) -> Callable[[Member], str]:
-    folder = f"{visible(part.key)}/" if part.key else ""
+    name, target = _naming(part), _link_target(part)
 
     def row(member: Member) -> str:
         offset = f"0x{member.spans[0].start:X}" if member.readable and member.spans else "-"
-        name = folder + visible(member.path)
         digest = member.digest or "-"
-        return _TABLE.format(f"{member.size:,}", f"{member.stored:,}", member.codec, digest, offset, name)
+        where = "" if (found := target(member)) is None else f" -> {visible(found)}"
+        return _TABLE.format(
+            f"{member.size:,}", f"{member.stored:,}", member.codec, digest, offset, name(member) + where
+        )
 
     return row
 
 
+def _link_target(part: LocationPart) -> Callable[[Member], bytes | None]:
+    """Gives where a link leads, None for what is no link."""
+    archive, decoder = part.archive, part.archive.decoder
+
+    def target(member: Member) -> bytes | None:
+        if decoder is None or not member.marks & SPECIAL:
+            return None
+        with suppress(SourceError, MemberError):
+            return decoder.member_metadata(archive, member.index).target
+        return None
+
+    return target
+
+
 def _object_writer(part: LocationPart) -> Callable[[Member], str]:
+    target = _link_target(part)
     # Formatted by hand: json.dumps takes three times as long for a million objects.
     end = f', "archive": {quoted(part.key)}}}\n' if part.key else "}\n"
 
@@ -100,6 +126,8 @@ def _object_writer(part: LocationPart) -> Callable[[Member], str]:
         spans = ", ".join([f"[{start}, {stop}]" for start, stop in member.spans]) if member.readable else ""
         digest = f'"{member.digest}"' if member.digest else "null"
         lost = "" if whole else f', "path_bytes": "{member.path.hex()}"'
+        if (found := target(member)) is not None:
+            lost += f', "target": {quoted(decoded(found)[0])}'
         return (
             f'{{"path": {quoted(path)}, "size": {member.size}, "stored": {member.stored}, "spans": [{spans}], '
             f'"codec": "{member.codec}", "digest": {digest}{lost}{end}'

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
+from inspector.core.debug_log import STANDARD_ERROR
 from inspector.core.hints import Hint, HintTexts
 from inspector.sources.s3.connection import Connection
 
 PROGRESS_INTERVAL_S = 10.0
 """Seconds between two progress lines where standard error is not a terminal."""
+
+MESSAGE_OPTIONS = "messages on standard error"
+S3_OPTIONS = "for s3:// locations"
+"""Titles of groups of options."""
+STANDARD_INPUT = "-"
+"""The location that stands for standard input."""
 
 HINT_TEXTS: HintTexts = {
     Hint.PROFILE: "--profile NAME",
@@ -33,7 +41,11 @@ def _attribute(option: str) -> str:
     return option.split()[0].removeprefix("--").replace("-", "_")
 
 
-def add_location(command: argparse.ArgumentParser, what: str = "a file, or a folder that is a bucket's root") -> None:
+A_LOCATION = "a file, a folder that is a bucket's root, s3://bucket/key or https://host/path"
+A_LOCATION_TO_READ = f"{A_LOCATION}; - is standard input"
+
+
+def add_location(command: argparse.ArgumentParser, what: str = A_LOCATION) -> None:
     """Add the one location that a sub-command works on."""
     command.add_argument("location", metavar="LOCATION", help=what)
 
@@ -52,6 +64,32 @@ def add_progress(command: argparse.ArgumentParser) -> None:
         default=0.0,
         help="print progress every 10 seconds even if standard error is not a terminal",
     )
+
+
+def add_message_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that every sub-command has: how much it says on standard error."""
+    group = command.add_argument_group(MESSAGE_OPTIONS)
+    amount = group.add_mutually_exclusive_group()
+    amount.add_argument("-q", "--quiet", action="store_true", help="no progress, and why something failed only")
+    amount.add_argument("-v", "--verbose", action="store_true", help="also what is opened, and how long it takes")
+    add_debug(group)
+
+
+def add_debug(group: argparse._ActionsContainer) -> None:
+    """Add ``--debug``; see ``with_debug_target``."""
+    group.add_argument(
+        "--debug",
+        metavar="=FILE",
+        default="",
+        help="log what each process does to standard error, or with --debug=FILE to a file; no secrets are in it",
+    )
+
+
+def with_debug_target(arguments: Sequence[str]) -> list[str]:
+    """The arguments with a target for each ``--debug`` that has none: what follows it is a location, not a file."""
+    words = list(arguments)
+    end = words.index("--") if "--" in words else len(words)
+    return [f"--debug={STANDARD_ERROR}" if word == "--debug" else word for word in words[:end]] + words[end:]
 
 
 def add_write_options(command: argparse.ArgumentParser) -> None:
@@ -84,7 +122,7 @@ def one_or_more(text: str) -> int:
 
 def add_connection(command: argparse.ArgumentParser) -> None:
     """Add the options for reaching S3. Keys are never among them: other users can see what is typed."""
-    group = command.add_argument_group("for s3:// locations")
+    group = command.add_argument_group(S3_OPTIONS)
     group.add_argument("--profile", metavar="NAME", default="", help="the profile of the AWS configuration")
     group.add_argument("--region", metavar="NAME", default="", help="the region of the bucket")
     group.add_argument("--endpoint-url", metavar="URL", default="", help="a server other than Amazon's")

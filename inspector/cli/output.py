@@ -6,20 +6,24 @@ import hashlib
 import json
 import math
 import os
+import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict
 from json.encoder import encode_basestring_ascii as quoted
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.parser import PROGRAM
-from inspector.core.edit import Edit, Kept
+from inspector.cli.style import painted_message, wants_colour
+from inspector.core.edit import CutBytes, Edit
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, rounded
-from inspector.core.progress import Progress
+from inspector.core.progress import Eta, Progress
 from inspector.core.redaction import strip_credentials
 from inspector.core.source import Source, blocks
 
@@ -36,10 +40,13 @@ __all__ = [
     "complain",
     "flush",
     "json_text",
+    "paced_line",
     "print_created",
     "progress_line",
     "put",
     "quoted",
+    "remark",
+    "under_quiet",
     "write_lines",
     "write_objects",
 ]
@@ -50,10 +57,14 @@ _BAR_DELAY_S = 0.4
 _BAR_REFRESH_S = 0.1
 _BAR_WIDTH = 24
 """Characters of the bar itself."""
+_DEFAULT_COLUMNS = 80
+"""Characters of a line of a terminal that does not say."""
 _MAX_BYTES_SHOWN = 128
 """Bytes of one write that are shown in full; of a longer one, half of them from either end."""
 _MAX_INLINE_BYTES = 1 << 16
 """Old bytes that JSON contains; of more it has the size, the hash and where they are kept."""
+_BAR = re.compile(r"\[[# ]*\] ")
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 class OutputError(Exception):
@@ -132,8 +143,25 @@ def json_text(value: Any) -> str:
 
 
 def complain(sentence: str) -> None:
-    """Print a message on standard error, with credentials removed from it."""
-    print(f"{PROGRAM}: {visible(strip_credentials(sentence))}", file=sys.stderr)
+    """Print why something was not done on standard error, with credentials removed from it."""
+    line = f"{PROGRAM}: {visible(strip_credentials(sentence))}"
+    print(painted_message(line) if wants_colour(sys.stderr) else line, file=sys.stderr)
+
+
+def remark(sentence: str) -> None:
+    """Print what else there is to know, as ``complain`` does; nothing under ``--quiet``."""
+    if not _QUIET.get():
+        complain(sentence)
+
+
+@contextmanager
+def under_quiet(*, quiet: bool) -> Iterator[None]:
+    """Within the block, with ``quiet``, print no remarks and no progress."""
+    before = _QUIET.set(quiet)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
 
 
 # ---- results of create and append --------------------------------------------------------------------------------
@@ -142,7 +170,7 @@ def complain(sentence: str) -> None:
 def print_created(created: Created, *, as_json: bool) -> None:
     """Print the result as a sentence, or as one JSON object per archive; warnings go to standard error."""
     for warning in created.warnings:
-        complain(warning)
+        remark(warning)
     with Lines() as out:
         out.write(_created_json(created) if as_json else f"{visible(created.sentence)}\n")
 
@@ -196,7 +224,7 @@ class OldBytes:
             held = _content(old, 0, old.size) if old is not None else None
             self.beside.append({"suffix": each.suffix, "instead_of": each.instead_of, "old": held})
 
-    def cut(self, kept: Kept | None) -> list[dict[str, Any]]:
+    def cut(self, kept: CutBytes | None) -> list[dict[str, Any]]:
         """The write that cuts the end off, empty if there is none; ``kept`` is where the old bytes are afterwards."""
         if self._old is None:
             return []
@@ -216,45 +244,74 @@ def _content(source: Source, start: int, stop: int) -> str | dict[str, Any]:
 # ---- progress ----------------------------------------------------------------------------------------------------
 
 
-def progress_line(progress: Progress) -> str:
-    """One state of progress as a line, without its line end."""
+def progress_line(progress: Progress, *more: str) -> str:
+    """One state of progress as a line, without its line end; ``more`` is what else is known, as rate and time left."""
     show = rounded if progress.unit == "bytes" else grouped
     done, total = progress.done, progress.total
     if total <= 0:
-        return f"{visible(progress.label)}  {show(done)}"
+        return " · ".join((f"{visible(progress.label)}  {show(done)}", *more))
     filled = min(_BAR_WIDTH, done * _BAR_WIDTH // total)
-    return f"{visible(progress.label)}  [{'#' * filled:<{_BAR_WIDTH}}] {show(done)} of {show(total)}"
+    bar = f"{visible(progress.label)}  [{'#' * filled:<{_BAR_WIDTH}}] {show(done)} of {show(total)}"
+    return " · ".join((bar, *more))
+
+
+def paced_line() -> Callable[[Progress], str]:
+    """A function that gives the line of one job with its rate and time left, from stage to stage."""
+    eta = Eta(time.monotonic())
+    return lambda progress: progress_line(progress, *eta.pace(progress, time.monotonic()))
+
+
+def fitted(line: str, columns: int) -> str:
+    """The line without its bar if it does not fit beside the cursor, and cut off if it is too long even then."""
+    if len(line) >= columns:
+        line = _BAR.sub("", line, count=1)
+    return line[: max(0, columns - 1)]
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _DEFAULT_COLUMNS
+    except (OSError, ValueError):
+        return _DEFAULT_COLUMNS
 
 
 class ProgressBar:
     """A context manager that shows a Progress on standard error while its block runs, and clears the line after it.
 
-    ``line`` formats the progress. Without a terminal nothing is shown, or with ``log_interval_s`` above 0 one line
-    every so many seconds.
+    ``line`` formats the progress, by default with rate and time left. Without a terminal nothing is shown, or with
+    ``log_interval_s`` above 0 one line every so many seconds. Nothing is shown under ``--quiet``.
     """
 
     def __init__(
-        self, progress: Progress, line: Callable[[Progress], str] = progress_line, log_interval_s: float = 0.0
+        self, progress: Progress, line: Callable[[Progress], str] | None = None, log_interval_s: float = 0.0
     ) -> None:
         self._progress = progress
-        self._line = line
+        self._line = line or paced_line()
         self._log_interval_s = log_interval_s
         self._ended = threading.Event()
-        show = self._show if sys.stderr.isatty() else self._log if log_interval_s else None
-        self._thread = threading.Thread(target=show, daemon=True) if show else None
+        shown = None if _QUIET.get() else self._show if sys.stderr.isatty() else self._log if log_interval_s else None
+        self._thread = threading.Thread(target=shown, daemon=True) if shown else None
 
     def _log(self) -> None:
-        while not self._ended.wait(self._log_interval_s):
-            print(self._line(self._progress), file=sys.stderr, flush=True)
+        # The line is made more often than printed: the rate of a stage counts from when the stage was first seen.
+        printed = time.monotonic()
+        while not self._ended.wait(min(self._log_interval_s, _BAR_DELAY_S)):
+            line = self._line(self._progress)
+            if time.monotonic() - printed >= self._log_interval_s:
+                printed = time.monotonic()
+                print(line, file=sys.stderr, flush=True)
 
     def _show(self) -> None:
-        if self._ended.wait(_BAR_DELAY_S):
-            return
+        begun, shown = time.monotonic(), False
         while not self._ended.wait(_BAR_REFRESH_S):
-            sys.stderr.write(f"\r\x1b[K{self._line(self._progress)}")
+            line = self._line(self._progress)
+            shown = shown or time.monotonic() - begun >= _BAR_DELAY_S
+            if shown:
+                sys.stderr.write(f"\r\x1b[K{fitted(line, _columns())}")
+                sys.stderr.flush()
+        if shown:
+            sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
 
     def __enter__(self) -> Progress:
         if self._thread:

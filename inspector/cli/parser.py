@@ -8,8 +8,11 @@ from __future__ import annotations
 import argparse
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NoReturn
 
 from inspector import __version__
+from inspector.cli.options import add_debug
+from inspector.core.redaction import strip_credentials
 
 PROGRAM = "archive-inspector"
 
@@ -18,6 +21,7 @@ COMMANDS = {
     "dump": "show what every byte of an archive means, as a tree",
     "check": "check archives: whether they are sound, and if not, what is wrong and where",
     "compare": "show where two archives differ, and which one is right",
+    "trace": "show every step that a reader takes, or what each known reader makes of an archive",
     "audit": "check all archives of a folder: many at once, and resumable",
     "cat": "write one member's content to standard output",
     "extract": "extract members into a folder, and nothing outside it",
@@ -37,6 +41,7 @@ EXAMPLES = {
     "dump": "dump --depth 2 photos.caf",
     "check": "check --strict photos.caf scans.zip",
     "compare": "compare photos.caf archives/photos.caf",
+    "trace": "trace --reader spec photos.caf",
     "audit": "audit --workers 2 archives",
     "cat": "cat photos.caf readme.txt",
     "extract": "extract photos.caf 'photos/*.png' --to out",
@@ -52,10 +57,53 @@ EXAMPLES = {
 """An example of each sub-command, without the program's name, that a test runs."""
 
 
+_OPENED_STATUS = "the archive is damaged"
+NOT_SOUND_MEANS = {
+    "list": _OPENED_STATUS,
+    "check": "something that was checked is not sound; with --strict, warnings count",
+    "compare": "there is a difference",
+    "trace": "a reader rejects the archive or reads it wrongly",
+    "audit": "an archive is not sound",
+    "cat": "a checksum or known damage contradicts what was written",
+    "extract": "a member was not extracted; standard error says which and why",
+    "find": "no member has the name",
+    "header": "an entry leads to nothing that readers can follow",
+    "repair": "something is left that is not right, or that was lost",
+}
+"""What exit status 1 means, of the sub-commands that have it."""
+READS_STANDARD_INPUT = ("list", "dump", "check", "trace", "cat", "extract")
+"""The sub-commands of which a location may be standard input."""
+
+
+def exit_statuses(name: str) -> list[tuple[int, str]]:
+    """Each exit status of a sub-command and what it means."""
+    wrong = [(1, NOT_SOUND_MEANS[name])] if name in NOT_SOUND_MEANS else []
+    return [(0, "fine"), *wrong, (2, "wrong usage, or something could not be read or written"), (130, "interrupted")]
+
+
+def description(name: str) -> str:
+    """What a sub-command does, as a sentence."""
+    return f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}."
+
+
+def epilog(name: str) -> str:
+    """What the help of a sub-command ends with: an example and the exit statuses."""
+    statuses = "\n".join(f"  {number:<5}{what}" for number, what in exit_statuses(name))
+    return f"example:\n  {PROGRAM} {EXAMPLES[name]}\n\nexit status:\n{statuses}"
+
+
+class DiscreetParser(argparse.ArgumentParser):
+    """A parser whose errors do not repeat the secrets of an address."""
+
+    def error(self, message: str) -> NoReturn:
+        """See ArgumentParser."""
+        super().error(strip_credentials(message))
+
+
 def window_parser() -> argparse.ArgumentParser:
     """The parser for a command line without a sub-command: ``locations``, and actions instead of a window."""
     commands = "\n".join(f"  {name:<10}{what}" for name, what in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = DiscreetParser(
         prog=PROGRAM,
         description="Open archives in the window, one tab per location.",
         epilog=f"sub-commands, which work in the terminal ({PROGRAM} NAME --help tells more):\n{commands}\n\n"
@@ -71,6 +119,7 @@ def window_parser() -> argparse.ArgumentParser:
         "--install-desktop", action="store_true", help="add the program to your desktop's menus, and exit"
     )
     instead.add_argument("--uninstall-desktop", action="store_true", help="remove it from them again, and exit")
+    add_debug(parser)
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 

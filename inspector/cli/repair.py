@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from inspector.cli.archives import LocationPart, open_parts
@@ -21,18 +22,37 @@ from inspector.cli.options import (
 from inspector.cli.output import Lines, OldBytes, ProgressBar, complain, write_lines, write_objects
 from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_around, handle_unfinished_beside
 from inspector.core.names import visible
+from inspector.core.outcome import Outcome
 from inspector.core.progress import Progress
+from inspector.core.repair import Repair
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
-from inspector.operations.edit.apply_repairs import DOUBTFUL_SALVAGES, apply_plan, describe, save_salvage, writable
-from inspector.operations.edit.interrupted import interrupted, recover, settle, take_back
+from inspector.operations.edit.apply_repairs import DOUBTFUL_SALVAGES, apply_plan, describe, file_of, save_salvage
+from inspector.operations.edit.interrupted import (
+    forget_past_writes,
+    interrupted,
+    past_writes,
+    recover,
+    settle,
+    take_back,
+)
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import UNKNOWN_FORMAT
-from inspector.operations.protocol.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
+from inspector.operations.protocol.edit_views import (
+    Interrupted,
+    RepairPlan,
+    RepairRow,
+    SalvageReport,
+    WayOut,
+    WriteResult,
+)
 from inspector.sources.s3.source import S3Source
+
+MAX_NAMED = 20
+"""Members of a salvage that are named in text."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -66,6 +86,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="put back what the last change of the file overwrote or cut off, and do nothing else",
     )
+    instead.add_argument(
+        "--history", action="store_true", help="list what this program wrote to the file, and do nothing else"
+    )
+    instead.add_argument(
+        "--clear-history",
+        action="store_true",
+        help="remove the old bytes that are kept of the file, so that nothing can be taken back, and do nothing else",
+    )
     add_json(command)
     add_connection(command)
 
@@ -75,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
 
     Raises SourceError where there is no archive, EditError and OperationError where it cannot be written.
     """
-    if options.finish or options.roll_back or options.take_back:
+    if options.finish or options.roll_back or options.take_back or options.history or options.clear_history:
         return _settle(options)
     _refuse_doubtful_in_place(options)
     status = FINE
@@ -125,12 +153,35 @@ def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
     return NOT_SOUND
 
 
+def _history(options: argparse.Namespace) -> int:
+    """List the changes whose old bytes are kept, newest first, or remove these bytes."""
+    if options.clear_history and not options.dry_run:
+        done = forget_past_writes(options.location)
+        with Lines() as out:
+            said = {"source": options.location, "done": done}
+            out.write(f"{json.dumps(said)}\n" if options.json else f"{done}\n")
+        return FINE
+    with Lines() as out:
+        for each in past_writes(options.location):
+            when = datetime.fromtimestamp(each.written, UTC)
+            if options.json:
+                row = asdict(each) | {"source": options.location, "written": when.isoformat(timespec="seconds")}
+                out.write(f"{json.dumps(row)}\n")
+            else:
+                last = "; --take-back puts the old bytes back" if each.can_take_back else ""
+                out.write(f"{when:%Y-%m-%d %H:%M:%S} UTC  {each.what}{last}\n")
+    return FINE
+
+
 def _settle(options: argparse.Namespace) -> int:
-    """Settle an interrupted change, or take back one that was finished, and nothing else."""
+    """Settle an interrupted change, take back or list those that were finished, and nothing else."""
     if options.to or options.accept:
         raise OperationError(
-            "--finish, --roll-back and --take-back go without --to and --accept: they do nothing else."
+            "--finish, --roll-back, --take-back, --history and --clear-history go without --to and --accept: they do "
+            "nothing else."
         )
+    if options.history or options.clear_history:
+        return _history(options)
     if options.take_back:
         done = take_back(options.location, dry_run=options.dry_run)
     elif (found := interrupted(options.location)) is None:
@@ -178,7 +229,7 @@ def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
         with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
             written = _write(planned, part, options, progress)
     if old is not None:
-        out.write(_json(part.label, shown, old, written))
+        out.write(_json(part.label, shown, old, written, planned.salvage))
     elif written is not None:
         out.write("".join(f"  {visible(sentence)}\n" for sentence in (written.sentence, *written.warnings)))
     if options.to and written is None and not options.dry_run:
@@ -195,8 +246,8 @@ def _status(planned: Plan, options: argparse.Namespace) -> int:
 
 
 def _write(planned: Plan, part: LocationPart, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
-    source, copy, reached = writable(part.archive), options.to, connection_of(options)
-    if copy and not planned.state.fine and planned.salvage is not None:
+    source, copy, reached = file_of(part.archive), options.to, connection_of(options)
+    if copy and planned.saves:
         return save_salvage(planned, source, copy, progress, connection=reached)
     if not planned.has_repairs:
         return None
@@ -214,6 +265,7 @@ def _text(label: str, shown: RepairPlan) -> str:
         lines += _row(f"with --accept {row.code}: ", row)
     if shown.salvage is not None:
         lines += _row("with --to COPY, where that is not enough: ", shown.salvage)
+        lines += _report(shown.report)
     lines += [f"  Written beside it: {visible(name)}" for name in shown.beside]
     if shown.edit is not None:
         lines += ["  Writes:", *(f"    {line}" for line in write_lines(shown.edit))]
@@ -229,6 +281,30 @@ def _row(lead: str, row: RepairRow) -> list[str]:
     return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *(f"     {each}" for each in said)]
 
 
+def _report(report: SalvageReport | None) -> list[str]:
+    """What becomes of each member, those that are lost first."""
+    if report is None:
+        return []
+    shown = [f"       {fate}: {name} ({why})" for name, fate, why in report.rows[:MAX_NAMED]]
+    more = report.proved + report.readable + report.lost - len(shown)
+    rest = [f"       ... and {more:,} more; --json lists all of them"] if more else []
+    return [f"     {report.sentence}", *shown, *rest]
+
+
+def _members(salvage: Repair | None) -> list[dict[str, str]] | None:
+    """What becomes of each member, for programs."""
+    if salvage is None or salvage.outcomes is None:
+        return None
+    return [member_object(each) for each in salvage.outcomes()]
+
+
+def member_object(each: Outcome) -> dict[str, str]:
+    """A member by its name; its bytes in hexadecimal where the name does not show them."""
+    name = each.path.decode("utf-8", "replace")
+    lossy = {} if name.encode() == each.path else {"path_bytes": each.path.hex()}
+    return {"path": name, **lossy, "fate": str(each.fate), "why": each.why}
+
+
 def _places(spans: Spans) -> str:
     return "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in spans)
 
@@ -238,7 +314,7 @@ def _row_object(row: RepairRow) -> dict[str, Any]:
     return {"fixes" if name == "fixes" else name: value for name, value in asdict(row).items()}
 
 
-def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None) -> str:
+def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None, salvage: Repair | None) -> str:
     kept = written.kept if written is not None else None
     found: dict[str, Any] = {
         "source": label,
@@ -253,6 +329,7 @@ def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | N
         "beside": list(shown.beside),
         "beside_old": old.beside,
         "left": list(shown.left),
+        "members": _members(salvage),
         "written": written is not None,
         "warnings": list(written.warnings) if written is not None else [],
     }

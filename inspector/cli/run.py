@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
+import shlex
 import signal
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from inspector.cli.bootstrap import FINE, INTERRUPTED, UNREADABLE
-from inspector.cli.options import hint_texts_for
-from inspector.cli.output import OutputError, close_output, complain, flush
-from inspector.cli.parser import COMMANDS, EXAMPLES, PROGRAM
+from inspector.cli.options import STANDARD_INPUT, add_message_options, hint_texts_for, with_debug_target
+from inspector.cli.output import OutputError, close_output, complain, flush, remark, under_quiet
+from inspector.cli.parser import PROGRAM, READS_STANDARD_INPUT, DiscreetParser, description, epilog
 from inspector.core import crash_report, limits
+from inspector.core.debug_log import VARIABLE, LogError, logging_to, remarks_on_standard_error
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.hints import using_hints
+from inspector.core.redaction import redacted
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.sources.web.address import enter, is_web, read_only, without_query
 
 REPORT_VARIABLE = "ARCHIVE_INSPECTOR_REPORT"
 """The environment variable that names the file a crash report is written to."""
+
+_LOG = logging.getLogger(__name__)
+
+
+ENDING_S = 30.0
+"""Seconds that work has to clean up after SIGTERM; then the process ends all the same."""
 
 
 class CommandModule(Protocol):
@@ -40,7 +54,7 @@ def _module(name: str) -> CommandModule:
     return cast("CommandModule", import_module(f"inspector.cli.{'members' if name == 'list' else name}"))
 
 
-class CommandParser(argparse.ArgumentParser):
+class CommandParser(DiscreetParser):
     """A parser that takes options between names too: ``extract A --to out readme.txt``."""
 
     def __init__(self, **settings: Any) -> None:
@@ -60,10 +74,9 @@ class CommandParser(argparse.ArgumentParser):
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """The parser for what follows this sub-command on a command line."""
-    parser = CommandParser(
-        prog=f"{PROGRAM} {name}", description=COMMANDS[name], epilog=f"example:\n  {PROGRAM} {EXAMPLES[name]}"
-    )
+    parser = CommandParser(prog=f"{PROGRAM} {name}", description=description(name), epilog=epilog(name))
     _module(name).add_options(parser)
+    add_message_options(parser)
     return parser
 
 
@@ -73,19 +86,38 @@ def run_command(arguments: Sequence[str]) -> int:
     Raises SystemExit for wrong usage, as argparse does (status 2).
     """
     name = arguments[0]
-    options = command_parser(name).parse_args(arguments[1:])
+    options = command_parser(name).parse_args(with_debug_target(arguments[1:]))
+    _enter_addresses(options)
+    with ExitStack() as stack:
+        stack.enter_context(under_quiet(quiet=options.quiet))
+        try:
+            stack.enter_context(logging_to(options.debug or os.environ.get(VARIABLE, ""), "terminal"))
+        except LogError as error:
+            complain(str(error))
+            return UNREADABLE
+        if options.verbose:
+            stack.enter_context(remarks_on_standard_error(f"{PROGRAM}: "))
+        began = time.monotonic()
+        _LOG.debug("arguments: %s", redacted(shlex.join(map(without_query, arguments))))
+        status = _run_parsed(name, options)
+        _LOG.info("%s ended with status %d after %.2f s", name, status, time.monotonic() - began)
+        return status
+
+
+def _run_parsed(name: str, options: argparse.Namespace) -> int:
     for sentence in limits.ignored():
-        complain(sentence)
-    if _has_empty_name(options):
-        complain("An empty name is neither a file, a folder nor s3://bucket/key. Give the name of a file or folder.")
+        remark(sentence)
+    if wrong := _wrong_place(name, _places(options)) or _wrong_output(options):
+        complain(wrong)
         return UNREADABLE
     # SIGTERM ends the work like Ctrl+C does, so that unfinished files are removed.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with using_hints(hint_texts_for(options)):
+        with _ending_at_last(), using_hints(hint_texts_for(options)):
             status = _module(name).run(options)
         flush()
     except (SourceError, MemberError, EditError, OperationError) as error:
+        _LOG.debug("it failed", exc_info=True)
         complain(str(error))
         return UNREADABLE
     except KeyboardInterrupt as error:
@@ -100,6 +132,7 @@ def run_command(arguments: Sequence[str]) -> int:
         complain(str(error))
         return UNREADABLE
     except Exception as error:  # noqa: BLE001 - a bug: its message may quote anything, so it is not shown
+        _LOG.debug("it failed because of a bug", exc_info=True)
         report_bug(error)
         return UNREADABLE
     finally:
@@ -107,12 +140,77 @@ def run_command(arguments: Sequence[str]) -> int:
     return status or FINE
 
 
-def _has_empty_name(options: argparse.Namespace) -> bool:
-    """Whether a location is the empty string, as from an unset variable in a script."""
-    places = [
-        getattr(options, name, ()) for name in ("location", "other", "locations", "target", "inputs", "catalogue")
-    ]
-    return any("" in (each if isinstance(each, list) else [each]) for each in places)
+@contextmanager
+def _ending_at_last() -> Iterator[None]:
+    """End the process ENDING_S after SIGTERM, should the block not have ended by then.
+
+    A call that does not return to Python, as a query of SQLite or a read from a dead network drive, never raises
+    KeyboardInterrupt. The processes of a pool end with this one.
+    """
+    if not hasattr(os, "pread"):  # Windows, which sends no SIGTERM
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    over = threading.Event()
+
+    def watch() -> None:
+        while numbers := os.read(reading, 64):
+            if signal.SIGTERM in numbers and not over.wait(ENDING_S):
+                os._exit(128 + signal.SIGTERM)
+            if over.is_set():
+                return
+
+    watcher = threading.Thread(target=watch, name="SIGTERM", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        os.write(writing, b"\0")
+        os.close(writing)
+        watcher.join()
+        os.close(reading)
+
+
+_PLACES = ("location", "others", "locations", "target", "inputs", "catalogue")
+_OUTPUTS = ("to", "report", "catalog", "results", "csv")
+
+
+def _enter_addresses(options: argparse.Namespace) -> None:
+    """Put what may be shown in the place of addresses on the web."""
+    for name in (*_PLACES, *_OUTPUTS):
+        value = getattr(options, name, None)
+        if isinstance(value, str):
+            setattr(options, name, enter(value))
+        elif isinstance(value, list):
+            setattr(options, name, [enter(each) if isinstance(each, str) else each for each in value])
+
+
+def _places(options: argparse.Namespace) -> list[str]:
+    """All locations, and other files and folders, that the arguments name."""
+    found = [getattr(options, name, []) for name in _PLACES]
+    return [place for each in found for place in (each if isinstance(each, list) else [each])]
+
+
+def _wrong_place(name: str, places: Sequence[str]) -> str:
+    """Why the sub-command cannot work on these places at all; empty if it can be tried."""
+    if "" in places:  # as from an unset variable in a script
+        return "An empty name is neither a file, a folder nor s3://bucket/key. Give the name of a file or folder."
+    if STANDARD_INPUT in places and name not in READS_STANDARD_INPUT:
+        *others, last = READS_STANDARD_INPUT
+        return f"{name} cannot read standard input; {', '.join(others)} and {last} can. A file called - is ./-."
+    if places.count(STANDARD_INPUT) > 1:
+        return "Standard input can be read once only, so - can be one location only."
+    return ""
+
+
+def _wrong_output(options: argparse.Namespace) -> str:
+    """Why what the arguments name cannot be written; empty if it can be tried."""
+    outputs = (getattr(options, name, None) for name in ("target", *_OUTPUTS))
+    return next((str(read_only(each)) for each in outputs if isinstance(each, str) and is_web(each)), "")
 
 
 def report_bug(error: BaseException) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inspector.cli.options import connection_of
-from inspector.cli.output import complain
+from inspector.cli.output import remark
 from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions
 from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
 from inspector.sources.s3.address import is_s3, parse
@@ -29,7 +29,7 @@ def handle_unfinished_beside(target: str, options: argparse.Namespace) -> None:
     if is_s3(target):
         handle = remove_uploads if options.remove_unfinished else report_uploads
         for sentence in handle(parse(target), connection_of(options)):
-            complain(sentence)
+            remark(sentence)
     else:
         handle_unfinished([Path(target).parent], options)
 
@@ -50,7 +50,7 @@ def handle_unfinished(folders: Iterable[Path], options: argparse.Namespace) -> N
     """Report unfinished files in these folders, or with ``--remove-unfinished`` remove them."""
     handle = remove_unfinished if options.remove_unfinished else report_unfinished
     for sentence in handle(folders):
-        complain(sentence)
+        remark(sentence)
 
 
 # ---- RCA ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.core.field import Field, tile
-from inspector.core.finding import UNREADABLE, Finding, Severity
+from inspector.core.finding import UNREADABLE, Finding, FindingType, Severity
 from inspector.core.member import Members
 from inspector.core.names import abridged
 from inspector.core.source import Source, SplicedSource
@@ -25,7 +25,8 @@ class Archive:
 
     ``format`` is the short name of the format (``rca``; ``zip`` for a ZIP without a TACO header, ``bytes`` if unknown)
     and ``title`` its display name. ``inner`` is the inner stream of a format that has one. ``detail`` is private to the
-    format's own functions.
+    format's own functions. ``ranges_at`` is a byte of the field that lists ranges of the archive (see
+    ``Kind.is_range``), -1 if there is none.
 
     ``verdicts`` holds an index into ``VERDICTS`` for each member; it is empty until the check starts. ``checksums`` are
     all checksums the archive records; a decoder may supply them lazily and unchecked, and the check replaces them.
@@ -40,6 +41,7 @@ class Archive:
     findings_dropped: int = 0
     inner: SplicedSource | None = None
     detail: Any = None
+    ranges_at: int = -1
     complete: bool = False
     verdicts: bytearray = field(default_factory=bytearray)
     checksums: Sequence[Checksum] = ()
@@ -97,13 +99,21 @@ class Emitter:
         """Report a finding. Spans are clipped to the file, because they may come from damaged numbers."""
         # Capped by severity: many warnings must not push out the error that decides the state.
         # That something could not be read decides what may be said of all the rest.
-        if self._counts[severity] >= MAX_FINDINGS_PER_SEVERITY and code != UNREADABLE:
+        if self.full(severity) and code != UNREADABLE:
             self.archive.findings_dropped += 1
             return
         self._counts[severity] += 1
         size = self.archive.source.size
         clipped: Spans = tuple(Span(start, stop).clipped(0, size) for start, stop in spans)
         self.archive.findings.append(Finding(severity, code, abridged(message), clipped, member, repair))
+
+    def full(self, severity: Severity) -> bool:
+        """Whether further findings of a severity are only counted."""
+        return self._counts[severity] >= MAX_FINDINGS_PER_SEVERITY
+
+    def report(self, what: FindingType, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
+        """Report something that the format declares; ``message`` names the cause and the evidence."""
+        self.find(what.severity, what.code, f"{message} {what.advice}".rstrip(), spans, member)
 
     def error(self, code: str, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
         """Report wrong, missing or contradictory bytes."""

@@ -40,7 +40,7 @@ class CrashReport:
 
 def report(error: BaseException, where: str, versions: Mapping[str, str] | None = None) -> str:
     """The report on ``error``; ``where`` is a part of the program, such as ``window``."""
-    return "\n".join((*_head(where, versions or {}), "", *_chain(error)))
+    return "\n".join((*environment(where, versions or {}), "", *_chain(error)))
 
 
 def exit_report(exit_code: int | None, work: tuple[str, ...], versions: Mapping[str, str] | None = None) -> str:
@@ -51,7 +51,7 @@ def exit_report(exit_code: int | None, work: tuple[str, ...], versions: Mapping[
     ended = "unknown" if exit_code is None else f"{exit_code} ({_signal(-exit_code)})" if exit_code < 0 else exit_code
     doing = ", ".join(work) or "nothing that takes long"
     return "\n".join(
-        (*_head("worker", versions or {}), "", f"The process ended. Exit status: {ended}. Doing: {doing}.")
+        (*environment("worker", versions or {}), "", f"The process ended. Exit status: {ended}. Doing: {doing}.")
     )
 
 
@@ -65,7 +65,8 @@ def raised_at(error: BaseException) -> str:
     return f"{_shown(frame.f_code.co_filename)}, line {line}, in {frame.f_code.co_name}"
 
 
-def _head(where: str, versions: Mapping[str, str]) -> Iterator[str]:
+def environment(where: str, versions: Mapping[str, str]) -> Iterator[str]:
+    """The first lines of a report: versions and the system; ``where`` and ``versions`` are as in ``report``."""
     yield f"Archive Inspector {__version__}, {where}"
     known = {"Python": platform.python_version(), **versions}
     yield ", ".join(f"{name} {number}" for name, number in known.items())

@@ -19,7 +19,7 @@ class EditError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CutBytes:
     """Where bytes are kept that were cut off a file: ``length`` of them from ``offset`` on in the file at ``path``."""
 
     path: str

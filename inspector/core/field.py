@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.core.kinds import GROUPS, LISTS, Family, Kind, Role, family_of, is_structure, role_of
+from inspector.core.kinds import Family, Kind, Role, Shape, family_of, is_structure, role_of
 from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans, intersect, subtract
 from inspector.core.verdict import Verdict
@@ -263,10 +263,10 @@ class _OpenStructure:
         self.family = family_of(field.kind)
         # What is in a member or a blob takes turns with that in the next one.
         holder = outer.field.kind if outer is not None else None
-        if outer is not None and holder in (Kind.MEMBER, Kind.BLOB_BLOCK):
+        if outer is not None and holder is not None and (holder is Kind.MEMBER or holder.holds_data):
             turn = outer.turn + (turn if holder is Kind.MEMBER else 0)
         self.turn: int = turn
-        self.level = 0 if field.unused or field.kind in LISTS else 1 + (turn & 1)
+        self.level = 0 if field.unused or field.kind.shape is Shape.LIST else 1 + (turn & 1)
         self._pieces: dict[int, Structure] = {}
 
     def piece_at(self, offset: int) -> Structure:
@@ -352,7 +352,7 @@ def _count(fields: Sequence[Field], family: Family | None, found: Census, advanc
         return
     for field in (each for each in fields if any(span.size for span in each.spans)):
         is_own = is_structure(field.kind, family)
-        if is_own and field.kind not in GROUPS:
+        if is_own and field.kind.shape is not Shape.GROUP:
             found[field.kind, field.unused] += 1
         if not isinstance(field.children, Unread):
             _count(field.children, family_of(field.kind) if is_own else family, found, advance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -25,6 +26,19 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class FindingType:
+    """What a format may find: the stable code, how bad it is, and what to do, which every such message ends with.
+
+    ``changed``: it shows that other bytes stand there than were written, as a digest that does not match does.
+    """
+
+    code: str
+    severity: Severity
+    advice: str = ""
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One finding of a decoder or a check.
 
@@ -38,3 +52,11 @@ class Finding:
     spans: Spans = ()
     member: int | None = None
     repair: str | None = None
+
+
+def first_sentence(message: str) -> str:
+    """The first sentence of a finding's message, which names the cause; evidence and advice follow it."""
+    return _SENTENCE_END.split(message, maxsplit=1)[0]
+
+
+_SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z0-9'])")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.finding import Finding
+from inspector.core.finding import Finding, FindingType, Severity
+from inspector.core.kinds import Kind
+from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
+from inspector.core.reader import Reader
 from inspector.core.repair import Repair
 from inspector.core.source import Source
+from inspector.core.verdict import Verdict
 
 
 class MemberError(Exception):
@@ -25,9 +29,59 @@ class ProbeResult(IntEnum):
     CERTAIN = 2
 
 
-def structure_only(archive: Archive, emitter: Emitter, progress: Progress) -> str:  # noqa: ARG001 - nothing to read
-    """The check of a format without checksums: decoding has reported everything already."""
-    return ""
+class Concern(StrEnum):
+    """What an error that names a member concerns, where that is not the member's content."""
+
+    NAME = "name"
+    """Its name or place in lists: its own header or a digest determines the content."""
+    RECORD = "record"
+    """The record of its content, so nothing proves it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Magic:
+    """Bytes that files of a type have at an offset, in the notation of shared-mime-info, and one of ``inside`` too."""
+
+    value: str
+    offset: int = 0
+    inside: tuple[Magic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MimeType:
+    """A type of files, by which a desktop knows what opens them.
+
+    Types with ``globs`` (and the weight of each, 50 being usual) are declared by this program, under the ``title``; for
+    others, which belong to other programs, it is an alternative. ``parent`` is the type that it is a special case of.
+    ``uti`` names it on macOS, where it ``conforms_to`` another; ``uti_of_others`` are types of other programs with the
+    same suffix. ``reason`` says what is unusual.
+    """
+
+    name: str
+    title: str = ""
+    globs: tuple[tuple[str, int], ...] = ()
+    magic: Magic | None = None
+    parent: str = ""
+    uti: str = ""
+    conforms_to: str = "public.archive"
+    uti_of_others: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def structure_only(archive: Archive, emitter: Emitter, progress: Progress) -> str:
+    """The check of a format without checksums: decoding has compared everything, and nothing proves the content.
+
+    Members that an error names are doubtful.
+    """
+    progress.advance(0)
+    emitter.judge_all(Verdict.NOT_CHECKABLE)
+    doubtful = {each.member for each in archive.findings if each.severity is Severity.ERROR and each.member is not None}
+    for member in doubtful:
+        emitter.judge(member, Verdict.DOUBTFUL)
+    parts = [count(len(archive.members), "member")]
+    if doubtful:
+        parts.append(f"{grouped(len(doubtful))} of them in doubt")
+    return f"{', '.join(parts)}; the format records no checksums, so only the structure was checked."
 
 
 def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
@@ -40,11 +94,14 @@ class MemberMetadata:
     """What an archive records of a member besides its name and content.
 
     ``link`` is the name of the earlier member that a hard link points to; ``changed`` is the modification time in
-    seconds since 1970. Both are None if not recorded.
+    seconds since 1970. Both are None if not recorded. ``special`` says what a member with the mark SPECIAL is, and
+    ``target`` where any link leads, None for what is no link.
     """
 
     link: bytes | None = None
     changed: int | None = None
+    special: str = "a link or a device, which are not extracted"
+    target: bytes | None = None
 
 
 def no_metadata(archive: Archive, index: int) -> MemberMetadata:  # noqa: ARG001 - a Format's function
@@ -69,6 +126,11 @@ def known_findings(
 ) -> Sequence[Finding]:
     """The findings known already, for formats where only reading the members can find more."""
     return archive.findings
+
+
+def no_readers() -> Sequence[Reader]:
+    """The readers of a format of which no other reader is known."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +168,18 @@ class Functions:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One kind of archive: its names, and what it can do.
+    """One kind of archive: its names, what it consists of, and what it can do.
 
-    ``torn`` holds the codes of findings that one interrupted write explains. ``load`` imports the format's modules and
-    returns its functions, so that opening an archive of one format does not load the others.
+    ``kinds`` are the kinds of fields that it has beside those of ``Kind``, in the order of its specification. Where it
+    is a special case of another format, ``general`` is that one's name. ``sequential`` are the suffixes of files whose
+    beginning is needed first over S3; of others the end is, where their index stands. ``mime`` are the types of its
+    files. ``has_checksums``: it records some. ``findings`` are what it may report; ``concerns`` says by the code what
+    errors concern that name a member and do not show that its content is wrong. ``torn`` holds the codes of findings
+    that one interrupted write explains. ``readers`` imports and returns what else reads such archives, the
+    specification first.
+
+    ``load`` imports the format's modules and returns its functions, so that opening an archive of one format does not
+    load the others.
     """
 
     name: str
@@ -118,7 +188,15 @@ class Format:
     specification: str
     limitations: tuple[str, ...]
     load: Callable[[], Functions]
+    kinds: tuple[Kind, ...]
+    mime: tuple[MimeType, ...] = ()
+    general: str = ""
+    sequential: tuple[str, ...] = ()
+    has_checksums: bool = True
+    findings: tuple[FindingType, ...] = ()
+    concerns: Mapping[str, Concern] = field(default_factory=dict)
     torn: frozenset[str] = frozenset()
+    readers: Callable[[], Sequence[Reader]] = no_readers
 
     @property
     def probe(self) -> Callable[[Source], ProbeResult]:

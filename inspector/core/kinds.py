@@ -1,58 +1,12 @@
-"""The kinds of fields (Kind), and what a view paints apart: roles of fields (Role), families of structures (Family)."""
+"""Kinds of fields (Kind), and what a view paints apart: roles of fields (Role), families of structures (Family).
+
+Kinds that any format may use are attributes of ``Kind`` (``Kind.NUMBER``); a format declares its own in its folder.
+"""
 
 from __future__ import annotations
 
 from enum import StrEnum
-
-
-class Kind(StrEnum):
-    """The kind of a field, in the terms of the specifications."""
-
-    # parts of archives
-    DATA_SECTION = "data section"
-    INDEX = "index"
-    INDEX_ENTRY = "index entry"
-    FOOTER = "footer"
-    CHUNK_LAYER = "chunk layer"
-    CHUNK_HEADER = "chunk header"
-    BLOB_LAYER = "blob layer"
-    SEGMENT = "segment"
-    BLOB_BLOCK = "blob block"
-    RESET_BLOCK = "reset block"
-    CONTROL_BLOCK = "control block"
-    MEMBER = "member"
-    LOCAL_HEADER = "local file header"
-    TACO_PAYLOAD = "TACO payload"
-    TACO_ENTRY = "TACO entry"
-    DATA_DESCRIPTOR = "data descriptor"
-    CENTRAL_DIRECTORY = "central directory"
-    CENTRAL_HEADER = "central directory header"
-    ZIP64_END = "ZIP64 end of central directory"
-    ZIP64_LOCATOR = "ZIP64 end of central directory locator"
-    END_OF_DIRECTORY = "end of central directory"
-    EXTRA = "extra field"
-    TAR_HEADER = "tar header"
-    TAR_EXTENSION = "tar extended header"
-    TAR_END = "end of archive"
-    METADATA = "metadata"
-    METADATA_ROW = "metadata row"
-    FRAME = "zstd frame"
-    # single values
-    SIGNATURE = "signature"
-    NUMBER = "number"
-    FLAGS = "flags"
-    TIME = "time"
-    TEXT = "text"
-    SYNTAX = "syntax"
-    BYTES = "bytes"
-    LENGTH = "length"
-    OFFSET = "offset"
-    DIGEST = "digest"
-    NAME = "name"
-    DATA = "member data"
-    PADDING = "padding"
-    GAP = "gap"
-    GARBAGE = "garbage"
+from typing import Any, ClassVar
 
 
 class Role(StrEnum):
@@ -73,54 +27,6 @@ class Role(StrEnum):
 ROLES: tuple[Role, ...] = tuple(Role)
 """All roles in a fixed order: a set of roles is an integer with one bit for each position here."""
 
-_ROLE_OF = {
-    Kind.DATA_SECTION: Role.DATA,
-    Kind.INDEX: Role.DIRECTORY,
-    Kind.INDEX_ENTRY: Role.DIRECTORY,
-    Kind.FOOTER: Role.HEADER,
-    Kind.CHUNK_LAYER: Role.HEADER,
-    Kind.CHUNK_HEADER: Role.HEADER,
-    Kind.BLOB_LAYER: Role.DATA,
-    Kind.SEGMENT: Role.DATA,
-    Kind.BLOB_BLOCK: Role.DATA,
-    Kind.RESET_BLOCK: Role.CONTROL,
-    Kind.CONTROL_BLOCK: Role.CONTROL,
-    Kind.MEMBER: Role.DATA,
-    Kind.LOCAL_HEADER: Role.HEADER,
-    Kind.TACO_PAYLOAD: Role.HEADER,
-    Kind.TACO_ENTRY: Role.HEADER,
-    Kind.DATA_DESCRIPTOR: Role.HEADER,
-    Kind.CENTRAL_DIRECTORY: Role.DIRECTORY,
-    Kind.CENTRAL_HEADER: Role.DIRECTORY,
-    Kind.ZIP64_END: Role.DIRECTORY,
-    Kind.ZIP64_LOCATOR: Role.DIRECTORY,
-    Kind.END_OF_DIRECTORY: Role.DIRECTORY,
-    Kind.TAR_HEADER: Role.HEADER,
-    Kind.TAR_EXTENSION: Role.HEADER,
-    Kind.TAR_END: Role.PADDING,
-    Kind.METADATA: Role.DIRECTORY,
-    Kind.METADATA_ROW: Role.DIRECTORY,
-    Kind.FRAME: Role.HEADER,
-    Kind.LENGTH: Role.EXTENT,
-    Kind.OFFSET: Role.EXTENT,
-    Kind.DIGEST: Role.DIGEST,
-    Kind.NAME: Role.NAME,
-    Kind.DATA: Role.DATA,
-    Kind.PADDING: Role.PADDING,
-    Kind.GAP: Role.GAP,
-    Kind.GARBAGE: Role.GARBAGE,
-}
-
-
-def role_of(kind: Kind, inherited: Role = Role.DATA) -> Role:
-    """The role of a ``kind``; kinds without one of their own take ``inherited``, the role of the field around them."""
-    return _ROLE_OF.get(kind, inherited)
-
-
-def role_bit(role: Role) -> int:
-    """The bit that stands for ``role`` in a set of roles."""
-    return 1 << ROLES.index(role)
-
 
 class Family(StrEnum):
     """Structures that a view paints in one hue: at most eight families."""
@@ -138,37 +44,183 @@ class Family(StrEnum):
 FAMILIES: tuple[Family, ...] = tuple(Family)
 """All families in a fixed order: their bits in a set follow those of the roles."""
 
-_FAMILY_OF = {
-    Kind.CHUNK_HEADER: Family.CHUNK,
-    Kind.RESET_BLOCK: Family.RESET,
-    Kind.CONTROL_BLOCK: Family.RESET,
-    Kind.BLOB_BLOCK: Family.HEADER,
-    Kind.LOCAL_HEADER: Family.HEADER,
-    Kind.DATA_DESCRIPTOR: Family.HEADER,
-    Kind.TAR_HEADER: Family.HEADER,
-    Kind.TAR_EXTENSION: Family.HEADER,
-    Kind.FRAME: Family.HEADER,
-    Kind.TACO_PAYLOAD: Family.TACO,
-    Kind.TACO_ENTRY: Family.TACO,
-    Kind.DATA: Family.CONTENT,
-    Kind.INDEX: Family.INDEX,
-    Kind.INDEX_ENTRY: Family.INDEX,
-    Kind.CENTRAL_DIRECTORY: Family.INDEX,
-    Kind.CENTRAL_HEADER: Family.INDEX,
-    Kind.METADATA: Family.INDEX,
-    Kind.METADATA_ROW: Family.INDEX,
-    Kind.FOOTER: Family.END,
-    Kind.ZIP64_END: Family.END,
-    Kind.ZIP64_LOCATOR: Family.END,
-    Kind.END_OF_DIRECTORY: Family.END,
-    Kind.TAR_END: Family.END,
-}
-UNCLAIMED = frozenset((Kind.GAP, Kind.GARBAGE))
-"""Kinds of bytes that no structure owns; they belong to no family."""
-GROUPS = frozenset((Kind.SEGMENT, Kind.MEMBER))
-"""Kinds of structures that only hold others: they have a name and an extent, but no hue."""
-LISTS = frozenset((Kind.INDEX, Kind.CENTRAL_DIRECTORY, Kind.METADATA, Kind.TACO_PAYLOAD))
-"""Kinds of structures that hold others of their kind beside fields of their own."""
+
+class Shape(StrEnum):
+    """How the fields of a kind stand among others."""
+
+    PLAIN = "plain"
+    GROUP = "group"
+    """Only holds other structures: it has a name and an extent, but no hue."""
+    LIST = "list"
+    """Holds structures of its family beside fields of its own."""
+    UNCLAIMED = "unclaimed"
+    """Bytes that no structure owns."""
+
+
+class Kind(str):
+    """The kind of a field: its name in the terms of the specification, and what the program has to know of it.
+
+    There is one value of each name in a process, so kinds are compared with ``is``. One that comes from another process
+    brings all of this along, so a process that shows fields needs no format.
+
+    ``meaning`` explains it to the user. ``role`` is None for a kind that takes that of the field around it; one with a
+    ``family`` is a structure, painted and named as a whole. ``label`` is what the legend calls it, if not by its name.
+    ``words`` lead to its fields in Go To, where the first one, by its name or the first word, has the number ``first``.
+
+    ``about_member``: a record of one member, whose name is its value; ``heads_member``: the one that ``Member.head`` is
+    the offset of; ``holds_data``: the member's data are in it. ``rows`` is what a list lists, ``points_to`` the kinds
+    of top-level fields that it gives the place of, ``precedes`` the field whose bytes follow each, up to the next or to
+    its end. ``is_hash``: it is there for the hash in it; ``hashed``: it is what one hash covers; ``is_range``: its
+    value is the offset and the length of other bytes, a length of 0 if it is not in use.
+    """
+
+    meaning: str
+    role: Role | None
+    family: Family | None
+    shape: Shape
+    label: str
+    words: tuple[str, ...]
+    first: int
+    about_member: bool
+    heads_member: bool
+    holds_data: bool
+    rows: Kind | None
+    points_to: tuple[Kind, ...]
+    precedes: Kind | None
+    is_hash: bool
+    hashed: bool
+    is_range: bool
+
+    SIGNATURE: ClassVar[Kind]
+    NUMBER: ClassVar[Kind]
+    FLAGS: ClassVar[Kind]
+    TIME: ClassVar[Kind]
+    TEXT: ClassVar[Kind]
+    SYNTAX: ClassVar[Kind]
+    BYTES: ClassVar[Kind]
+    LENGTH: ClassVar[Kind]
+    OFFSET: ClassVar[Kind]
+    DIGEST: ClassVar[Kind]
+    NAME: ClassVar[Kind]
+    MEMBER: ClassVar[Kind]
+    DATA: ClassVar[Kind]
+    PADDING: ClassVar[Kind]
+    GAP: ClassVar[Kind]
+    GARBAGE: ClassVar[Kind]
+
+    def __new__(
+        cls,
+        name: str,
+        meaning: str,
+        role: Role | None = None,
+        family: Family | None = None,
+        shape: Shape = Shape.PLAIN,
+        *,
+        label: str = "",
+        words: tuple[str, ...] = (),
+        first: int = 0,
+        about_member: bool = False,
+        heads_member: bool = False,
+        holds_data: bool = False,
+        rows: Kind | None = None,
+        points_to: tuple[Kind, ...] = (),
+        precedes: Kind | None = None,
+        is_hash: bool = False,
+        hashed: bool = False,
+        is_range: bool = False,
+    ) -> Kind:
+        """The kind of this name; raises ValueError if it was declared otherwise."""
+        facts = {
+            "meaning": meaning,
+            "role": role,
+            "family": family,
+            "shape": shape,
+            "label": label or name,
+            "words": words,
+            "first": first,
+            "about_member": about_member,
+            "heads_member": heads_member,
+            "holds_data": holds_data,
+            "rows": rows,
+            "points_to": points_to,
+            "precedes": precedes,
+            "is_hash": is_hash,
+            "hashed": hashed,
+            "is_range": is_range,
+        }
+        known = _DECLARED.get(name)
+        if known is None:
+            known = _DECLARED[name] = super().__new__(cls, name)
+            vars(known).update(facts)
+        elif vars(known) != facts:
+            raise ValueError(f"The kind {name} is declared twice, each time otherwise.")
+        return known
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"A kind does not change: {name}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (str(self), vars(self))
+
+    @property
+    def is_value(self) -> bool:
+        """Whether its fields are single values, of which there are many with different names."""
+        return self.shape is Shape.PLAIN and self.family is None and self.role in _VALUES
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether it gives the place of something else, so that what is in it need not be looked at."""
+        lists_member = self.about_member and self.role is Role.DIRECTORY
+        return lists_member or bool(self.points_to) or self.is_hash or self.is_range
+
+
+_DECLARED: dict[str, Kind] = {}
+_VALUES = (None, Role.EXTENT, Role.DIGEST, Role.NAME)
+
+
+def _received(name: str, facts: dict[str, Any]) -> Kind:
+    """A kind from another process."""
+    return _DECLARED.get(name) or Kind(name, **facts)
+
+
+def declared_kinds() -> tuple[Kind, ...]:
+    """All kinds that this process knows."""
+    return tuple(_DECLARED.values())
+
+
+Kind.SIGNATURE = Kind("signature", "Fixed bytes that identify a structure.")
+Kind.NUMBER = Kind("number", "A number.")
+Kind.FLAGS = Kind("flags", "Single bits, each an option.")
+Kind.TIME = Kind("time", "A date or a time.")
+Kind.TEXT = Kind("text", "Text.")
+Kind.SYNTAX = Kind("syntax", "Punctuation between values, such as the braces and commas of JSON.")
+Kind.BYTES = Kind("bytes", "Bytes that are not decoded further.")
+Kind.LENGTH = Kind("length", "A size in bytes.", Role.EXTENT)
+Kind.OFFSET = Kind("offset", "The offset where something starts or ends. F12 goes there.", Role.EXTENT)
+Kind.DIGEST = Kind("digest", "A checksum or hash of other bytes. F12 shows which bytes it covers.", Role.DIGEST)
+Kind.NAME = Kind("name", "The name of a member as bytes; unprintable bytes are escaped.", Role.NAME)
+Kind.MEMBER = Kind(
+    "member", "One file in the archive: its metadata and its content.", Role.DATA, shape=Shape.GROUP, about_member=True
+)
+Kind.DATA = Kind("member data", "The content of a member as stored.", Role.DATA, Family.CONTENT, words=("data",))
+Kind.PADDING = Kind("padding", "Padding up to the alignment of the next part.", Role.PADDING)
+Kind.GAP = Kind("gap", "Bytes between structures that no structure claims.", Role.GAP, shape=Shape.UNCLAIMED)
+Kind.GARBAGE = Kind(
+    "garbage",
+    "Bytes after the end of the archive, or left by an interrupted write.",
+    Role.GARBAGE,
+    shape=Shape.UNCLAIMED,
+)
+
+
+def role_of(kind: Kind, inherited: Role = Role.DATA) -> Role:
+    """The role of a ``kind``; kinds without one of their own take ``inherited``, the role of the field around them."""
+    return kind.role or inherited
+
+
+def role_bit(role: Role) -> int:
+    """The bit that stands for ``role`` in a set of roles."""
+    return 1 << ROLES.index(role)
 
 
 def family_of(kind: Kind, inherited: Family | None = None) -> Family | None:
@@ -176,20 +228,25 @@ def family_of(kind: Kind, inherited: Family | None = None) -> Family | None:
 
     Padding is a structure only where none is around it.
     """
-    if kind in UNCLAIMED or kind in GROUPS:
+    if kind.shape is Shape.UNCLAIMED or kind.shape is Shape.GROUP:
         return None
-    return _FAMILY_OF.get(kind) or inherited or (Family.PADDING if kind is Kind.PADDING else None)
+    return kind.family or inherited or (Family.PADDING if kind is Kind.PADDING else None)
 
 
 def is_structure(kind: Kind, inherited: Family | None) -> bool:
     """Whether a field of a ``kind`` in a structure of the family ``inherited`` is a structure, not a field of that."""
     if kind is Kind.PADDING:
         return inherited is None
-    if kind in LISTS and inherited is _FAMILY_OF[kind]:
+    if kind.shape is Shape.LIST and inherited is kind.family:
         return False  # a list in a list of the same structure
-    return kind in _FAMILY_OF or kind in GROUPS or kind in UNCLAIMED
+    return kind.family is not None or kind.shape is not Shape.PLAIN
 
 
 def family_bit(family: Family) -> int:
     """The bit that stands for ``family`` in a set of roles and families."""
     return 1 << (len(ROLES) + FAMILIES.index(family))
+
+
+def role_set(*members: Role | Family) -> int:
+    """A set of roles and families."""
+    return sum(role_bit(each) if isinstance(each, Role) else family_bit(each) for each in members)

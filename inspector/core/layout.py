@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from struct import Struct
 
 from inspector.core.field import Field, Value
 from inspector.core.kinds import Kind
+from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
 
@@ -19,6 +22,11 @@ def unsigned_le(data: bytes) -> int:
 def unsigned_be(data: bytes) -> int:
     """The bytes as a big-endian unsigned integer."""
     return int.from_bytes(data, "big")
+
+
+def padded_text(data: bytes) -> str:
+    """The bytes as visible text, without the spaces and NULs that fill it up."""
+    return visible(data.rstrip(b" \0"))
 
 
 def hex_text(data: bytes) -> str:
@@ -40,6 +48,14 @@ class Part:
     read: Callable[[bytes], Value] = unsigned_le
     digits: int = 0
     note: Callable[[Value], str] | None = None
+
+
+def packed(parts: Sequence[Part]) -> Struct:
+    """The little-endian numbers of a record whose first part is a signature, as a ``Struct``."""
+    return Struct(f"<{parts[0].size}s" + "".join(_CODES[part.size] for part in parts[1:]))
+
+
+_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def fields_of(parts: Sequence[Part], data: bytes, start: int) -> tuple[list[Field], dict[str, Value]]:
@@ -64,3 +80,33 @@ def fields_of(parts: Sequence[Part], data: bytes, start: int) -> tuple[list[Fiel
             found.append(Field(part.name, part.kind, (span,), value, note, text=text))
         at += part.size
     return found, values
+
+
+class Record:
+    """A record of fixed size: from one table of parts follow its size, its values and its fields."""
+
+    def __init__(self, *parts: Part) -> None:
+        self.parts = parts
+        stops = list(accumulate(part.size for part in parts))
+        self.size = stops[-1]
+        self._places = {
+            part.name: (part, slice(stop - part.size, stop)) for part, stop in zip(parts, stops, strict=True)
+        }
+
+    def piece(self, name: str, data: bytes) -> bytes:
+        """The bytes of one part; ``data`` begins where the record does."""
+        return data[self._places[name][1]]
+
+    def number(self, name: str, data: bytes) -> int:
+        """The value of one part that is a number; 0 where it is none, or cut off."""
+        value = self.value(name, data)
+        return value if isinstance(value, int) else 0
+
+    def value(self, name: str, data: bytes) -> Value:
+        """The value of one part."""
+        part, place = self._places[name]
+        return part.read(data[place])
+
+    def fields(self, data: bytes, start: int) -> list[Field]:
+        """The fields of the record at ``start``."""
+        return fields_of(self.parts, data, start)[0]

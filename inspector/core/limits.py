@@ -9,13 +9,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A whole number from ``least`` to ``most``, inclusive, times ``unit`` (in bytes; 1 for a plain number)."""
+    """A whole number from ``least`` to ``most``, inclusive, times ``unit`` (in bytes; 1 for a plain number).
+
+    ``what`` says what it limits.
+    """
 
     variable: str
     default: int
     least: int
     most: int
     unit: int = 1
+    what: str = ""
 
     @property
     def value(self) -> int:
@@ -52,23 +56,44 @@ class Limit:
 
 _MIB, _GIB = 1 << 20, 1 << 30
 
-CACHE = Limit("ARCHIVE_INSPECTOR_CACHE_MIB", 64, 8, 65_536, _MIB)
-"""Bytes of an S3 archive kept in memory, so that they are requested once."""
-CONNECTING = Limit("ARCHIVE_INSPECTOR_CONNECT_SECONDS", 10, 1, 600)
-"""Seconds to wait for a connection."""
-ANSWERING = Limit("ARCHIVE_INSPECTOR_ANSWER_SECONDS", 30, 1, 3_600)
-"""Seconds without a byte of response until a request times out."""
-SLOWEST = Limit("ARCHIVE_INSPECTOR_SLOWEST_KIB", 1, 0, 1_048_576, 1_024)
-"""Bytes a second, averaged over ANSWERING, below which a request is given up; 0: never."""
-WRITING = Limit("ARCHIVE_INSPECTOR_WRITE_SECONDS", 300, 10, 86_400)
-"""Total seconds of a request that writes: a server is silent for minutes while it copies gigabytes."""
-CONTENT = Limit("ARCHIVE_INSPECTOR_CONTENT_MIB", 1_024, 1, 65_536, _MIB)
-"""Bytes of a member decoded for display."""
-LARGE_MEMBER = Limit("ARCHIVE_INSPECTOR_LARGE_MEMBER_GIB", 64, 1, 16_384, _GIB)
-"""A member of more bytes is extracted only after confirming."""
+CACHE = Limit(
+    "ARCHIVE_INSPECTOR_CACHE_MIB",
+    *(64, 8, 65_536, _MIB),
+    what="MiB of an S3 archive that are kept in memory, so that they are requested once.",
+)
+CONNECTING = Limit("ARCHIVE_INSPECTOR_CONNECT_SECONDS", 10, 1, 600, what="Seconds to wait for a connection.")
+ANSWERING = Limit(
+    "ARCHIVE_INSPECTOR_ANSWER_SECONDS",
+    *(30, 1, 3_600),
+    what="Seconds without a byte of response until a request times out.",
+)
+SLOWEST = Limit(
+    "ARCHIVE_INSPECTOR_SLOWEST_KIB",
+    *(1, 0, 1_048_576, 1_024),
+    what="KiB a second below which a request is given up, on average over ARCHIVE_INSPECTOR_ANSWER_SECONDS; 0: never.",
+)
+WRITING = Limit(
+    "ARCHIVE_INSPECTOR_WRITE_SECONDS",
+    *(300, 10, 86_400),
+    what="Seconds of a request that writes, in all: a server is silent for minutes while it copies gigabytes.",
+)
+CONTENT = Limit(
+    "ARCHIVE_INSPECTOR_CONTENT_MIB", 1_024, 1, 65_536, _MIB, what="MiB of a member that are decoded for display."
+)
+LARGE_MEMBER = Limit(
+    "ARCHIVE_INSPECTOR_LARGE_MEMBER_GIB",
+    *(64, 1, 16_384, _GIB),
+    what="GiB of a member beyond which it is extracted only after confirming.",
+)
+STANDARD_INPUT = Limit(
+    "ARCHIVE_INSPECTOR_INPUT_GIB",
+    *(32, 1, 16_384, _GIB),
+    what="GiB of standard input that are read at most, into a nameless temporary file; a CAF has at most 32.",
+)
+
+ALL = (CACHE, CONNECTING, ANSWERING, SLOWEST, WRITING, CONTENT, LARGE_MEMBER, STANDARD_INPUT)
 
 
 def ignored() -> Iterator[str]:
     """A message for each invalid setting."""
-    every = (CACHE, CONNECTING, ANSWERING, SLOWEST, WRITING, CONTENT, LARGE_MEMBER)
-    return filter(None, (each.ignored for each in every))
+    return filter(None, (each.ignored for each in ALL))

@@ -19,6 +19,9 @@ class Codec(StrEnum):
     STORED = "stored"
     ZSTD = "zstd"
     DEFLATE = "deflate"
+    BZIP2 = "bzip2"
+    LZMA = "lzma"
+    XZ = "xz"
     UNKNOWN = "unknown"
 
 
@@ -31,13 +34,15 @@ UNREADABLE = 2
 HAS_DIGEST = 4
 """Mark: the archive records a digest for it."""
 SPECIAL = 8
-"""Mark: not a regular file but a link, a device or a sparse file; it is listed, never extracted."""
+"""Mark: not a regular file in the archive but a link, say, or a file elsewhere; it is listed, never extracted."""
 UNREAD = 16
 """Mark: its header was not read, to save a request; its name is known in part and its place roughly."""
 SHARED = 32
 """Mark: other members or the archive's own records claim some of its bytes; extracted only after confirming."""
 MISPLACED = 64
 """Mark: bytes were lost or inserted before or in it, so it may lie elsewhere; extracted only after confirming."""
+HOLES = 128
+"""Mark: its content is longer than what is stored, by stretches of zeros (a sparse file of a tar)."""
 
 STRETCH = 1_000
 """Members whose skipped headers are read together when all members are iterated."""

@@ -1,8 +1,11 @@
-"""Progress of long work: the worker advances it, others poll it, pause it and cancel it."""
+"""Progress of long work: the worker advances it, others poll it, pause it, cancel it and show it as text."""
 
 from __future__ import annotations
 
 from threading import Event
+from typing import Protocol
+
+from inspector.core.numbers import grouped, rounded
 
 CANCELLED = "Cancelled."
 """The message for work that was cancelled."""
@@ -62,3 +65,88 @@ class Progress:
         """Stop the work at its next step, even if it is paused."""
         self._cancelled = self._interrupted = True
         self._running.set()
+
+
+ETA_AFTER_S = 3.0
+"""Seconds after which the time left is estimated."""
+_RATE_AFTER_S = 1.0
+"""Seconds after which the rate is shown."""
+
+
+class Stage(Protocol):
+    """What is known of a job at one moment: a ``Progress``, or the copy of one that the window is sent."""
+
+    @property
+    def label(self) -> str:
+        """What is being done."""
+
+    @property
+    def done(self) -> int:
+        """Units done."""
+
+    @property
+    def total(self) -> int:
+        """Units of the whole stage; 0 where that is unknown."""
+
+    @property
+    def unit(self) -> str:
+        """``bytes``, or what is counted."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether the job is paused."""
+
+
+class Eta:
+    """Follows one job from stage to stage; paused time does not count."""
+
+    def __init__(self, now: float) -> None:
+        self._stage = ("", 0, "")
+        self._last = now
+        self._seconds = 0.0
+
+    def text(self, state: Stage, now: float, judged: str = "") -> str:
+        """The progress text at ``now`` (seconds); ``judged`` is inserted after the label done."""
+        return " · ".join(part for part in (_done(state), judged, *self.pace(state, now)) if part)
+
+    def pace(self, state: Stage, now: float) -> list[str]:
+        """The rate and the time left at ``now`` (seconds), as far as they are known; or that the job is paused."""
+        stage = (state.label, state.total, state.unit)
+        if stage != self._stage:
+            self._stage, self._seconds = stage, 0.0
+        elif not state.paused:
+            self._seconds += now - self._last
+        self._last = now
+        parts = ["paused"] if state.paused else [_rate(state, self._seconds), _left(state, self._seconds)]
+        return [part for part in parts if part]
+
+
+def _done(state: Stage) -> str:
+    number_text = rounded if state.unit == "bytes" else grouped
+    done = number_text(state.done)
+    done = f"{done} of {number_text(state.total)}" if state.total else done
+    unit = "" if state.unit == "bytes" else f" {state.unit}"
+    label = state.label or "Working"
+    return f"{label}: {done}{unit}"
+
+
+def _rate(state: Stage, seconds: float) -> str:
+    if state.unit != "bytes" or seconds < _RATE_AFTER_S or not state.done:
+        return ""
+    return f"{rounded(int(state.done / seconds))}/s"
+
+
+def _left(state: Stage, seconds: float) -> str:
+    if seconds < ETA_AFTER_S or not state.done or state.total <= state.done:
+        return ""
+    return f"{duration(seconds * (state.total - state.done) / state.done)} left"
+
+
+def duration(seconds: float) -> str:
+    """``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

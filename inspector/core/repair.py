@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from inspector.core.edit import Edit
+from inspector.core.outcome import Outcomes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
@@ -40,7 +41,8 @@ class Repair:
     file is a new archive in the place of this one (a salvage, to be written to another place), or, where ``beside`` is
     not empty, the file beside it whose name is the archive's with ``instead_of`` taken off and ``beside`` appended.
     ``old`` is what the format found in that file's place; None where there was nothing, and there must be nothing still
-    when it is written. ``along`` are files that a salvage writes beside the new archive.
+    when it is written. ``along`` are files that a salvage writes beside the new archive, and
+    ``outcomes`` says what becomes of each member in it.
     """
 
     code: str
@@ -56,6 +58,7 @@ class Repair:
     buried: int = 0
     old: Source | None = None
     along: tuple[Companion, ...] = ()
+    outcomes: Outcomes | None = None
 
     def __post_init__(self) -> None:
         if self.loses and self.lossless:

@@ -103,6 +103,10 @@ class SplicedSource:
             found.append(Span(end, end))
         return tuple(found)
 
+    def change(self) -> str:
+        """See change_of."""
+        return change_of(self._source)
+
     def inner(self, offset: int) -> int | None:
         """The inner position of the outer byte ``offset``, or None when it is not part of this source."""
         index = bisect_right(self._spans, offset, key=lambda span: span.start) - 1
@@ -151,12 +155,29 @@ def gather(source: Source, spans: Sequence[Span]) -> Iterator[bytes]:
         yield source.read(span.start, span.size)
 
 
+def change_of(source: Source) -> str:
+    """What has happened to the bytes since the source was opened, as the predicate of a sentence; empty if nothing.
+
+    A source that can tell does so by a method ``change``; one far away refuses to mix old and new bytes instead.
+    """
+    told: Callable[[], str] | None = getattr(source, "change", None)
+    return told() if told is not None else ""
+
+
 def is_sparing(source: Source) -> bool:
     """Whether decoding should leave out what would cost a request for each member, and say so.
 
     A source that is far away says it by an attribute ``sparing``; any other is read as it is.
     """
     return bool(getattr(source, "sparing", False))
+
+
+def is_remote(source: Source) -> bool:
+    """Whether reads of the source are requests to a server."""
+    base: object = source
+    while (inner := getattr(base, "base", None)) is not None:
+        base = inner
+    return getattr(base, "log", None) is not None
 
 
 def blocks(source: Source, start: int, stop: int, size: int = BLOCK) -> Iterator[bytes]:

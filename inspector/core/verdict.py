@@ -36,6 +36,11 @@ class State(StrEnum):
     UNREADABLE = "unreadable"
 
     @property
+    def rank(self) -> int:
+        """The position from best to worst; 0 is sound."""
+        return list(State).index(self)
+
+    @property
     def fine(self) -> bool:
         """Whether there is nothing to repair: sound, or with warnings only."""
         return self in (State.SOUND, State.WARNING)

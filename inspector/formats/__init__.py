@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.core.format import Format, ProbeResult
 from inspector.core.source import Source
-from inspector.formats import caf, datas3t, rca, taco, tar
+from inspector.formats import ar, caf, datas3t, rca, taco, tar
 from inspector.formats import zip as plain_zip
 
 FORMATS: tuple[Format, ...] = (
@@ -16,10 +16,13 @@ FORMATS: tuple[Format, ...] = (
     datas3t.METADATA,
     datas3t.INDEX,
     tar.FORMAT,
+    ar.FORMAT,
 )
 
-_GENERAL_FORM = {"taco": "zip", "datas3t": "tar"}
-"""Formats that are a special case of another: they are probed whenever that one is."""
+SEQUENTIAL_SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.sequential)
+"""Suffixes of files that are read from their beginning; others have an index at their end."""
+CONCERNS = {code: concern for each in FORMATS for code, concern in each.concerns.items()}
+"""What errors concern that name a member and do not show that its content is wrong, by their code."""
 
 
 def recognise(source: Source) -> Format | None:
@@ -30,7 +33,8 @@ def recognise(source: Source) -> Format | None:
     name = source.name.lower()
     named = [candidate for candidate in FORMATS if name.endswith(candidate.suffixes)]
     names = {candidate.name for candidate in named}
-    suggested = [candidate for candidate in FORMATS if {candidate.name, _GENERAL_FORM.get(candidate.name)} & names]
+    # A special case is probed whenever the general format is.
+    suggested = [candidate for candidate in FORMATS if {candidate.name, candidate.general} & names]
     possible: list[Format] = []
     for candidate in (*suggested, *(each for each in FORMATS if each not in suggested)):
         result = candidate.probe(source)

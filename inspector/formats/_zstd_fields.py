@@ -8,6 +8,7 @@ from inspector.core.field import Field, FieldTable, parent
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.formats._kinds import FRAME
 from inspector.formats._zstd import (
     BLOCK,
     BLOCK_HEADER,
@@ -31,7 +32,7 @@ def frame_field(data: bytes, start: int) -> Field:
         header = frame_header(data)
     except ZstdError as error:
         magic = [Field("magic number", Kind.SIGNATURE, (Span(start, start + 4),))] if data.startswith(MAGIC) else []
-        return parent("zstd frame", Kind.FRAME, (Span(start, start + len(data)),), magic, note=str(error))
+        return parent("zstd frame", FRAME, (Span(start, start + len(data)),), magic, note=str(error))
     fields = _header_fields(data, start, header)
     blocks, at = _block_fields(data, start, header.size)
     fields.append(blocks)
@@ -40,7 +41,7 @@ def frame_field(data: bytes, start: int) -> Field:
         value = int.from_bytes(data[at : at + 4], "little")
         note = "The low 32 bits of the XXH64 of the content."
         fields.append(Field("content checksum", Kind.DIGEST, (span,), value, note, text=hexadecimal(value, 8)))
-    return parent("zstd frame", Kind.FRAME, (Span(start, start + len(data)),), fields, specification="RFC 8878, 3.1.1")
+    return parent("zstd frame", FRAME, (Span(start, start + len(data)),), fields, specification="RFC 8878, 3.1.1")
 
 
 def _header_fields(data: bytes, start: int, header: FrameHeader) -> list[Field]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from tests.benchmarks import checking, formats, hex_view, members, ranges, window
+from tests.benchmarks import checking, comparing, formats, hex_view, members, ranges, s3, window
 from tests.benchmarks.measure import HEADING, Row
 
 SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
@@ -20,7 +20,9 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "rca-check": checking.rca_rows,
     "many-check": checking.many_rows,
     "datas3t-check": ranges.datas3t_rows,
+    "compare": comparing.rows,
     "members": members.rows,
+    "s3": s3.rows,
     "window": window.rows,
 }
 

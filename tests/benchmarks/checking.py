@@ -85,11 +85,12 @@ FILES = """
 import sys
 from inspector.core.progress import Progress
 from inspector.operations.protocol.check_views import CheckTarget
-from inspector.operations.check.many import check_many
+from inspector.operations.audit.audit import check_many
 from inspector.operations.protocol.check_views import ReportKind
 if __name__ == "__main__":
     wanted = [CheckTarget(location) for location in sys.argv[2:]]
-    assert all(each.state == "sound" for each in check_many(wanted, ReportKind.JSON, Progress(), int(sys.argv[1])))
+    outcomes = check_many(wanted, ReportKind.JSON, Progress(), int(sys.argv[1]))
+    assert all(each.result.state == "sound" for each in outcomes)
 """
 
 

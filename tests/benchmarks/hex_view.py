@@ -16,16 +16,17 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
+from inspector.core.colouring import fill_of
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
-from inspector.gui.hex.colouring import fill_of
+from inspector.formats._kinds import LOCAL_HEADER
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from tests.benchmarks.measure import Row, timed
 
 SIZE = 1 << 20
 RUNS = 60
-KINDS = (Kind.DATA, Kind.LENGTH, Kind.NAME, Kind.DIGEST, Kind.LOCAL_HEADER, Kind.OFFSET, Kind.GAP)
+KINDS = (Kind.DATA, Kind.LENGTH, Kind.NAME, Kind.DIGEST, LOCAL_HEADER, Kind.OFFSET, Kind.GAP)
 SCREENS = {"1200x1000": (1200, 1000), "4K": (3840, 2160)}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from inspector.core.progress import Progress
 from inspector.operations.protocol.views import SortKey
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.benchmarks import inputs
 from tests.benchmarks.formats import COUNT
 from tests.benchmarks.measure import Row, paired
@@ -20,7 +20,7 @@ SEARCHED = 1 << 30
 
 def rows(folder: Path) -> Iterator[Row]:
     """See measure.Row."""
-    session = Session(str(inputs.caf(folder, COUNT)))
+    session = ArchiveSession(str(inputs.caf(folder, COUNT)))
     session.decode(Progress())
     starts = np.arange(COUNT, dtype=np.uint64)
     sizes = np.random.default_rng(1).integers(0, 2**40, COUNT, dtype=np.uint64)
@@ -49,7 +49,7 @@ def rows(folder: Path) -> Iterator[Row]:
 
 def _search(folder: Path) -> Iterator[Row]:
     path = inputs.sparse_caf(folder, SEARCHED)
-    session = Session(str(path))
+    session = ArchiveSession(str(path))
     session.decode(Progress())
     needle = b"\xffneedle"
 

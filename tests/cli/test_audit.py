@@ -22,7 +22,7 @@ from inspector.cli.audit import _Clock, _time_left
 from inspector.cli.output import ProgressBar
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Job, Plan, Todo, lost
-from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.results import Results
 from inspector.operations.protocol.audit_views import Amount, Result
 from tests.cli.running import Run, objects, started
 from tests.operations.archives import caf
@@ -226,13 +226,13 @@ def test_the_bar_says_how_far_how_fast_and_how_long_still(monkeypatch: pytest.Mo
     progress = Progress("Checking", 100 << 20)
     progress.done, clock.done, now = 50 << 20, 50, 110.0
     assert clock.line(progress) == (
-        "Checking  [############            ] 50.0 MiB of 100 MiB, 50 of 100 files, 5.0 MiB/s, 11 s left"
+        "Checking  [############            ] 50.0 MiB of 100 MiB · 50 of 100 files · 5.0 MiB/s · 10 s left"
     )
     # A large archive is not all of the work while a hundred small ones are still to be opened.
     progress.total, progress.done, clock.done = 26 << 20, 26 << 20, 0
-    assert clock.line(progress).endswith(", 20 s left")
-    assert _time_left(0.5, 90.0) == ", 1 min 31 s left"
-    assert _time_left(0.001, 36.0) == ", 9 h 59 min left"
+    assert clock.line(progress).endswith(" · 20 s left")
+    assert _time_left(0.5, 90.0) == ["1 min 30 s left"]
+    assert _time_left(0.001, 36.0) == ["9 h 59 min left"]
 
 
 def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,7 +252,7 @@ def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.Captu
 def test_what_could_not_be_read_is_not_counted_as_read(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(plan: Plan, results: Results, *_: object) -> Iterator[Result]:
         for found in list(results.pending()):
-            result = lost(Job(found, plan.quick), "The server cannot be reached.")
+            result = lost(Job(found, plan.quick), "The server cannot be reached.").result
             results.keep(result)
             yield result
 

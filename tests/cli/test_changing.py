@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -293,6 +294,24 @@ def test_what_was_cut_off_is_taken_back_and_programs_are_told_where_it_is(copy: 
     assert (status, "no change of it is stored" in said) == (2, True)
 
 
+def test_the_history_is_listed_and_cleared(copy: Copy, run: Run) -> None:
+    path = copy("two-entries.tacozip")
+    assert run("repair", path, "--history") == (0, "", "")
+    assert run("header", path, "--set", "0=157,10")[0] == 0
+    content = path.read_bytes()
+    status, out, _ = run("repair", path, "--history")
+    assert status == 0
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC  .* written\); --take-back puts the old bytes back\n", out)
+    found = one(run("repair", path, "--history", "--json")[1])
+    assert (found["source"], found["can_take_back"], found["cut"]) == (str(path), True, 0)
+    assert run("repair", path, "--clear-history", "--dry-run")[1] == out
+    assert "The old bytes of 1 change were removed" in run("repair", path, "--clear-history")[1]
+    assert run("repair", path, "--history") == (0, "", "")
+    assert run("repair", path, "--take-back")[0] == 2
+    assert path.read_bytes() == content
+    assert "nothing else" in run("repair", path, "--history", "--accept", "x")[2]
+
+
 @pytest.mark.parametrize(("option", "intended"), [("--finish", True), ("--roll-back", False)])
 def test_settling_an_interrupted_change_does_nothing_else(option: str, intended: bool, copy: Copy, run: Run) -> None:
     path = copy("trailing-commas.caf")
@@ -324,3 +343,18 @@ def test_settling_removes_a_journal_that_was_never_finished_and_keeps_one_that_c
     assert place.read_bytes() == bytes(300)
     assert path.read_bytes() == before
     assert run("repair", path, option, "--accept", "caf-strict-json")[0] == 2
+
+
+def test_a_read_only_archive_is_edited_as_a_copy(copy: Copy, run: Run, tmp_path: Path) -> None:
+    path = copy("two-entries.tacozip")
+    before = path.read_bytes()
+    path.chmod(0o444)
+    assert run("header", path, "--set", "0=157,5")[0] != 0
+
+    status, out, _ = run("header", path, "--set", "0=157,5", "--to", tmp_path / "copy.taco")
+    assert status == 0
+    assert "copy.taco is the archive with this header." in out
+    assert path.read_bytes() == before
+    assert tacozip.read_header(str(tmp_path / "copy.taco"))[0] == (157, 5)
+    assert run("header", path, "--to", tmp_path / "again.taco")[0] == 2
+    assert run("header", path, "--set", "0=157,6", "--to", tmp_path / "copy.taco")[0] != 0

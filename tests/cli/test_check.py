@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.operations.check import many
+from inspector.operations.audit import audit
 from tests.cli.running import ROOT, Run, objects, started
 from tests.patience import PATIENCE
 
@@ -105,7 +105,7 @@ def test_text_names_what_and_where(run: Run, sample: Sample) -> None:
     assert lines[4] == "    repair: restore-likely-bits answers this"
     assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[5]
     assert lines[6] == "      repair: restore-likely-bits answers this"
-    assert lines[7].startswith("  2 findings can be repaired: ")
+    assert lines[7].startswith("  1 finding can be repaired: ")
     assert lines[8].startswith(f"{sample('journey.caf')}: Sound")
 
 
@@ -130,7 +130,7 @@ def test_text_names_the_members_that_are_not_verified(run: Run, sample: Sample, 
 def test_several_files_are_checked_in_their_order_by_processes(
     run: Run, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
+    monkeypatch.setattr(audit, "MIN_BYTES_FOR_PROCESSES", 0)
     names = ["overlap.caf", "journey.caf", "two-chunks.rca", "plain.zip"]
     status, out, err = run("--json", *map(sample, names))
     assert (status, err) == (1, "")

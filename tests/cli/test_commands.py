@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import tarfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from inspector.cli.parser import mistyped
 from tests.cli.running import Run, objects, process
-from tests.operations.extracting import caf
+from tests.operations.extracting import caf, linked_tar
 
 Sample = Callable[[str], Path]
 
@@ -52,7 +53,7 @@ def test_list_json_says_digests_and_codecs(run: Run, sample: Sample) -> None:
 
 def test_list_json_names_no_codec_that_it_cannot_read(run: Run, sample: Sample, tmp_path: Path) -> None:
     data = bytearray(sample("odd.zip").read_bytes())
-    data[8] = data[data.index(b"PK\1\2") + 10] = 12  # BZIP2
+    data[8] = data[data.index(b"PK\1\2") + 10] = 9  # Deflate64
     changed = tmp_path / "x.zip"
     changed.write_bytes(data)
     _, out, _ = run("list", "--json", changed)
@@ -324,3 +325,13 @@ def test_repair_saves_members_in_doubt_under_names_that_say_so(run: Run, tmp_pat
     assert run("repair", path, "--doubtful")[0] == 2
     run("repair", path, "--to", copy, "--doubtful")
     assert [each["path"] for each in objects(run("list", copy, "--json")[1])] == ["a.doubtful", "b.doubtful"]
+
+
+def test_links_are_listed_with_their_targets(run: Run, tmp_path: Path) -> None:
+    path = linked_tar(
+        tmp_path, [("a", tarfile.REGTYPE, "1"), ("b", tarfile.LNKTYPE, "a"), ("c", tarfile.SYMTYPE, "../x")]
+    )
+    _, out, _ = run("list", path)
+    assert [line.split()[5:] for line in out.splitlines()[1:]] == [["a"], ["b", "->", "a"], ["c", "->", "../x"]]
+    _, out, _ = run("list", "--json", path)
+    assert [json.loads(line).get("target") for line in out.splitlines()] == [None, "a", "../x"]

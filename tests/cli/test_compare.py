@@ -106,3 +106,30 @@ def test_two_damaged_copies_are_combined(
     assert "2 differences decided by digests; it is whole." in err
     assert run("compare", damaged, tmp_path / "other.zip", "--to", target)[0] == 2
     assert run("compare", "--quick", damaged, tmp_path / "other.zip", "--to", tmp_path / "new.zip")[0] == 2
+
+
+def test_more_than_two_copies_are_combined_by_majority_with_consent(
+    run: Run, sample: Callable[[str], Path], tmp_path: Path
+) -> None:
+    copies = []
+    for at in (300, 5_000, 9_000):
+        data = bytearray(sample("journey.caf").read_bytes())
+        data[at] ^= 8
+        copies.append(tmp_path / f"{at}.caf")
+        copies[-1].write_bytes(data)
+    target = tmp_path / "good.caf"
+
+    status, out, err = run("compare", *copies, "--to", target)
+
+    assert status == 2
+    assert [line.split(": ")[0] for line in out.splitlines() if line.startswith("A ")] == [
+        f"A {copies[0]}, B {copies[1]}",
+        f"A {copies[0]}, B {copies[2]}",
+    ]
+    assert "3 differences chosen by majority, not proved; it is whole. It is written only if you accept that." in err
+    assert not target.exists()
+    assert run("compare", "--accept", *copies)[0] == 2
+    status, out, err = run("compare", "--json", *copies, "--to", target, "--accept")
+    assert (status, [each["b"] for each in objects(out) if "equal" in each]) == (1, list(map(str, copies[1:])))
+    assert err.count("Chosen, not proved: 2 of 3 copies agree.") == 3
+    assert target.read_bytes() == sample("journey.caf").read_bytes()

@@ -17,6 +17,7 @@ from inspector.cli.output import ProgressBar
 from inspector.core.progress import Progress
 from tests.cli.running import ROOT, Run, objects, process
 from tests.operations.creations import held, plant, visible_names
+from tests.sweeping import in_the_sweep
 
 
 @pytest.fixture
@@ -134,8 +135,15 @@ def test_a_disk_that_is_full_is_a_sentence_and_leaves_nothing(tmp_path: Path, ki
     assert visible_names(tmp_path) == ["tree"]
 
 
-@pytest.mark.parametrize("kind", ["caf", "taco"])
-@pytest.mark.parametrize("how", ["killed", "interrupted"])
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [
+        ("killed", "caf"),
+        ("interrupted", "taco"),
+        in_the_sweep("killed", "taco"),
+        in_the_sweep("interrupted", "caf"),
+    ],
+)
 def test_a_process_may_end_at_any_call(tmp_path: Path, how: str, kind: str) -> None:
     driver = [sys.executable, "-m", "tests.operations.create_driver", how, kind, str(tmp_path)]
 
@@ -184,3 +192,11 @@ def test_without_a_terminal_progress_is_said_only_on_a_word(run: Run, monkeypatc
     assert run("create", "caf", "a.caf", "tree")[2] == ""
     assert run("create", "caf", "b.caf", "tree", "--progress")[2] == ""  # it does not take ten seconds
     assert said == [0, 10]
+
+
+def test_an_archive_is_added_to_a_catalogue(run: Run) -> None:
+    run("create", "caf", "new.caf", "tree")
+    status, out, err = run("find", "cat.sqlite", "--add", "new.caf")
+    assert (status, out, err) == (0, "", "archive-inspector: cat.sqlite has 3 members of 1 archive.\n")
+    assert run("find", "cat.sqlite", "a.txt")[0] == 0
+    assert run("find", "cat.sqlite")[0] == 2

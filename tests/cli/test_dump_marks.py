@@ -15,6 +15,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.kinds import Kind
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
+from inspector.formats._kinds import INDEX
 from inspector.operations.open.opening import Opened
 
 Sample = Callable[[str], Path]
@@ -52,7 +53,7 @@ def test_of_the_fields_that_are_shown_the_innermost_is_marked(dump: Dump) -> Non
 
 def test_what_no_field_holds_is_marked_behind_the_outermost() -> None:
     inner = Field("inner", Kind.DATA, (Span(0, 4),))
-    fields = [parent("outer", Kind.INDEX, (Span(0, 6),), [inner]), Field("next", Kind.DATA, (Span(6, 9),))]
+    fields = [parent("outer", INDEX, (Span(0, 6),), [inner]), Field("next", Kind.DATA, (Span(6, 9),))]
     archive = Opened(BytesSource(bytes(9)), "x", "x", fields)
     archive.findings.append(Finding(Severity.ERROR, "code", "Across both.", (Span(2, 8),)))
     assert _marks(archive, 9) == {(0,): "  <- error: Across both."}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,3 +116,16 @@ def test_a_temporary_file_that_cannot_be_is_told_with_its_folder(tmp_path: Path)
     with pytest.raises(SourceError, match=r"temporary file in .*none can be made: no such file or directory\.") as told:
         TemporarySource("blob", tmp_path / "none")
     assert str(tmp_path / "none") in str(told.value)
+
+
+def test_sizes_in_sentences_are_counted_in_1024() -> None:
+    """GB are thousands and GiB are 1,024: all limits of the program are the latter, and so is what it shows."""
+    thousands = re.compile(r"\d ?[KMGT]B\b")
+    found = []
+    for path in sorted((ROOT / "inspector").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                found += [(path.name, node.value)] if thousands.search(node.value) else []
+    assert [name for name, _ in found] == ["numbers.py"], found  # how a size may be typed

@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 from inspector.core.field import Field, FieldTable, Unread, at_path, leaves, locate, parent, runs, tile
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.span import Span
+from inspector.formats._kinds import DATA_SECTION, INDEX
+from inspector.formats.caf.kinds import FOOTER
+from inspector.formats.datas3t.kinds import METADATA_ROW
 
 SIZE = 80
 
@@ -17,7 +20,7 @@ def fields(draw: st.DrawFn, depth: int = 2) -> list[Field]:
         start = draw(st.integers(0, SIZE))
         span = Span(start, start + draw(st.integers(0, 30)))
         children = draw(fields(depth=depth - 1)) if depth else []
-        kind = draw(st.sampled_from([Kind.DATA, Kind.NUMBER, Kind.INDEX, Kind.PADDING]))
+        kind = draw(st.sampled_from([Kind.DATA, Kind.NUMBER, INDEX, Kind.PADDING]))
         name = f"{kind} {number}"
         found.append(parent(name, kind, (span,), children) if children else Field(name, kind, (span,)))
     return found
@@ -94,15 +97,15 @@ def test_what_two_fields_claim_belongs_to_the_first() -> None:
 
 def test_a_table_that_is_cut_still_owns_only_what_is_left() -> None:
     rows = rows_of([0, 10, 20, 30])
-    whole = Field("rows", Kind.DATA_SECTION, (Span(0, 30),), children=FieldTable(starts_of(rows), rows.__getitem__, 0))
-    tree = tile([Field("first", Kind.FOOTER, (Span(12, 15),)), whole], (Span(0, 30),))
+    whole = Field("rows", DATA_SECTION, (Span(0, 30),), children=FieldTable(starts_of(rows), rows.__getitem__, 0))
+    tree = tile([Field("first", FOOTER, (Span(12, 15),)), whole], (Span(0, 30),))
     data = next(field for field in tree if field.name == "rows")
     assert data.spans == (Span(0, 12), Span(15, 30))
     assert [row.spans for row in data.children] == [(Span(0, 10),), (Span(10, 12), Span(15, 20)), (Span(20, 30),)]
 
 
 def test_facts_from_outside_the_file_own_nothing_and_come_last() -> None:
-    fact = Field("metadata row", Kind.METADATA_ROW, ())
+    fact = Field("metadata row", METADATA_ROW, ())
     tree = tile([fact, Field("data", Kind.DATA, (Span(0, 4),))], (Span(0, 4),))
     assert [field.name for field in tree] == ["data", "metadata row"]
 

@@ -11,12 +11,15 @@ import bz2
 import gzip
 import io
 import lzma
+import quopri
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
+from typing import NamedTuple
 
 import xxhash
 import zstandard
@@ -36,6 +39,14 @@ NAMES = {
 }
 
 
+class Proof(NamedTuple):
+    """A member, and the bytes that prove it or let it be read wherever they stand: header, content, digest."""
+
+    name: bytes
+    content: bytes
+    needle: bytes
+
+
 @dataclass(frozen=True)
 class Made:
     """A sound archive. ``content`` are the bytes that a digest covers, ``structure`` those that place members."""
@@ -47,6 +58,7 @@ class Made:
     metadata: bytes | None = None
     first: int = 0
     """Where a member of 40,000 bytes of noise begins, if the format stores it as it is."""
+    proofs: tuple[Proof, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,12 @@ class Case:
     truth: frozenset[str]
     metadata: bytes | None = None
     original: bytes = b""
+    proofs: tuple[Proof, ...] = ()
+
+    @property
+    def provable(self) -> list[Proof]:
+        """The members whose proof stands in the damaged file, none of a CAF, which has no digests."""
+        return [each for each in self.proofs if each.needle in self.data]
 
     @property
     def source(self) -> Source:
@@ -134,7 +152,14 @@ def _rca(content: dict[str, bytes]) -> Made:
         segments.append(len(layer.data))
         layer.blob(name, each)
     data = writers.chunks(bytes(layer.data), layer.digest)
-    return Made("rca", data, content=(2_000, min(len(data), 30_000)), structure=(2_000, len(data)))
+    proofs = []
+    for number, (name, each) in enumerate(list(content.items())[:-1]):
+        segment = bytes(
+            layer.data[segments[number] : segments[number + 1] + 10]
+        )  # to the hash that the next begins with
+        if segment in data:
+            proofs.append(Proof(name.encode(), each, segment))
+    return Made("rca", data, (2_000, min(len(data), 30_000)), (2_000, len(data)), proofs=tuple(proofs))
 
 
 def _zip_bytes(content: dict[str, bytes], method: int) -> bytes:
@@ -147,8 +172,15 @@ def _zip_bytes(content: dict[str, bytes], method: int) -> bytes:
 
 def _placed(data: bytes, made: str, content: dict[str, bytes]) -> Made:
     first = data.find(content["noise/a.bin"])
-    directory = data.find(b"PK\1\2")
-    return Made(made, data, (first, first + 40_000), (directory, len(data) - 22), first=first)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        directory, members = archive.start_dir, archive.infolist()
+        stops = [*(each.header_offset for each in members[1:]), directory]
+        proofs = tuple(
+            Proof(each.filename.encode(), archive.read(each), data[each.header_offset : stop])
+            for each, stop in zip(members, stops, strict=True)
+            if each.filename != "TACO_HEADER"  # its entries are written anew for the new places
+        )
+    return Made(made, data, (first, first + 40_000), (directory, len(data) - 22), first=first, proofs=proofs)
 
 
 def _taco(content: dict[str, bytes]) -> Made:
@@ -170,15 +202,19 @@ def _tar(content: dict[str, bytes]) -> Made:
     data = writers.plain_tar(content, 0)
     first = data.find(content["noise/a.bin"])
     after = first + 40_448
-    return Made("tar", data, structure=(after, after + 512), first=first)
+    proofs = []
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        for each in archive.getmembers():
+            read = archive.extractfile(each)
+            assert read is not None
+            proofs.append(Proof(each.name.encode(), read.read(), data[each.offset : each.offset_data + each.size]))
+    return Made("tar", data, structure=(after, after + 512), first=first, proofs=tuple(proofs))
 
 
 def _datas3t(content: dict[str, bytes]) -> Made:
     rows, tar = [], bytearray()
     names = list(content.values())
     points = (names * 3)[:12] if len(names) < 12 else names
-    import tarfile
-
     for key, each in enumerate(points, 1):
         info = tarfile.TarInfo(f"{key:020d}.bin")
         info.size, info.mtime = len(each), 1_700_000_000 + key
@@ -189,7 +225,8 @@ def _datas3t(content: dict[str, bytes]) -> Made:
     data = bytes(tar) + bytes(1024)
     first = data.find(content["noise/a.bin"])
     after = first + 40_448
-    return Made("datas3t", data, (first, first + 40_000), (after, after + 512), writers.metadata(rows), first)
+    proofs = tuple(Proof(b"%020d.bin" % key, each, each) for key, each in enumerate(points, 1))
+    return Made("datas3t", data, (first, first + 40_000), (after, after + 512), writers.metadata(rows), first, proofs)
 
 
 # ---- kinds of damage -----------------------------------------------------------------------------------------------
@@ -593,11 +630,201 @@ def _bit_of_a_local_name(made: Made, random: Random) -> bytes:
     return _with(made.data, at + 2, bytes((made.data[at + 2] ^ 1 << random.randrange(3),)))
 
 
+# The end, and what stands behind it.
+
+
+@kind("truncated")
+def _cut_anywhere(made: Made, random: Random) -> bytes:
+    return made.data[: random.randint(len(made.data) // 4, len(made.data) - 3_000)]
+
+
+@kind("truncated")
+def _cut_at_a_page(made: Made, random: Random) -> bytes:
+    return made.data[: random.randint(len(made.data) // 8192, len(made.data) // 4096 - 1) * 4096]
+
+
+@kind("truncated", formats=("caf", "rca", "taco", "zip"))
+def _cut_near_the_end(made: Made, random: Random) -> bytes:
+    return made.data[: -random.choice((1, 2, 3, 7, 13))]
+
+
+@kind("truncated", formats=("tar", "datas3t"))
+def _end_blocks_lost(made: Made, _random: Random) -> bytes:
+    return made.data.rstrip(b"\0").ljust(-(-len(made.data.rstrip(b"\0")) // 512) * 512, b"\0")
+
+
+@kind("truncated", formats=("rca", "taco", "zip", "tar"))
+def _error_in_the_place_of_the_rest(made: Made, random: Random) -> bytes:
+    at = random.randint(len(made.data) // 4, len(made.data) - 3_000)
+    return made.data[:at] + b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>RequestTimeout</Code></Error>'
+
+
+@kind("truncated", formats=("taco", "datas3t"), size=9 * MIB)
+def _cut_at_a_part(made: Made, _random: Random) -> bytes:
+    return made.data[: 5 * MIB]
+
+
+@kind("trailing-bytes", formats=("caf", "rca", "taco", "zip"))
+def _text_behind(made: Made, _random: Random) -> bytes:
+    return made.data + b"Connection to the host closed.\n"
+
+
+@kind("trailing-bytes", formats=("rca", "taco", "zip"))
+def _padded_with_zeros(made: Made, _random: Random) -> bytes:
+    return made.data + bytes(-len(made.data) % 65_536 + 512)
+
+
+@kind("lost-bytes", formats=("rca", "taco", "zip", "tar", "datas3t"))
+def _beginning_lost(made: Made, random: Random) -> bytes:
+    return made.data[random.choice((1, 10, 512, 1_000)) :]
+
+
+@kind("inserted-bytes", formats=("taco", "zip", "tar", "datas3t", "rca"))
+def _text_in_front(made: Made, random: Random) -> bytes:
+    note = (
+        b"tput: No value for $TERM and no -T specified\n",
+        b"\n",
+        b"Warning: a header was sent already on line 12\n",
+    )
+    return random.choice(note) + made.data
+
+
+# Joined archives.
+
+
+@kind("joined-archives", formats=("caf",))
+def _over_a_longer_one(made: Made, random: Random) -> bytes:
+    longer = make("caf", Random(random.random()), 300_000).data
+    return made.data + longer[len(made.data) :]
+
+
+@kind("joined-archives")
+def _joined_with_its_kind(made: Made, random: Random) -> bytes:
+    return made.data + make(made.format, random).data
+
+
+@kind("joined-archives", formats=("caf", "rca", "tar", "datas3t"))
+def _joined_with_a_zip(made: Made, random: Random) -> bytes:
+    return made.data + make("zip", random).data
+
+
+@kind("joined-archives", formats=("rca", "taco", "zip", "tar"))
+def _joined_with_a_caf(made: Made, random: Random) -> bytes:
+    return made.data + make("caf", random).data
+
+
+@kind("joined-archives", formats=("zip", "taco"))
+def _begun_and_begun_again(made: Made, random: Random) -> bytes:
+    return made.data[: made.structure[0] - random.randint(1, 900)] + make(made.format, random).data
+
+
+# More of text, and bytes in another order.
+
+
+@kind("text-mode", formats=("caf", "taco", "zip", "tar", "datas3t"))
+def _sixteen_bits(made: Made, _random: Random) -> bytes:
+    return made.data.decode("latin-1").encode("utf-16-le")
+
+
+@kind("text-mode", formats=("rca", "taco", "zip", "datas3t"))
+def _zeros_removed(made: Made, _random: Random) -> bytes:
+    return made.data.replace(b"\0", b"")
+
+
+@kind("byte-order", formats=("caf", "taco", "zip", "tar", "datas3t"))
+def _pairs_swapped(made: Made, _random: Random) -> bytes:
+    data = bytearray(made.data)
+    even = len(data) // 2 * 2
+    data[0:even:2], data[1:even:2] = data[1:even:2], data[0:even:2]
+    return bytes(data)
+
+
+@kind("encoded-text")
+def _printed_by_python(made: Made, _random: Random) -> bytes:
+    return repr(made.data).encode()
+
+
+@kind("encoded-text")
+def _quoted_printable(made: Made, _random: Random) -> bytes:
+    return quopri.encodestring(made.data[:100_000])
+
+
+@kind("encrypted")
+def _encrypted(made: Made, random: Random) -> bytes:
+    return b"Salted__" + random.randbytes(len(made.data) // 16 * 16 + 8)
+
+
+@kind("error-page")
+def _a_line_of_error(_made: Made, random: Random) -> bytes:
+    return random.choice((b"404 page not found\n", b"Access Denied\n", b"upstream connect error: timeout"))
+
+
+# Blocks of one byte, and smaller parts.
+
+
+@kind("filled-block", formats=DIGESTS)
+def _erased_block(made: Made, random: Random) -> bytes:
+    return _with(made.data, _aligned(made.content, 4096, random), b"\xff" * 4096)
+
+
+@kind("changed-bytes", "flipped-bit", formats=DIGESTS)
+def _block_of_another_file(made: Made, random: Random) -> bytes:
+    return _with(made.data, _aligned(made.content, 4096, random), random.randbytes(4096))
+
+
+@kind("doubled-part", "repeated-block", formats=("tar", "rca", "datas3t"), size=600_000)
+def _small_part_doubled(made: Made, random: Random) -> bytes:
+    at = random.randint(2, 4) * 65_536
+    return made.data[: at + 65_536] + made.data[at:]
+
+
+@kind("swapped-parts", formats=("taco", "datas3t", "rca"), size=900_000)
+def _small_parts_swapped(made: Made, random: Random) -> bytes:
+    at, size, data = random.randint(1, 2) * 131_072, 131_072, made.data
+    return data[:at] + data[at + size : at + 2 * size] + data[at : at + size] + data[at + 2 * size :]
+
+
+@kind("lost-part", "lost-bytes", formats=("tar", "rca"), size=600_000)
+def _small_part_lost(made: Made, _random: Random) -> bytes:
+    return made.data[:131_072] + made.data[196_608:]
+
+
+# Bits of what places members.
+
+
+@kind("flipped-bit", formats=("caf",))
+def _bit_of_an_offset(made: Made, random: Random) -> bytes:
+    at = made.data.find(b'"start_byte":', made.structure[0] + 600) + 13
+    return _flip(made.data, at, random) if made.data[at : at + 1] != b"0" else _flip(made.data, at - 5, random)
+
+
+@kind("flipped-bit", formats=("caf",))
+def _bit_of_a_footer(made: Made, random: Random) -> bytes:
+    return _flip(made.data, len(made.data) - 4 + random.randrange(3), random)
+
+
+@kind("flipped-bit", formats=("zip", "taco"))
+def _bit_of_an_end_record(made: Made, random: Random) -> bytes:
+    return _flip(made.data, len(made.data) - 22 + random.choice((0, 1, 2, 3, 10, 12, 16)), random)
+
+
+@kind("flipped-bit", formats=("zip", "taco"))
+def _bit_of_a_listed_offset(made: Made, random: Random) -> bytes:
+    at = made.data.find(b"PK\1\2", made.structure[0] + 100)
+    return _flip(made.data, at + random.choice((0, 1, 42, 43)), random)
+
+
+@kind("flipped-bit", formats=("rca",))
+def _bit_of_a_chunk_size(made: Made, random: Random) -> bytes:
+    return _flip(made.data, 0x8000 + random.randrange(1, 4), random)
+
+
 def damaged(one: Kind, made_format: str, seed: int, number: int = 0) -> Case:
     """An archive of this format with this kind of damage."""
     random = Random(f"{seed}/{one.name}/{made_format}/{number}")
     made = make(made_format, random, one.size)
-    return Case(one.name, made_format, one.damage(made, random), one.truth, made.metadata, made.data)
+    data = one.damage(made, random)
+    return Case(one.name, made_format, data, one.truth, made.metadata, made.data, made.proofs)
 
 
 def cases(seed: int, each: int = 1) -> Iterator[Case]:

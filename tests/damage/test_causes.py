@@ -18,14 +18,15 @@ from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_
 from inspector.formats._causes.table import MEANINGS, PREFIX, Cause
 from inspector.operations.check.checking import CheckReport, check_archive, forget_check, state_of
 from inspector.operations.check.repairable import mark_repairs
-from inspector.operations.check.report import as_html, as_json, as_text
+from inspector.operations.check.report import as_json, as_text
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open.opening import Opened
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.resources import samples
 from inspector.sources.local.file import FileSource
 from tests.damage.generator import FORMATS, KINDS, Case, Memory, cases, damaged, make, sound
 from tests.formats.archives import after, checked
+from tests.samples import writers
 
 MANUAL = Path(__file__).parent.parent.parent / "resources" / "manual" / "causes.md"
 SAMPLES = [
@@ -81,13 +82,13 @@ def test_nine_of_ten_causes_are_named_and_each_in_one_sentence() -> None:
     assert len(missed) <= (1 - MIN_NAMED) * total
 
 
-def test_there_are_forty_kinds_over_all_formats() -> None:
-    assert len(KINDS) >= 40
+def test_there_are_eighty_kinds_over_all_formats() -> None:
+    assert len(KINDS) >= 80
     assert {made_format for kind in KINDS for made_format in kind.formats} == set(FORMATS)
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(1))
 def test_nine_of_ten_causes_are_named_with_other_seeds(seed: int) -> None:
     every = list(cases(seed, 3))
     missed = Counter(f"{case.kind} of {case.format}" for case in every if not named(case))
@@ -221,7 +222,7 @@ def test_two_changed_bytes_of_a_member_are_no_flipped_bit() -> None:
         data = bytearray(made.data)
         for at in Random(number).sample(range(*made.content), 2):
             data[at] ^= 0x5A
-        assert causes(checked(Memory.of("taco", bytes(data)))) == []
+        assert [each.code for each in causes(checked(Memory.of("taco", bytes(data))))] == [Cause.CHANGED_BYTES]
 
 
 def test_the_byte_of_a_taco_header_is_named_and_repaired() -> None:
@@ -260,7 +261,8 @@ def test_trials_keep_to_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_WORK_BYTES <= 4 << 30
     monkeypatch.setattr("inspector.formats._causes.flips._Budget.take", lambda *_: False)
 
-    assert causes(checked(one("bit-of-a-datapoint", "datas3t").source)) == []
+    (cause,) = causes(checked(one("bit-of-a-datapoint", "datas3t").source))
+    assert cause.code == Cause.CHANGED_BYTES
 
 
 # ---- what is shown -------------------------------------------------------------------------------------------------
@@ -276,7 +278,6 @@ def test_a_report_lists_what_a_cause_explains_beneath_it() -> None:
     assert lines[first + 1].startswith("    error: ")
     assert "    ... and 4 more with this cause; --json lists them" in lines
     assert len(lines) < 18
-    assert 'class="beneath"' in as_html(report(archive))
     assert all(f'"{each.code}"' in as_json(report(archive)) for each in archive.findings)
 
 
@@ -300,7 +301,7 @@ def test_a_cause_is_as_severe_as_what_it_explains() -> None:
 def test_the_window_is_told_the_cause_and_what_is_beneath_it(tmp_path: Path) -> None:
     path = tmp_path / "a.tacozip"
     path.write_bytes(one("hole-of-4096", "taco").data)
-    session = Session(str(path))
+    session = ArchiveSession(str(path))
     session.decode(Progress())
     session.check(Progress())
     rows = session.findings(0, 10).rows
@@ -313,7 +314,7 @@ def test_the_window_is_told_the_cause_and_what_is_beneath_it(tmp_path: Path) -> 
 def test_the_window_says_what_a_file_is_before_a_check(tmp_path: Path) -> None:
     path = tmp_path / "a.rca"
     path.write_bytes(one("s3-error", "rca").data)
-    session = Session(str(path))
+    session = ArchiveSession(str(path))
     session.decode(Progress())
 
     assert session.findings(0, 10).rows[0].code == Cause.ERROR_PAGE
@@ -326,3 +327,50 @@ def test_a_flipped_bit_of_a_hash_is_answered_by_the_repair_of_the_format() -> No
     cause = archive.findings[0]
 
     assert (cause.code, cause.repair) == (Cause.FLIPPED_BIT, "rca-mend-metadata")
+
+
+def segment_with_a_flip(size: int, at: int) -> tuple[bytes, Memory]:
+    """An RCA of one segment of noise of this size, and the same with one bit flipped."""
+    layer = writers.BlobLayer("rcarch")
+    layer.blob("noise", Random(size).randbytes(size))
+    data = bytearray(writers.chunks(bytes(layer.data), layer.digest))
+    original = bytes(data)
+    data[at] ^= 4
+    return original, Memory.of("rca", bytes(data))
+
+
+def test_a_bit_of_a_larger_segment_is_found_where_nothing_else_explains_it() -> None:
+    original, source = segment_with_a_flip(20_000, 300)
+    found = planned(Case("bit", "rca", source.data, frozenset()))
+
+    assert found.state is State.SOUND
+    assert after(found) == original
+
+
+def test_what_was_not_tried_is_said() -> None:
+    _, source = segment_with_a_flip(200_000, 5_000)
+    (cause,) = causes(checked(source))
+
+    assert cause.code == Cause.CHANGED_BYTES
+    assert "Whether it is a single flipped bit was not tried: there are 1,600," in cause.message
+    assert "It is no run of zeros" in cause.message
+
+
+@pytest.mark.parametrize("change", [-100, -1, 1, 4_096])
+@pytest.mark.parametrize("made_format", ["caf", "rca"])
+def test_moved_bytes_are_no_flipped_bit_and_counted_as_they_are(made_format: str, change: int) -> None:
+    data = make(made_format, Random(change)).data
+    at = 20_000
+    moved = data[: at + min(0, change)] + bytes([0x5A]) * max(0, change) + data[at:]
+    cause = causes(checked(Memory.of(made_format, moved)))[0]
+
+    assert cause.code == (Cause.INSERTED_BYTES if change > 0 else Cause.LOST_BYTES)
+    assert cause.message.startswith(f"{abs(change):,} byte")
+
+
+def test_zeros_behind_the_end_are_in_the_place_of_nothing() -> None:
+    for made_format in ("caf", "zip", "taco"):
+        data = make(made_format, Random(2)).data
+        found = causes(checked(Memory.of(made_format, data + bytes(4_096))))
+
+        assert [each.code for each in found] == [Cause.TRAILING_BYTES]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import plistlib
-import re
 import shutil
 import subprocess
 import tomllib
@@ -18,15 +17,13 @@ from inspector.cli import desktop
 from inspector.formats import FORMATS
 from inspector.gui.app.app import Application, application
 from inspector.resources import DESKTOP_ID, SHIPPED, resource
+from tests.desktop import file_types
 from tests.patience import PATIENCE
 
 Sample = Callable[[str], Path]
 
 SHARE = resource("desktop", "share")
 PACKAGING = resource("packaging")
-MIME = "{http://www.freedesktop.org/standards/shared-mime-info}"
-OWN = {"taco", "rca", "caf", "datas3t-metadata"}
-"""The formats whose suffixes are the program's to declare; .zip and .tar are not."""
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +49,6 @@ def declared() -> list[str]:
     return parser["Desktop Entry"]["MimeType"].rstrip(";").split(";")
 
 
-def types() -> ET.Element:
-    return ET.parse(SHARE / "mime" / "packages" / f"{DESKTOP_ID}.xml").getroot()
-
-
-def suffixes() -> set[str]:
-    return {suffix for each in FORMATS if each.name in OWN for suffix in each.suffixes}
-
-
 def test_the_entry_is_valid() -> None:
     assert printed("desktop-file-validate", SHARE / "applications" / f"{DESKTOP_ID}.desktop") == ""
 
@@ -81,27 +70,18 @@ def test_every_part_has_one_name(qapp: Application) -> None:
         assert path.is_dir() or path.name.startswith(f"{DESKTOP_ID}."), path
 
 
-def test_every_part_knows_the_same_types() -> None:
-    metadata = ET.parse(SHARE / "metainfo" / f"{DESKTOP_ID}.metainfo.xml").getroot()
-    described = [each.get("type") for each in types()]
+def test_what_desktops_are_told_is_what_the_formats_declare(request: pytest.FixtureRequest) -> None:
+    for path, text in file_types.generated():
+        if request.config.getoption("--golden"):
+            path.write_text(text, encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == text, path.name
+    assert declared() == file_types.NAMES
 
-    assert [each.text for each in metadata.iter("mediatype")] == declared()
-    assert declared() == [*described, *desktop.SHARED]
 
-
-def test_the_suffixes_are_those_of_the_formats() -> None:
-    globs = {each.get("pattern", "").removeprefix("*") for each in types().iter(f"{MIME}glob")}
-    assert globs == suffixes()
-
-    exported = plistlib.loads((PACKAGING / "macos-file-types.plist").read_bytes())["UTExportedTypeDeclarations"]
-    tags = [each["UTTypeTagSpecification"] for each in exported]
-    assert {f".{suffix}" for tag in tags for suffix in tag["public.filename-extension"]} == suffixes()
-    assert {kind for tag in tags for kind in tag["public.mime-type"]} == set(declared()) - set(desktop.SHARED)
-
-    setup = (PACKAGING / "windows-setup.iss").read_text(encoding="utf-8")
-    simple = {suffix for suffix in suffixes() if suffix.count(".") == 1}
-    assert set(re.findall(r"Classes\\(\.\w+)\\OpenWithProgids", setup)) == simple | {".zip", ".tar"}
-    assert DESKTOP_ID in setup
+def test_every_suffix_that_is_the_programs_to_declare_is_declared() -> None:
+    for each in FORMATS:
+        own = {glob.removeprefix("*") for kind in each.mime for glob, _ in kind.globs}
+        assert own in (set(), set(each.suffixes)), each.name
 
 
 def test_every_type_of_a_bundle_is_opened_by_it() -> None:
@@ -116,7 +96,7 @@ def test_a_wheel_ships_the_resources_that_the_program_needs(root: Path) -> None:
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
 
     assert included == {f"resources/{name}": f"inspector/_resources/{name}" for name in SHIPPED}
-    assert {path.name for path in resource().iterdir()} - set(SHIPPED) == {"packaging", "screenshots"}
+    assert {path.name for path in resource().iterdir()} - set(SHIPPED) == {"man", "packaging", "screenshots"}
 
 
 KINDS = {

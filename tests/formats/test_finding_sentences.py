@@ -15,10 +15,11 @@ from inspector.formats import FORMATS
 from inspector.operations.open.opening import decode, start
 from inspector.resources import samples
 from inspector.sources.local.file import FileSource
+from tests.sweeping import in_the_sweep
 
 MAX_WORDS = 20
-CUTS = FLIPS = 30
-"""Variants of each sample: cut off, and with one bit flipped, at as many places."""
+PLACES, SWEPT_PLACES = 10, 30
+"""At how many places each sample is cut off, and at how many one bit is flipped."""
 
 SAMPLES = [*samples(), *(Path(__file__).parent.parent / "samples").iterdir()]
 ARCHIVES = sorted(path for sample in SAMPLES for path in ([sample] if sample.is_file() else sample.rglob("*")))
@@ -28,13 +29,13 @@ def first_sentence(message: str) -> str:
     return message.partition(". ")[0]
 
 
-def variants(data: bytes, random: Random) -> Iterator[bytes]:
+def variants(data: bytes, random: Random, number: int) -> Iterator[bytes]:
     yield data
     if not data:
         return
-    for _ in range(CUTS):
+    for _ in range(number):
         yield data[: random.randrange(len(data))]
-    for _ in range(FLIPS):
+    for _ in range(number):
         at = random.randrange(len(data))
         yield data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]
 
@@ -51,16 +52,16 @@ class Sample(BytesSource):
         return found if found is None or self._beside is None else BytesSource(self._beside, found.name)
 
 
-def damaged(path: Path, *, lone: bool) -> Iterator[Source]:
+def damaged(path: Path, number: int, *, lone: bool) -> Iterator[Source]:
     """Variants of a sample, and of the file beside it unless the format has a suffix of its own."""
     data = path.read_bytes()
-    for each in variants(data, Random(path.name)):
+    for each in variants(data, Random(path.name), number):
         yield BytesSource(each, path.name)
         if not lone:
             yield Sample(each, path)
     beside = [FileSource(path).sibling(".metadata"), FileSource(path).sibling(".index", ".tar")]
     for found in beside if not lone else ():
-        for each in variants(found.read(0, found.size) if found else b"", Random(path.name)):
+        for each in variants(found.read(0, found.size) if found else b"", Random(path.name), number):
             yield Sample(data, path, each)
 
 
@@ -74,14 +75,15 @@ def messages(source: Source) -> Iterator[tuple[str, str]]:
         yield archive.format, finding.message
 
 
+@pytest.mark.parametrize("number", [PLACES, in_the_sweep(SWEPT_PLACES)])
 @pytest.mark.parametrize("name", [known.name for known in FORMATS])
-def test_the_first_sentence_of_a_finding_is_short(name: str) -> None:
+def test_the_first_sentence_of_a_finding_is_short(name: str, number: int) -> None:
     suffixes = next(known.suffixes for known in FORMATS if known.name == name)
     found = {
         message
         for path in ARCHIVES
         if path.name.endswith(suffixes or (".tar", ".index"))
-        for source in damaged(path, lone=bool(suffixes))
+        for source in damaged(path, number, lone=bool(suffixes))
         for recognised, message in messages(source)
         if recognised == name
     }

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import json
+import multiprocessing
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partialmethod
+from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
@@ -17,6 +20,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
+import inspector.formats
+import inspector.operations
+import inspector.sources
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.save_to import SaveToDialog
@@ -31,6 +37,15 @@ WAIT = int(PATIENCE * 1000)
 """Milliseconds that anything may take on a busy machine."""
 MUCH = 256 << 20
 """Bytes of an archive whose check takes long enough to be paused."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def worker_modules() -> None:
+    """Import what workers need once, in the process that forks them, instead of in each of hundreds of workers."""
+    rooms = (inspector.formats, inspector.operations, inspector.sources)
+    modules = [found.name for room in rooms for found in walk_packages(room.__path__, f"{room.__name__}.")]
+    multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
+    forkserver.ensure_running()
 
 
 class PatientBot(QtBot):
@@ -165,9 +180,15 @@ def large(tmp_path: Path) -> Path:
 
 
 def settle(qtbot: QtBot, window: Window) -> None:
-    """Wait until nothing is outstanding, painting included."""
+    """Wait until nothing is outstanding, painting included, nor becomes so by what the event loop does next."""
+
+    def settled() -> bool:
+        if window.settled:
+            QApplication.processEvents()
+        return window.settled
+
     window.grab()
-    qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+    qtbot.waitUntil(settled, timeout=WAIT)
 
 
 def previewed(qtbot: QtBot, window: Window, tab: Tab) -> None:

@@ -31,7 +31,7 @@ OPENING = (
     *("show_commands", "show_keys", "show_about", "open_files", "open_folder", "export_report"),
 )
 """Actions that open a dialog."""
-TABS = ("new_archive", "browse", "audit_folder", "check_folder")
+TABS = ("new_archive", "browse", "new_audit", "audit_folder")
 """Actions that open a tab, some of them after a dialog."""
 
 

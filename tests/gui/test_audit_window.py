@@ -8,16 +8,20 @@ import shutil
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QDir, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.audits import MAX_TABS_AT_ONCE
 from inspector.gui.app.window import Window
+from inspector.gui.kit import preferences
 from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
 from inspector.gui.tabs.audit_tab import HINT, NONE_MATCH, NOTHING, AuditTab
 from inspector.operations.protocol.audit_views import ExportKind
-from tests.gui.conftest import WAIT, Sample, dialog_of, press, settle
+from tests.formats.datas3t.range_building import points, put_range
+from tests.gui.conftest import WAIT, NoProcesses, Sample, Show, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"
 
@@ -36,7 +40,7 @@ def folder(tmp_path: Path, sample: Sample) -> Path:
 
 @pytest.fixture
 def tab(window: Window) -> AuditTab:
-    press(window, "audit_folder")
+    press(window, "new_audit")
     found = window.tabs.currentWidget()
     assert isinstance(found, AuditTab)
     return found
@@ -173,7 +177,8 @@ def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, larg
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
     done(qtbot, tab)
     assert "not audited yet; without a results file, Start begins from scratch" in tab.sentence.text()
-    assert 1 <= tab.model.rowCount() < 6
+    assert "not checked yet" in rows(tab, STATE)
+    assert tab.standing.done.files > 0
     assert tab.begin.isEnabled()
 
 
@@ -194,6 +199,9 @@ def test_a_lost_process_is_said(tab: AuditTab, qtbot: QtBot, folder: Path) -> No
     tab.client.link.process.kill()
     qtbot.waitUntil(lambda: "ended unexpectedly" in tab.message.text.text(), timeout=WAIT)
     assert rows(tab, LOCATION)[1] == "journey.caf"
+    tab.begin.click()
+    done(qtbot, tab)
+    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file was skipped."
 
 
 def test_places_are_asked_for_without_waiting(tab: AuditTab, window: Window) -> None:
@@ -203,3 +211,164 @@ def test_places_are_asked_for_without_waiting(tab: AuditTab, window: Window) -> 
     dialog.fileSelected.emit("/data/kept.audit")
     assert tab.options.results.text() == "/data/kept.audit"
     dialog.reject()
+
+
+# ---- many archives, and folders ----------------------------------------------------------------------------------
+
+
+def shown(window: Window) -> AuditTab:
+    found = window.tabs.currentWidget()
+    assert isinstance(found, AuditTab)
+    return found
+
+
+def drop(window: Window, *places: Path) -> None:
+    """Drop these on a window."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(place)) for place in places])
+    copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    window.dropEvent(QDropEvent(QPointF(1, 1), copy, data, Qt.MouseButton.LeftButton, none))
+
+
+def test_files_are_audited_in_a_list_from_which_they_open(window: Window, qtbot: QtBot, folder: Path) -> None:
+    window.audits.audit([str(folder / "journey.caf"), str(folder / "inner" / DAMAGED), str(folder / "gone.caf")])
+    tab = shown(window)
+    done(qtbot, tab)
+    assert tab.title == "Audit: journey.caf and 2 more"
+    assert rows(tab, LOCATION) == ["gone.caf", f"inner/{DAMAGED}", "journey.caf"]
+    assert rows(tab, STATE) == ["unreadable", "damaged", "sound"]
+    assert "does not exist" in rows(tab, SENTENCE)[0]
+    tab.table.activated.emit(tab.model.index(1, 0))
+    settle(qtbot, window)
+    opened = window.tab()
+    assert opened is not None
+    assert opened.document.name == DAMAGED
+    assert window.tabs.count() == 2
+
+
+def test_what_was_not_checked_is_listed_too_and_opens(
+    window: Window, qtbot: QtBot, large: Path, tmp_path: Path
+) -> None:
+    copies = [tmp_path / f"{at}.caf" for at in range(8)]
+    for copy in copies:
+        copy.hardlink_to(large)
+        Path(f"{copy}.sha256").write_text(f"{'0' * 64}  a.bin\n")
+    window.audits.audit(list(map(str, copies)))
+    tab = shown(window)
+    qtbot.waitUntil(lambda: tab.model.rowCount() == len(copies), timeout=2 * WAIT)
+    qtbot.keyClick(tab, Qt.Key.Key_Escape)
+    done(qtbot, tab)
+    assert "not audited yet" in tab.sentence.text()
+    assert rows(tab, STATE)[-1] == "not checked yet"
+    tab.table.setCurrentIndex(tab.model.index(7, 0))
+    assert tab.about.text().endswith("not checked yet.")
+    assert tab.open.isEnabled()
+    press(window, "close_tab")
+    assert window.start_page.isVisible()
+
+
+def test_an_audit_that_cannot_start_says_why_and_can_be_tried_again(
+    window: Window, qtbot: QtBot, sample: Sample, no_processes: NoProcesses
+) -> None:
+    with no_processes():
+        window.audits.audit([str(sample("journey.caf"))])
+        qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+    tab = shown(window)
+    assert "No process could be started to check these archives: Cannot allocate memory." in tab.message.text.text()
+    tab.begin.click()
+    done(qtbot, tab)
+    assert tab.sentence.text() == "1 archive: 1 sound."
+
+
+def test_files_to_audit_are_asked_for_without_waiting(window: Window, show: Show, qtbot: QtBot, sample: Sample) -> None:
+    beside = Path(show("plain.zip").document.location).parent
+    press(window, "audit_files")
+    dialog = dialog_of(window, QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    assert dialog.isVisible()
+    assert dialog.directory() == QDir(str(beside))
+    dialog.filesSelected.emit([str(sample("journey.caf"))])
+    done(qtbot, shown(window))
+    assert shown(window).sentence.text() == "1 archive: 1 sound."
+    dialog.reject()
+
+
+def test_a_folder_that_is_no_dataset_is_audited(window: Window, qtbot: QtBot, folder: Path, sample: Sample) -> None:
+    window.open_locations([str(folder), str(sample("plain.zip"))])
+    window.tabs.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: isinstance(window.tabs.currentWidget(), AuditTab), timeout=WAIT)
+    tab = shown(window)
+    done(qtbot, tab)
+    assert [window.tabs.tabText(at) for at in range(window.tabs.count())] == ["Audit: archives", "plain.zip"]
+    assert rows(tab, STATE) == ["damaged", "sound", "sound"]
+    drop(window, folder / "inner")
+    qtbot.waitUntil(lambda: window.tabs.count() == 3 and window.tabs.tabText(2) == "Audit: inner", timeout=WAIT)
+    done(qtbot, shown(window))
+
+
+def test_a_dataset_in_a_folder_has_a_row_that_says_what_is_missing(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    ranges = tmp_path / "bucket" / "weather" / "datapoints"
+    for first in (1, 11, 31):
+        put_range(ranges, points(first, first + 9))
+    (ranges / f"{51:020d}-{60:020d}.tar.metadata").write_text("")
+    window.audits.audit([str(tmp_path)])
+    tab = shown(window)
+    done(qtbot, tab)
+    assert rows(tab, LOCATION)[0] == "bucket/weather"
+    assert rows(tab, STATE) == ["damaged", "sound", "sound", "sound", "damaged"], "and what describes it is there"
+    assert "the tar that it describes is missing" in rows(tab, SENTENCE)[0]
+    (ranges / f"{51:020d}-{60:020d}.tar.metadata").unlink()
+    tab.begin.click()
+    done(qtbot, tab)
+    assert rows(tab, STATE) == ["sound"] * 4
+    tab.table.setCurrentIndex(tab.model.index(0, 0))
+    assert "the keys 21 to 30" in tab.about.text()
+
+
+def test_many_files_dropped_are_one_list_until_tabs_are_wanted(
+    window: Window, qtbot: QtBot, tmp_path: Path, sample: Sample
+) -> None:
+    copies = [tmp_path / f"{at}.caf" for at in range(MAX_TABS_AT_ONCE + 1)]
+    for copy in copies:
+        shutil.copyfile(sample("journey.caf"), copy)
+    drop(window, *copies)
+    tab = shown(window)
+    done(qtbot, tab)
+    assert window.tabs.count() == 1
+    assert rows(tab, LOCATION) == [copy.name for copy in copies]
+    assert tab.message.button.text() == "A Tab for Each"
+    tab.message.button.click()
+    settle(qtbot, window)
+    assert [window.tabs.tabText(at) for at in range(window.tabs.count())] == [copy.name for copy in copies]
+    assert window.settings.get(preferences.MANY_FILES) == preferences.A_TAB_EACH
+    for _ in copies:
+        press(window, "close_tab")
+    drop(window, *copies)
+    settle(qtbot, window)
+    assert window.tabs.count() == len(copies)
+
+
+def test_a_few_files_dropped_are_tabs(window: Window, qtbot: QtBot, sample: Sample) -> None:
+    drop(window, sample("journey.caf"), sample("plain.zip"))
+    settle(qtbot, window)
+    assert window.tabs.count() == 2
+
+
+def test_a_drop_zone_lights_up_while_something_is_dragged_over_it(window: Window, qtbot: QtBot, sample: Sample) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(sample("journey.caf")))])
+    copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    press(window, "new_audit")
+    for zone in (window, shown(window).options.place):
+        dark = window.centralWidget().grab().toImage()
+        zone.dragEnterEvent(QDragEnterEvent(QPoint(1, 1), copy, data, Qt.MouseButton.LeftButton, none))
+        assert zone.drop_light.isVisible()
+        assert window.centralWidget().grab().toImage() != dark
+        zone.dragLeaveEvent(QDragLeaveEvent())
+        assert not zone.drop_light.isVisible()
+    window.dragEnterEvent(QDragEnterEvent(QPoint(1, 1), copy, data, Qt.MouseButton.LeftButton, none))
+    drop(window, sample("journey.caf"))
+    assert not window.drop_light.isVisible()
+    settle(qtbot, window)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
+from inspector.core.palette import MARKS, Mark
 from inspector.gui.app.bookmarks import Bookmark, BookmarkStore
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
+from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.settings import Settings
 from tests.gui.conftest import Show, dialog_of, press, settle
 
@@ -82,3 +86,29 @@ def test_what_is_stored_but_no_bookmark_is_left_out(
 ) -> None:
     monkeypatch.setattr(settings, "text", lambda _: stored)
     assert BookmarkStore(settings).of("/a.caf", 10) == []
+
+
+def test_bookmarks_are_seen_on_the_bytes_and_in_the_map(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    view, overview = tab.hex_pane.hex, tab.hex_pane.map
+    bookmark(qtbot, window, tab, 20, "odd & strange")
+    tab.document.select_byte(0, 200, "test")
+    settle(qtbot, window)
+    colour = QColor(MARKS[scheme_for(view.palette())][Mark.INFO])
+    place = view.place_of(20, Pane.HEX)
+    assert view.viewport().grab().toImage().pixelColor(place.left() + 1, place.top() + 1) == colour
+    y = 20 * overview.height() // tab.document.size
+    assert "Bookmark: odd & strange" in overview.describe(y)
+    assert overview.grab().toImage().pixelColor(2, y) == colour
+    window.bookmarks.store.remove(tab.document.location, tab.document.status.size, 0, 20)
+    tab.document.select_byte(0, 20, "test")
+    settle(qtbot, window)
+    bookmark(qtbot, window, tab, 300, "")
+    assert "odd" not in overview.describe(y)
+
+
+def test_bookmarks_are_marked_again_when_the_archive_is_opened_again(show: Show, window: Window, qtbot: QtBot) -> None:
+    bookmark(qtbot, window, show("journey.caf"), 20, "kept")
+    press(window, "close_tab")
+    tab = show("journey.caf")
+    assert "Bookmark: kept" in tab.hex_pane.map.describe(20 * tab.hex_pane.map.height() // tab.document.size)

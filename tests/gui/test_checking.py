@@ -12,11 +12,11 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.core.finding import Severity
+from inspector.core.progress import Eta
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.window import Window
 from inspector.gui.hex.file_map import VERDICT_TEXTS
-from inspector.gui.kit.eta import Eta
 from inspector.gui.panels import checksums, findings
 from inspector.gui.panels.members import VERDICT
 from inspector.operations.protocol.check_views import ReportKind
@@ -42,15 +42,16 @@ def test_the_banner_never_calls_sound_what_was_not_read(show: Show, window: Wind
 
 def test_a_check_says_what_is_damaged(checked: Show) -> None:
     tab = checked(DAMAGED)
-    assert tab.banner.sentence.text() == "Damaged: 1 of 3 segments is damaged; 4 of 6 blobs are proved whole."
+    assert tab.banner.sentence.text() == "The blob at byte 280 cannot be decoded."
+    assert tab.banner.state.text().endswith("Damaged: 1 of 3 segments is damaged; 4 of 6 blobs are proved whole.")
     assert "(2)" in tab.findings.severities[Severity.ERROR].text()
 
 
 def test_a_finding_shows_and_marks_all_its_bytes(checked: Show, window: Window, qtbot: QtBot) -> None:
     tab = checked(DAMAGED)
-    press(window, "next_finding")
-    press(window, "next_finding")
-    settle(qtbot, window)
+    for _ in range(2):
+        press(window, "next_finding")
+        settle(qtbot, window)
     row = tab.findings.model.row(tab.findings.table.currentIndex())
     assert row is not None
     assert len(row.spans) > 1
@@ -90,7 +91,9 @@ def test_findings_are_copied_as_text(checked: Show, window: Window, qtbot: QtBot
     qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == last, timeout=WAIT)
 
 
-@pytest.mark.parametrize(("suffix", "start"), [(".html", "<!doctype html>"), (".json", "{"), (".txt", "/")])
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".html", "<!doctype html>"), (".md", "# "), (".json", "{"), (".txt", "/")]
+)
 def test_a_report_is_exported(
     checked: Show, window: Window, qtbot: QtBot, tmp_path: Path, suffix: str, start: str
 ) -> None:
@@ -106,6 +109,24 @@ def test_a_report_is_exported(
     assert target.read_text().startswith(start)
     assert "rca-zstd" in target.read_text()
     assert "report" in tab.note.text.text()
+    dialog.reject()
+
+
+def test_a_report_without_names_is_a_kind_to_choose(
+    checked: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    tab = checked("flipped-member-byte.tacozip")
+    press(window, "export_report")
+    dialog = dialog_of(window, QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    assert [kind.split()[0] for kind in dialog.nameFilters()[:3]] == ["HTML", "PDF", "Markdown"]
+    dialog.selectNameFilter(next(kind for kind in dialog.nameFilters() if "HTML page without names" in kind))
+    dialog.fileSelected.emit(str(tmp_path / "report.html"))
+    settle(qtbot, window)
+    page = (tmp_path / "report.html").read_text()
+    assert "cause-flipped-bit" in page
+    assert "tile_0001" not in page
+    assert tab.document.name not in page
     dialog.reject()
 
 
@@ -144,8 +165,9 @@ def test_a_checksum_lights_up_what_it_covers(
     assert checksums.line_text(row).startswith("verified: hash of segment 2")
 
 
-def test_what_records_no_checksums_says_so(checked: Show) -> None:
-    tab = checked("journey.caf")
+@pytest.mark.parametrize("name", ["journey.caf", "library.a"])
+def test_what_records_no_checksums_says_so(name: str, checked: Show) -> None:
+    tab = checked(name)
     assert tab.digests.empty_sentence() == (
         "The format records no checksums. A digest manifest next to the archive would be compared."
     )

@@ -99,7 +99,7 @@ def test_a_window_with_an_unwritten_change_asks_once(copied: Copied, window: Win
 
 
 def test_a_window_that_checks_many_asks(window: Window, large: Path) -> None:
-    window.check_lists.check([str(large)] * 4)
+    window.audits.audit([str(large)] * 4)
     (side,) = window.tabs.sides()
     assert not side.settled
     assert not window.close()

@@ -9,9 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.actions import COMMANDS
 from inspector.gui.app.command_palette import CommandPalette, KeysTable, command_entries, score
-from inspector.gui.app.window import Window
+from inspector.gui.app.window import Window, actions
 from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, dialog_of, press, settle
 
@@ -114,7 +113,7 @@ def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window)
     QAbstractItemModelTester(table.table.matches)
     model = table.table.matches
     keys = {str(model.index(row, 0).data()): str(model.index(row, 1).data()) for row in range(model.rowCount())}
-    assert len(keys) == len(COMMANDS)
+    assert len(keys) == len(actions())
     assert keys["Follow Reference"] == "F12"
     assert keys["Commands"] == "Ctrl+Shift+P"
     table.reject()
@@ -138,3 +137,14 @@ def test_what_fits_has_all_letters_in_their_order(sought: str, text: str) -> Non
     rest = iter(text.casefold())
     has_all = all(letter in rest for letter in sought.casefold().replace(" ", ""))
     assert (score(sought, text) is not None) == has_all
+
+
+def test_what_matches_nothing_is_said(window: Window) -> None:
+    press(window, "show_commands")
+    palette = dialog_of(window, CommandPalette)
+    assert isinstance(palette, CommandPalette)
+    palette.query.setText("qzxqzx")
+    assert palette.results.shown_sentence() == "No match: no command is called “qzxqzx”."
+    palette.query.setText("")
+    assert palette.results.shown_sentence() == ""
+    palette.reject()

@@ -7,22 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.__main__ import main
 from inspector.core.kinds import Role
 from inspector.gui.app.comparisons import Comparisons
+from inspector.gui.app.tabs import TabBar
 from inspector.gui.app.window import Window
+from inspector.gui.dialogs.combine import CombineDialog
 from inspector.gui.document.session import OpenTab, Session, from_json, to_json
 from inspector.gui.tabs.aligned_view import ROLES, AlignedModel
 from inspector.gui.tabs.compare_tab import EARLIER, IN_A, KIND, NOT_ALIGNED, RIGHT, WHAT, CompareTab
 from inspector.operations.protocol.compare_views import A, B, Change
-from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
+from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, settle
 
 LOST = 512
 """Bytes cut out of the second copy, at byte 1,024."""
@@ -148,6 +150,45 @@ def test_keys_lead_from_difference_to_difference(window: Window, qtbot: QtBot, s
     assert carets(tab) == [1_024, 1_024]
 
 
+def test_offsets_members_and_bytes_are_found_on_the_side_used_last(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
+) -> None:
+    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
+    go_to, find = window.tool_bar.go_to, window.tool_bar.find_text
+    assert go_to.isEnabled()
+
+    def enter(field: QLineEdit, text: str) -> None:
+        field.clear()
+        qtbot.keyClicks(field, text)
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        settle(qtbot, window)
+
+    enter(go_to, "0x20")
+    assert carets(tab) == [0x20, 0x20]
+    qtbot.waitUntil(lambda: "Filename" in tab.meaning.text())
+    assert "B: " in tab.meaning.text()
+    enter(go_to, "b:1,024")
+    assert carets(tab) == [1_024 + LOST] * 2
+    assert tab.views[B].hasFocus()
+    enter(go_to, "DATA/tile_0002.png")
+    second = sample("two-entries.tacozip").read_bytes().index(b"\x89PNG", 1_000)
+    assert carets(tab) == [second] * 2
+    enter(go_to, "no such member")
+    assert "no such member" in tab.caret.text()
+    enter(go_to, "a:0")
+    enter(find, "IHDR")
+    qtbot.waitUntil(lambda: carets(tab)[0] > 0)
+    first = sample("two-entries.tacozip").read_bytes().index(b"IHDR")
+    assert carets(tab) == [first] * 2
+    press(window, "find_next")
+    qtbot.waitUntil(lambda: carets(tab)[0] > first)
+    assert carets(tab) == [second + 12] * 2
+    press(window, "find_previous")
+    qtbot.waitUntil(lambda: carets(tab)[0] == first)
+    enter(find, "nothing like it")
+    qtbot.waitUntil(lambda: tab.caret.text() == "Not found in A between here and its end.")
+
+
 def test_both_sides_scroll_in_step_until_told_otherwise(
     window: Window, qtbot: QtBot, sample: Sample, damaged: Path
 ) -> None:
@@ -189,8 +230,8 @@ def test_the_map_leads_to_its_bytes(window: Window, qtbot: QtBot, sample: Sample
     tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
 
     height = tab.map.height()
-    at = height * FLIPPED // model_of(tab, A).size
-    assert tab.map.describe(at) == "changed"
+    changed = [row for row in range(height) if tab.map.describe(row) == "changed"]
+    assert abs(changed[0] - height * FLIPPED // model_of(tab, A).size) <= 1
     assert tab.map.describe(height - 1) == ""
     qtbot.mouseClick(tab.map, Qt.MouseButton.LeftButton, pos=QPoint(10, height - 2))
     assert carets(tab)[0] == carets(tab)[1] > 5_000
@@ -207,8 +248,12 @@ def test_the_list_is_filtered_and_sorted(window: Window, qtbot: QtBot, sample: S
     assert {row[KIND] for row in rows(tab)} == {"bytes only in A", "bytes changed"}
     qtbot.keyClicks(tab.filter, "one bit")
     qtbot.waitUntil(lambda: tab.model.rowCount() == 1)
+    qtbot.keyClicks(tab.filter, " of nothing")
+    qtbot.waitUntil(lambda: tab.model.rowCount() == 0)
+    qtbot.waitUntil(lambda: "No match" in tab._list_stack.shown_sentence())
     tab.filter.clear()
     qtbot.waitUntil(lambda: tab.model.rowCount() == 2)
+    assert tab._list_stack.shown_sentence() == ""
     tab.table.sortByColumn(IN_A, Qt.SortOrder.DescendingOrder)
     qtbot.waitUntil(lambda: rows(tab)[0][IN_A] == "3,000..3,001")
 
@@ -223,6 +268,151 @@ def test_bytes_are_copied_without_the_gap(window: Window, qtbot: QtBot, sample: 
     settle(qtbot, window)
 
     assert QGuiApplication.clipboard().text().split() == damaged.read_bytes()[1_020:1_028].hex(" ").upper().split()
+
+
+# ---- taking and combining ------------------------------------------------------------------------------------------
+
+
+def select(tab: CompareTab, qtbot: QtBot, kind: str) -> None:
+    row = next(at for at, texts in enumerate(rows(tab)) if texts[KIND] == kind)
+    place = tab.table.visualRect(tab.model.index(row, WHAT)).center()
+    qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def combine_dialog(window: Window, qtbot: QtBot) -> CombineDialog:
+    qtbot.waitUntil(lambda: window.findChild(CombineDialog) is not None)
+    dialog = dialog_of(window, CombineDialog)
+    assert isinstance(dialog, CombineDialog)
+    qtbot.waitUntil(lambda: dialog.plan is not None)
+    return dialog
+
+
+def write_to(dialog: CombineDialog, qtbot: QtBot, window: Window, path: Path) -> None:
+    qtbot.mouseClick(dialog.write, Qt.MouseButton.LeftButton)
+    chooser = dialog.findChild(QFileDialog)
+    assert isinstance(chooser, QFileDialog)
+    chooser.fileSelected.emit(str(path))
+    chooser.reject()
+    qtbot.waitUntil(lambda: window.tab() is not None)
+    settle(qtbot, window)
+
+
+def test_two_damaged_copies_are_combined_into_a_new_archive(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path, tmp_path: Path
+) -> None:
+    data = bytearray(sample("two-entries.tacozip").read_bytes())
+    data[60] ^= 1  # in the TACO header
+    other = tmp_path / "other.tacozip"
+    other.write_bytes(data)
+    tab = compared(window, qtbot, damaged, other)
+
+    qtbot.mouseClick(tab.combine, Qt.MouseButton.LeftButton)
+    dialog = combine_dialog(window, qtbot)
+    assert [dialog.model.texts(row)[:2] for row in range(dialog.model.count)] == [
+        ("A", "proved"),
+        ("B", "proved"),
+        ("B", "proved"),
+    ]
+    assert dialog.about.text() == (
+        "A: damaged.tacozip, B: other.tacozip\n3 differences decided by digests; it is whole."
+    )
+    assert not dialog.accept_all.isVisible()
+    assert "fits A." in dialog.details.text()
+    write_to(dialog, qtbot, window, tmp_path / "good.tacozip")
+
+    assert (tmp_path / "good.tacozip").read_bytes() == sample("two-entries.tacozip").read_bytes()
+    shown_tab = window.tab()
+    assert shown_tab is not None
+    assert shown_tab.document.location == str(tmp_path / "good.tacozip")
+    assert window.message.text.text().endswith("Read back and checked: sound.")
+
+
+def test_what_is_not_proved_needs_consent_and_a_third_copy_decides(
+    window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path
+) -> None:
+    copies = []
+    for at in (300, 5_000, 9_000):
+        data = bytearray(sample("journey.caf").read_bytes())
+        data[at] ^= 8
+        copies.append(tmp_path / f"{at}.caf")
+        copies[-1].write_bytes(data)
+    tab = compared(window, qtbot, copies[0], copies[1])
+
+    qtbot.mouseClick(tab.combine, Qt.MouseButton.LeftButton)
+    dialog = combine_dialog(window, qtbot)
+    assert dialog.model.texts(0)[1] == "not decided"
+    assert dialog.accept_all.isVisible()
+    assert not dialog.write.isEnabled()
+    dialog.accept_all.click()
+    assert dialog.write.isEnabled()
+    dialog.add_copies([str(copies[2])])
+    assert not dialog.write.isEnabled()
+    assert not dialog.accept_all.isChecked()
+    qtbot.waitUntil(lambda: dialog.plan is not None)
+    assert {dialog.model.texts(row)[1] for row in range(dialog.model.count)} == {"chosen, not proved"}
+    dialog.accept_all.click()
+    (tmp_path / "there.caf").write_bytes(b"mine")
+    dialog.write_to(str(tmp_path / "there.caf"))
+    qtbot.waitUntil(lambda: "is there already" in dialog.about.text())
+    write_to(dialog, qtbot, window, tmp_path / "good.caf")
+
+    assert (tmp_path / "there.caf").read_bytes() == b"mine"
+    assert (tmp_path / "good.caf").read_bytes() == sample("journey.caf").read_bytes()
+
+
+def test_a_difference_of_equal_length_becomes_a_pending_change(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
+) -> None:
+    before = damaged.read_bytes()
+    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
+
+    select(tab, qtbot, "bytes changed")
+    qtbot.mouseClick(tab.take[B], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.tab() is not None)
+    settle(qtbot, window)
+
+    changed = window.tab()
+    assert changed is not None
+    qtbot.waitUntil(lambda: changed.editing.pending is not None)
+    edit = changed.editing.pending
+    assert edit is not None
+    assert changed.document.location == str(damaged)
+    at = FLIPPED - LOST
+    assert [(each.offset, each.old, each.new) for each in edit.patches] == [
+        (at, before[at : at + 1], sample("two-entries.tacozip").read_bytes()[FLIPPED : FLIPPED + 1])
+    ]
+    assert edit.label == "Take 1 byte from A"
+    assert damaged.read_bytes() == before
+    changed.editing.discard()
+
+
+def test_a_difference_of_another_length_goes_into_a_new_archive(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path, tmp_path: Path
+) -> None:
+    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
+
+    select(tab, qtbot, "bytes only in A")
+    qtbot.mouseClick(tab.take[B], Qt.MouseButton.LeftButton)
+    dialog = combine_dialog(window, qtbot)
+    assert dialog.model.texts(0)[:2] == ("A", "by hand")
+    assert "stays wrong" in {dialog.model.texts(row)[1] for row in range(dialog.model.count)}
+    assert not dialog.add.isVisible()
+    dialog.accept_all.click()
+    write_to(dialog, qtbot, window, tmp_path / "new.tacozip")
+
+    expected = bytearray(sample("two-entries.tacozip").read_bytes())
+    expected[FLIPPED] ^= 1
+    assert (tmp_path / "new.tacozip").read_bytes() == expected
+
+
+def test_what_one_side_lacks_cannot_be_taken_as_a_member(window: Window, qtbot: QtBot, sample: Sample) -> None:
+    tab = compared(window, qtbot, sample("plain.zip"), sample("plain.tar"))
+
+    select(tab, qtbot, "member only in A")
+
+    assert not tab.take[A].isEnabled()
+    assert not tab.take[B].isEnabled()
+    assert not tab.combine.isEnabled()
 
 
 # ---- ways in, and the end ------------------------------------------------------------------------------------------
@@ -253,6 +443,137 @@ def test_one_file_is_not_compared_with_nothing(window: Window, damaged: Path) ->
 
     assert window.tabs.count() == 0
     assert "two files" in window.message.text.text()
+
+
+def test_two_tabs_are_compared_by_the_menu_of_one(show: Show, window: Window, qtbot: QtBot, damaged: Path) -> None:
+    show("two-entries.tacozip")
+    show(damaged)
+
+    menu = window.comparisons.tab_menu(0)
+    assert menu is not None
+    others = menu.actions()[0].menu()
+    assert isinstance(others, QMenu)
+    assert [each.text() for each in others.actions()] == ["damaged.tacozip · damaged", "", "Another File…"]
+    others.actions()[0].trigger()
+    settle(qtbot, window)
+
+    assert shown(window).sentence.text().endswith("A is right.")
+    assert window.comparisons.tab_menu(2) is None
+    menu.close()
+
+
+def drop(bar: TabBar, at: int, path: Path) -> None:
+    """Drop a file on a tab with the events of a real drop."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    place, copy = bar.tabRect(at).center(), Qt.DropAction.CopyAction
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(place, copy, data, buttons, keys)
+    QGuiApplication.sendEvent(bar, enter)
+    assert enter.isAccepted()
+    event = QDropEvent(QPointF(place), copy, data, buttons, keys)
+    QGuiApplication.sendEvent(bar, event)
+    assert event.isAccepted()
+
+
+@pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
+@pytest.mark.parametrize("chosen", ["Compare With two-entries.tacozip", "Open"])
+def test_a_file_dropped_on_a_tab_is_compared_or_opened(
+    show: Show, window: Window, qtbot: QtBot, damaged: Path, chosen: str
+) -> None:
+    show("two-entries.tacozip")
+
+    drop(window.tabs.bar, 0, damaged)
+    menu = next(each for each in window.findChildren(QMenu) if each.isVisible())
+    next(each for each in menu.actions() if each.text() == chosen).trigger()
+    menu.close()
+    settle(qtbot, window)
+
+    tab = window.tab()
+    if chosen == "Open":
+        assert tab is not None
+        assert tab.document.location == str(damaged)
+    else:
+        assert shown(window).captions[B].text().startswith("B: damaged.tacozip")
+
+
+def test_pending_changes_and_a_write_are_compared_with_the_state_before(
+    copied: Copied, window: Window, qtbot: QtBot
+) -> None:
+    tab, path = copied("plain.zip")
+    press(window, "compare_before")
+    assert "nothing is pending" in window.message.text.text()
+    old = path.read_bytes()[1_000:1_001]
+    tab.editing.overwrite(1_000, old, b"?")
+    settle(qtbot, window)
+
+    press(window, "compare_before")
+    settle(qtbot, window)
+    before = shown(window)
+    assert before.captions[B].text() == "B: plain.zip (with the pending changes, damaged)"
+    assert before.sentence.text().endswith("A is right.")
+    assert before.kept is None
+    press(window, "close_tab")
+    tab.editing.write()
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: tab.editing.revert is not None)
+    press(window, "compare_before")
+    settle(qtbot, window)
+
+    assert shown(window).captions[A].text() == "A: plain.zip (before the last write, sound)"
+    assert shown(window).sentence.text().endswith("A is right.")
+
+
+@pytest.mark.parametrize("grown", [False, True])
+def test_what_was_opened_is_compared_with_what_is_on_disk_now(
+    copied: Copied, window: Window, qtbot: QtBot, tmp_path: Path, grown: bool
+) -> None:
+    tab, path = copied("plain.zip")
+    data = path.read_bytes()
+    if grown:
+        with path.open("ab") as file:
+            file.write(b"more")
+    else:
+        (tmp_path / "new").write_bytes(data[:1_000] + b"?" + data[1_001:])
+        (tmp_path / "new").replace(path)
+    qtbot.waitUntil(tab.disk_watch.message.isVisible)
+    qtbot.mouseClick(tab.disk_watch.compare, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.tab() is None)
+    settle(qtbot, window)
+
+    found = shown(window)
+    assert "plain.zip (as it was opened" in found.captions[A].text()
+    assert [row[KIND] for row in rows(found) if row[KIND].startswith("bytes")] == [
+        "bytes only in B" if grown else "bytes changed"
+    ]
+    assert grown or found.sentence.text().endswith("A is right.")
+
+
+def test_old_bytes_that_were_written_over_are_not_compared(copied: Copied, qtbot: QtBot) -> None:
+    tab, path = copied("plain.zip")
+    with path.open("r+b") as file:
+        file.seek(1_000)
+        file.write(b"?")
+    qtbot.waitUntil(tab.disk_watch.message.isVisible)
+
+    assert not tab.disk_watch.compare.isVisible()
+
+
+def test_two_selections_of_one_file_are_compared(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-entries.tacozip")
+    press(window, "compare_selection")
+    assert window.message.text.text() == "Select bytes of the file first."
+    tab.hex_pane.hex.goTo(1_000, 300)
+    press(window, "compare_selection")
+    assert window.message.text.text().startswith("300 bytes remembered.")
+    tab.hex_pane.hex.goTo(1_010, 300)
+    press(window, "compare_selection")
+    settle(qtbot, window)
+
+    compared_ = shown(window)
+    assert compared_.captions[A].text() == "A: two-entries.tacozip (bytes 1,000..1,300)"
+    assert [row[KIND] for row in rows(compared_)] == ["bytes only in A", "bytes only in B"]
+    assert not compared_.take[A].isEnabled()
 
 
 def test_sides_are_swapped(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
@@ -317,7 +638,7 @@ def test_two_locations_on_the_command_line_are_compared(
     asked: list[tuple[str, str]] = []
     before = Comparisons.compare
 
-    def noted(comparisons: Comparisons, a: str, b: str) -> CompareTab:
+    def noted(comparisons: Comparisons, a: str, b: str, **_: object) -> CompareTab:
         asked.append((a, b))
         return before(comparisons, a, b)
 

@@ -10,13 +10,14 @@ import tacozip
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from tests.gui.conftest import Copied, answer, dialog_of, overwrite, press, previewed, save_to, settle
+from inspector.gui.hex.data_inspector import ALL_ROWS
+from tests.gui.conftest import Copied, Show, answer, dialog_of, overwrite, press, previewed, save_to, settle
 
 PADDING = 42
 """Two bytes of nothing in the payload of the TACO header, which its CRC covers."""
@@ -105,7 +106,8 @@ def test_what_is_typed_is_shown_and_underlined_but_not_on_disk(edited: tuple[Tab
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
     assert before[PADDING : PADDING + 2] == b"\0\0"
     assert "changed, not written" in tab.hex_pane.legend.labels()
-    assert "With the pending changes (not written yet): Damaged" in tab.banner.sentence.text()
+    assert tab.banner.sentence.text().startswith("With the pending changes (not written yet): The payload of the TACO")
+    assert "Damaged" in tab.banner.state.text()
     press(window, "discard")
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\0\0")]
     assert "changed, not written" not in tab.hex_pane.legend.labels()
@@ -215,6 +217,9 @@ def test_writing_is_said_and_taken_back(edited: tuple[Tab, Path], window: Window
     before = path.read_bytes()
     press(window, "write")
     settle(qtbot, window)
+    assert path.read_bytes() == before, "the writes are shown first"
+    press(window, "write")
+    settle(qtbot, window)
     assert path.read_bytes() == before[:PADDING] + b"\xab\xcd" + before[PADDING + 2 :]
     assert "2 bytes written in 1 place" in said(tab)
     assert tab.editing.pending is None
@@ -226,6 +231,44 @@ def test_writing_is_said_and_taken_back(edited: tuple[Tab, Path], window: Window
     assert sorted(each.name for each in path.parent.iterdir() if each.name.startswith("two")) == [path.name]
 
 
+def test_what_was_written_survives_the_tab_and_is_taken_back(
+    edited: tuple[Tab, Path], show: Show, window: Window, qtbot: QtBot
+) -> None:
+    _, path = edited
+    before = path.read_bytes()
+    for _ in range(2):
+        press(window, "write")
+        settle(qtbot, window)
+    press(window, "close_tab")
+    again = show(path)
+    qtbot.waitUntil(lambda: again.changes.past.rowCount() == 1)
+    assert "2 bytes written" in again.changes.past.index(0, 1).data()
+    assert again.changes.empty_sentence() == ""
+    assert not again.changes.clear.isHidden()
+    press(window, "take_back")
+    settle(qtbot, window)
+    assert path.read_bytes() == before
+    qtbot.waitUntil(lambda: again.changes.past.rowCount() == 0)
+    assert again.changes.take_back.isHidden()
+
+
+def test_the_history_is_cleared_after_asking(edited: tuple[Tab, Path], window: Window, qtbot: QtBot) -> None:
+    tab, path = edited
+    for _ in range(2):
+        press(window, "write")
+        settle(qtbot, window)
+    qtbot.waitUntil(lambda: tab.changes.past.rowCount() == 1)
+    content = path.read_bytes()
+    tab.changes.clear.click()
+    assert tab.changes.past.rowCount() == 1
+    tab.banner.message.button.click()
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: tab.changes.past.rowCount() == 0)
+    assert "were removed" in said(tab)
+    assert not tab.editing.can_take_back
+    assert path.read_bytes() == content
+
+
 def test_a_file_changed_by_another_program_is_not_written_and_nothing_is_lost(
     edited: tuple[Tab, Path], window: Window, qtbot: QtBot
 ) -> None:
@@ -235,8 +278,9 @@ def test_a_file_changed_by_another_program_is_not_written_and_nothing_is_lost(
         file.seek(PADDING)
         file.write(b"\x11")
     foreign = path.read_bytes()
-    press(window, "write")
-    settle(qtbot, window)
+    for _ in range(2):  # the writes are shown first
+        press(window, "write")
+        settle(qtbot, window)
     assert path.read_bytes() == foreign
     assert tab.editing.pending is pending
     assert path.name in said(tab)
@@ -339,3 +383,50 @@ def test_the_map_says_verified_no_longer_than_the_members(
     assert not tab.document.status.checked
     assert "verified" not in tab.hex_pane.legend.labels()
     assert "verified" not in tab.hex_pane.map.describe(tab.hex_pane.map.height() // 2)
+
+
+# ---- values --------------------------------------------------------------------------------------------------------
+
+
+def test_a_value_typed_beside_the_bytes_is_pending(copied: Copied, window: Window, qtbot: QtBot) -> None:
+    tab, path = copied("two-entries.tacozip")
+    tab.document.go_to(0, PADDING, PADDING + 1, "test")
+    settle(qtbot, window)
+    inspector, before = tab.hex_pane.inspector, path.read_bytes()
+    model = inspector.model()
+    cell = model.index(ALL_ROWS.index("u16 BE"), 1)
+    assert not model.flags(cell) & Qt.ItemFlag.ItemIsEditable
+    press(window, "edit_bytes")
+    assert model.flags(cell) & Qt.ItemFlag.ItemIsEditable
+    assert not model.setData(cell, "70000")
+    assert "70,000 does not fit into u16 BE" in said(tab)
+    assert tab.editing.pending is None
+    assert model.setData(cell, "0xABCD")
+    previewed(qtbot, window, tab)
+    assert tab.editing.pending is not None
+    assert [(each.offset, each.new) for each in tab.editing.pending.patches] == [(PADDING, b"\xab\xcd")]
+    qtbot.waitUntil(lambda: cell.data() == "43,981")
+    assert path.read_bytes() == before
+
+
+def test_chosen_rows_are_shown_in_every_tab(copied: Copied, show: Show) -> None:
+    first, _ = copied("two-entries.tacozip")
+    second = show("journey.caf")
+    menu = second.hex_pane.inspector.rows_menu()
+    next(entry for entry in menu.actions() if entry.text() == "binary").trigger()
+    assert "binary" in first.hex_pane.inspector.shown_rows()
+    third = show("gap.caf")
+    assert third.hex_pane.inspector.shown_rows() == second.hex_pane.inspector.shown_rows()
+
+
+# ---- the button of the header ----------------------------------------------------------------------------------------
+
+
+def test_the_header_button_stands_for_archives_with_such_a_header(window: Window, show: Show) -> None:
+    window.resize(1600, 900)
+    (button,) = [each for each in window.tool_bar.findChildren(QToolButton) if each.text() == "Header"]
+    assert button.isHidden()
+    show("two-entries.tacozip")
+    assert not button.isHidden()
+    show("journey.caf")
+    assert button.isHidden()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtWidgets import QAbstractButton
 
 from inspector.core.hints import Hint
-from inspector.gui.app.actions import COMMANDS
-from inspector.gui.app.window import Window
+from inspector.gui.app.actions import menu_of
+from inspector.gui.app.window import Window, actions
 from inspector.gui.ipc.worker import HINT_TEXTS
 from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.gui.tabs.new_archive import NewArchiveTab
 
-TITLES = {f"{command.menu} > {command.text.replace('&', '').rstrip('…')}" for command in COMMANDS}
+TITLES = {f"{menu_of(command.name)} > {command.text.replace('&', '').rstrip('…')}" for command in actions()}
 
 
 def test_every_menu_named_exists() -> None:

@@ -76,6 +76,17 @@ def test_locations_arrive_as_absolute_paths_with_the_token(
     assert taken[1][0] == []
 
 
+def test_an_address_arrives_with_its_query_because_the_window_reads_it(
+    first: Instance, hand_over: Callable[..., bool]
+) -> None:
+    taken: list[list[str]] = []
+    first.requested.connect(lambda locations, _: taken.append(locations))
+
+    assert hand_over(["https://host.example/a.zip?sig=canary"])
+
+    assert taken == [["https://host.example/a.zip?sig=canary"]]
+
+
 def test_there_is_one_first_and_the_next_is_it_when_it_has_gone(first: Instance, folder: Path) -> None:
     other = Instance(folder, NAME)
     assert first.is_first()

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QMenu, QMenuBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.actions import PANELS
+from inspector.gui.app.help_texts import PANEL_LABELS
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import theme
@@ -95,7 +95,7 @@ def keys_in_use(root: QWidget) -> list[str]:
     return sorted(mnemonics(texts))
 
 
-@pytest.mark.parametrize("name", list(PANELS))
+@pytest.mark.parametrize("name", list(PANEL_LABELS))
 def test_no_panel_has_two_controls_for_one_key(show: Show, window: Window, name: str) -> None:
     tab = show(ROOT / "weather" if name == "Coverage" else "two-entries.tacozip")
     tab.panes.go_to_panel(name)
@@ -180,7 +180,7 @@ def test_alt_and_a_digit_go_to_a_panel_also_behind_others(show: Show, window: Wi
     for at, name in enumerate(("Members", "Structure", "Byte", "Findings", "Digests", "Header", "Changes", "Repair")):
         tab.hex_pane.setFocus()
         key(Qt.Key(Qt.Key.Key_1 + at), ALT)
-        assert list(PANELS)[at] == name
+        assert list(PANEL_LABELS)[at] == name
         assert tab.docks[name].isAncestorOf(focus()), name
 
 

@@ -221,6 +221,9 @@ def undoes_redoes_writes_and_takes_back(hands: Hands, archive: Path) -> None:
     hands.wait(lambda: editing.pending is not None and not editing.previewing)
     hands.settle()
     hands.press(K.Key_S, M.ControlModifier)
+    hands.settle()
+    assert archive.read_bytes() == before, "the writes are shown first"
+    hands.press(K.Key_S, M.ControlModifier)
     hands.wait(lambda: editing.pending is None)
     hands.settle()
     assert (4242).to_bytes(8, "little") in archive.read_bytes()

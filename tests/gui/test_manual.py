@@ -40,4 +40,4 @@ def test_a_text_is_found_in_this_page_and_then_in_the_others(window: Window, qtb
 def test_a_link_leads_to_its_page(window: Window) -> None:
     dialog = manual(window)
     dialog.text.anchorClicked.emit(QUrl("s3.md"))
-    assert dialog.pages.currentItem().text() == "S3"
+    assert dialog.pages.currentItem().text() == "S3 and addresses on the web"

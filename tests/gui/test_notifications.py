@@ -161,10 +161,10 @@ def test_the_check_of_many_is_told(
     window: Window, told: Told, sample: Sample, elsewhere: Callable[[], QWidget], qtbot: QtBot
 ) -> None:
     elsewhere()
-    window.check_lists.check([str(sample("journey.caf")), str(sample("plain.zip"))])
+    window.audits.audit([str(sample("journey.caf")), str(sample("plain.zip"))])
     told.clock.now += 100
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
-    assert told.titles == ["The check of several archives has ended."]
+    assert told.titles == ["The audit has ended."]
 
 
 def test_a_notice_where_the_desktop_has_no_way_to_show_one_fails_nothing(window: Window, qtbot: QtBot) -> None:

@@ -19,7 +19,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.protocol.header_draft import set_entry
-from inspector.operations.session.edit_session import EditSession
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.local.in_place import write
 from inspector.sources.local.journal import journal_paths
 from tests.gui.conftest import Sample, Show, answer, dialog_of, settle
@@ -37,9 +37,9 @@ ENTRY = (200, 64)
 
 
 def new_header(path: Path) -> Edit:
-    bench = EditSession(str(path))
+    bench = ArchiveSession(str(path))
     bench.decode(Progress())
-    return bench.header_edit(set_entry(header_draft(bench._disk.archives[0]), 0, ENTRY))
+    return bench.header_edit(set_entry(header_draft(bench.disk.archives[0]), 0, ENTRY))
 
 
 @pytest.fixture

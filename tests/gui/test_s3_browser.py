@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog, ExtractionChoices
+from inspector.gui.tabs.audit_tab import AuditTab
 from inspector.gui.tabs.browser_model import BrowserModel
 from inspector.gui.tabs.browser_tab import HINT, BrowserTab
-from inspector.gui.tabs.check_list import CheckTab
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.operations.protocol.extraction_views import OnConflict
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Totals
+from inspector.sources.s3.request_log import Totals
 from tests.gui.conftest import WAIT, NoProcesses, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide
@@ -123,9 +123,9 @@ def test_all_beneath_a_prefix_is_checked(window: Window, qtbot: QtBot, store: St
     choose(tab, 0)
     tab.check.click()
     checks = window.tabs.currentWidget()
-    assert isinstance(checks, CheckTab)
+    assert isinstance(checks, AuditTab)
     qtbot.waitUntil(lambda: checks.settled, timeout=WAIT)
-    assert checks.sentence.text() == "1 archive checked: 1 sound; 1 other file is not an archive."
+    assert checks.sentence.text() == "1 archive: 1 sound. 1 other file was skipped."
 
 
 def test_objects_and_prefixes_are_downloaded(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:

@@ -145,6 +145,7 @@ def test_an_endpoint_that_was_used_brings_its_profile_along(window: Window) -> N
     window.s3_actions.connections.remember("s3://two/", DEFAULT)
     dialog = window.s3_actions._ask("s3://new/key")
     dialog.open()
+    assert dialog.location.selectedText() == "s3://new/key", "typing replaces it"
     assert dialog.form.connection() == DEFAULT
     dialog.form.endpoint.setCurrentIndex(0)
     dialog.form.endpoint.activated.emit(0)

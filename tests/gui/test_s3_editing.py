@@ -22,6 +22,7 @@ from tests.gui.s3_store import Store, opened_at
 from tests.s3.conftest import BUCKET
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silence, silent
 from tests.s3.writing import MEBI, content, taco, unfinished
+from tests.sweeping import in_the_sweep
 
 __all__ = ["data", "tab"]
 
@@ -45,7 +46,7 @@ def test_a_header_is_sent_once_that_is_agreed_to(window: Window, qtbot: QtBot, s
     assert entry(tab) == 200
     assert tab.document.status.stage is Stage.READY
     assert tab.request_watch.state is not None
-    assert tab.request_watch.state.totals.sent > 5 * MEBI, "the ledger goes on over the writing"
+    assert tab.request_watch.state.totals.sent > 5 * MEBI, "the log goes on over the writing"
     assert content(store, KEY)[13:15] != b""
 
     tab.document.go_to(0, 3 * MEBI, 3 * MEBI + 4)
@@ -65,7 +66,7 @@ def test_what_was_sent_can_be_taken_back(window: Window, qtbot: QtBot, store: St
     point_to(window, qtbot, tab, 200)
     agree(window, qtbot, tab, asked(window, qtbot))
     assert content(store, KEY) != data
-    assert tab.editing.possible()["take_back"]
+    assert tab.editing.can_take_back
 
     agree(window, qtbot, tab, asked(window, qtbot, "take_back"))
 
@@ -134,7 +135,13 @@ def test_a_change_that_fits_no_more_is_not_lost(
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
 @pytest.mark.parametrize(
-    "fault", [silent, refuse(403, "AccessDenied"), refuse(500, "InternalError"), refuse(404, "NoSuchKey")]
+    "fault",
+    [
+        silent,
+        in_the_sweep(refuse(403, "AccessDenied"), name="403"),
+        in_the_sweep(refuse(500, "InternalError"), name="500"),
+        in_the_sweep(refuse(404, "NoSuchKey"), name="404"),
+    ],
 )
 def test_a_failure_is_a_sentence_and_the_next_try_succeeds(
     window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes, fault: Fault, method: str

@@ -125,7 +125,7 @@ def test_what_is_written_for_others_holds_no_secret(
     for kind in ReportKind:
         tab.export_flow.write_report(str(tmp_path / f"report.{kind}"), kind)
         settle(qtbot, window)
-    press(window, "audit_folder")
+    press(window, "new_audit")
     audit = window.tabs.currentWidget()
     assert isinstance(audit, AuditTab)
     audit.options.place.setText("s3://archives/given/")

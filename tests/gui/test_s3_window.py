@@ -15,12 +15,12 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.flows.error_actions import LABELS
 from inspector.gui.kit.locations import from_mime
-from inspector.gui.panels.requests import LOCAL, METHOD, RANGE, STATUS, RequestsModel, RequestTotals
-from inspector.operations.protocol.browse_views import ErrorAction
+from inspector.gui.panels.requests import LOCAL, METHOD, RANGE, STATUS, RequestsModel, RequestTotals, totals_details
+from inspector.operations.protocol.browse_views import ErrorAction, RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Request, Why
+from inspector.sources.s3.request_log import OPEN_END, Phase, Request, Totals, Why
 from tests.gui.conftest import WAIT, Show, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at, wide
@@ -106,6 +106,28 @@ def test_the_rows_of_requests_grow_and_go(qtmodeltester: Any) -> None:
     assert model.index(0, STATUS).data() == "200 after 2 tries"
     model.show_requests(())
     assert model.rowCount() == 0
+
+
+def test_requests_in_flight_stand_last_until_they_have_finished(qtmodeltester: Any) -> None:
+    def made(number: int, phase: Phase) -> Request:
+        status = 200 if phase is Phase.DONE else 0
+        stop = 9 if phase is Phase.DONE else OPEN_END
+        return Request(number, "GET", "s3://b/k", 0, stop, 5, 1.5, status, Why.READING, phase=phase)
+
+    model = RequestsModel()
+    qtmodeltester.check(model)
+    model.show_requests((made(0, Phase.DONE), made(1, Phase.RECEIVING), made(2, Phase.WAITING)))
+    assert [model.index(row, STATUS).data() for row in range(3)] == ["200", "receiving", "waiting"]
+    assert model.index(1, RANGE).data() == "0.. to the end"
+    model.show_requests((made(0, Phase.DONE), made(2, Phase.DONE)))
+    assert [model.index(row, STATUS).data() for row in range(model.rowCount())] == ["200", "200"]
+
+
+def test_the_totals_say_what_is_in_flight_waiting_and_retried() -> None:
+    totals = Totals(requests=12, received=3_000, retried=2)
+    said = totals_details(RemoteState(totals, 9_000, in_flight=5, waiting=3))
+    assert said.endswith(", 5 in flight (3 waiting for the server), 2 retried")
+    assert "flight" not in totals_details(RemoteState(Totals(), 9_000))
 
 
 # ---- what helps ----------------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
+from inspector.gui.tabs.audit_model import STATE
 from inspector.gui.tabs.audit_tab import AuditTab
 from inspector.gui.tabs.browser_tab import BrowserTab
-from inspector.gui.tabs.check_list import STATE, CheckTab
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from inspector.operations.protocol.create_views import ArchiveKind
 from inspector.sources.s3.connection import Connection
@@ -28,7 +28,7 @@ def stored(settings: Settings) -> list[bytes]:
 def test_tabs_beside_documents_come_back(start: Start, settings: Settings, qtbot: QtBot, tmp_path: Path) -> None:
     settings.put(preferences.AT_START, preferences.LAST_SESSION)
     window = start()
-    press(window, "audit_folder")
+    press(window, "new_audit")
     audit = window.tabs.currentWidget()
     assert isinstance(audit, AuditTab)
     audit.options.place.setText(str(tmp_path))
@@ -41,7 +41,7 @@ def test_tabs_beside_documents_come_back(start: Start, settings: Settings, qtbot
     browser = window.tabs.currentWidget()
     assert isinstance(browser, BrowserTab)
     browser.location.setText("s3://user:hush@bucket/prefix/")
-    press(window, "audit_folder")  # nothing was said in it: there is nothing to come back to
+    press(window, "new_audit")  # nothing was said in it: there is nothing to come back to
     window.tabs.setCurrentWidget(audit)
     settle(qtbot, window)
     window.close()
@@ -68,27 +68,27 @@ def test_a_list_of_checks_comes_back_and_is_checked_when_that_is_wanted(
     for copy in copies:
         copy.write_bytes(sample(copy.name).read_bytes())
     window = start()
-    window.check_lists.check(list(map(str, copies)))
+    window.audits.audit(list(map(str, copies)))
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
     window.close()
     copies[1].write_bytes(sample("flipped-blob-byte.rca").read_bytes())
 
     tab = start().tabs.currentWidget()
-    assert isinstance(tab, CheckTab)
-    assert not tab.checks.running
-    assert [tab.model.location(tab.model.index(row, 0)) for row in range(tab.model.rowCount())] == list(
-        map(str, copies)
-    )
-    assert {tab.model.index(row, STATE).data() for row in range(2)} == {"not checked"}
-    assert "earlier session" in tab.sentence.text()
-    tab.again.click()
-    qtbot.waitUntil(lambda: tab.settled, timeout=WAIT)
-    assert [tab.model.index(row, STATE).data() for row in range(2)] == ["sound", "damaged"]
+    assert isinstance(tab, AuditTab)
+    assert not tab.running
+    assert tab.options.places == tuple(map(str, copies))
+    assert "earlier session" in tab.message.text.text()
+
+    def states() -> list[str]:
+        tab.begin.click()
+        qtbot.waitUntil(lambda: tab.settled, timeout=WAIT)
+        tab.table.viewport().grab()
+        qtbot.waitUntil(lambda: tab.settled, timeout=WAIT)
+        return [tab.model.index(row, STATE).data() for row in range(2)]
+
+    assert states() == ["sound", "damaged"]
     copies[1].unlink()
-    tab.again.click()  # now, too, and as often as it is wanted
-    qtbot.waitUntil(lambda: tab.settled, timeout=WAIT)
-    assert tab.model.index(0, STATE).data() == "sound"
-    assert tab.model.index(1, STATE).data() != "damaged"
+    assert states() == ["sound", "unreadable"]  # now, too, and as often as it is wanted
 
 
 def test_what_an_archive_was_to_be_made_of_comes_back(

@@ -122,7 +122,7 @@ def test_no_more_tabs_are_opened_than_are_sensible() -> None:
 def test_the_words_name_the_first_ones() -> None:
     tabs = tuple(map(OpenTab, ("/a/b.caf", "s3://bucket/c.rca", "/d", "/e", "/f")))
     assert Session(tabs).words == "5 tabs: b.caf, c.rca, d, 2 more"
-    assert Session((OpenTab("", side="draft"), OpenTab("/a/b", side="check"))).words == "2 tabs: New Archive, Check"
+    assert Session((OpenTab("", side="draft"), OpenTab("/a/b", side="audit"))).words == "2 tabs: New Archive, Audit"
 
 
 # ---- coming back -----------------------------------------------------------------------------------------------------

@@ -86,3 +86,17 @@ def test_what_the_colours_say_is_chosen_in_the_menu(
         settle(qtbot, window)
         assert any(each.startswith(label) for each in tab.hex_pane.legend.labels())
     assert settings.get(preferences.COLOUR_BY) == "member"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("two-entries.tacozip", "DATA/tile_0001.png · local file"), ("gap.caf", "readme.txt · file data")],
+)
+def test_the_tree_of_fields_names_members_in_its_first_column(
+    show: Show, qtbot: QtBot, name: str, expected: str
+) -> None:
+    tree = show(name).structure.tree
+    model = tree.model()
+    top = model.index(0, 0)
+    tree.expand(top)
+    qtbot.waitUntil(lambda: expected in [model.index(row, 0, top).data() for row in range(model.rowCount(top))])

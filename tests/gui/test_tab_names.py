@@ -63,7 +63,7 @@ def test_changes_that_are_not_written_are_marked(show: Show, window: Window, qtb
     assert not window.isWindowModified()
     window.tabs.setCurrentIndex(0)
     press(window, "discard")
-    assert texts(window) == ["journey.caf", "plain.tar"]
+    assert texts(window) == ["journey.caf · sound", "plain.tar"]  # looking at the change checked it
     assert not window.isWindowModified()
 
 
@@ -88,3 +88,12 @@ def test_many_tabs_keep_names_that_say_something_and_are_listed(
     settle(qtbot, window)
     assert window.tabs.currentIndex() == 3
     menu.close()
+
+
+def test_long_names_that_are_elided_alike_begin_where_they_differ() -> None:
+    names = [f"/a/station-north-2024-{month}-measurements-of-all-sensors.rca" for month in ("05", "06")]
+    shown = distinct(names)
+    assert [each[:4] for each in shown] == ["…-05", "…-06"]
+    folders = distinct([f"/{top}/measurements/2024/all/x.rca" for top in ("north", "south")])
+    assert len({(each[:7], each[-7:]) for each in folders}) == 2
+    assert distinct(["/a/short-5.rca", "/a/short-6.rca"]) == ["short-5.rca", "short-6.rca"]

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from inspector.core.finding import Severity
+from inspector.core.palette import MARKS, Mark, Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences, theme
 from inspector.gui.kit.icons import icon, severity_icon
-from inspector.gui.kit.palette import MARKS, Mark, Scheme
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme, palette
 from tests.gui.conftest import Show

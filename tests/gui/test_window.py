@@ -212,7 +212,7 @@ def test_the_filter_filters_as_you_type(show: Show, window: Window, qtbot: QtBot
     assert all(".png" in model.index(row, 0).data() for row in range(model.rowCount()))
     tab.members.filter.setText("no such name")
     qtbot.waitUntil(lambda: tab.members.table_model.rowCount() == 0, timeout=WAIT)
-    assert "No member" in tab.members.empty_sentence()
+    assert "No match" in tab.members.empty_sentence()
     tab.members.filter.clear()
     qtbot.waitUntil(lambda: tab.members.table_model.rowCount() == 8, timeout=WAIT)
 
@@ -240,7 +240,7 @@ def test_a_click_on_a_title_sorts_and_the_third_brings_the_old_order_back(
 
 def test_findings_lead_to_their_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("gap.caf")
-    assert "1 warning in the structure" in tab.banner.sentence.text()
+    assert "1 warning in the structure" in tab.banner.state.text()
     assert tab.docks["Findings"].windowTitle() == "Findings (1)"
     press(window, "next_finding")
     settle(qtbot, window)
@@ -251,7 +251,7 @@ def test_findings_lead_to_their_bytes(show: Show, window: Window, qtbot: QtBot) 
 
 
 def test_panes_take_the_keyboard_in_turn(show: Show, window: Window) -> None:
-    tab = show("journey.caf")
+    tab = show("flipped-blob-byte.rca")
     tab.hex_pane.hex.setFocus()
     seen = []
     for _ in range(5):

@@ -30,11 +30,12 @@ OWN = ("inspector.cli", "inspector.formats", "inspector.operations", "inspector.
 """Where modules lie that the window has no use for..."""
 VALUES = ("inspector.operations.jobs", "inspector.operations.protocol")
 """... and folders among them with what crosses between it and its workers."""
-OF_S3 = ("address", "connection", "ledger", "profiles", "responses")
+OF_S3 = ("address", "connection", "request_log", "profiles", "responses")
 """The modules beneath ``sources/s3`` that hold such values, too."""
 ALLOWED = frozenset(
     (
         *("inspector.operations", "inspector.sources", "inspector.sources.s3"),
+        *("inspector.sources.web", "inspector.sources.web.address"),
         *(f"inspector.sources.s3.{name}" for name in OF_S3),
     )
 )
@@ -141,10 +142,11 @@ def use_tabs(window: Window, folder: str) -> None:
 
     from inspector.gui.tabs.audit_tab import AuditTab
 
-    window.check_lists.check([folder])
+    window.audits.audit([folder])
     settle(window)
-    act(window, "audit_folder")
-    (audit,) = (tab for tab in window.tabs.sides() if isinstance(tab, AuditTab))
+    act(window, "new_audit")
+    audit = window.tabs.currentWidget()
+    assert isinstance(audit, AuditTab)
     audit.options.place.setText(folder)
     audit.start()
     settle(window)
@@ -170,13 +172,15 @@ def main(folder: str, *locations: str) -> None:
     window = Window(Settings(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)))
     window.resize(1280, 800)
     window.show()
-    use_tabs(window, folder)
-    for location in locations:
-        watch.using = Path(location).name
-        use(window, location)
-    window.end()
-    window.close()
-    app.processEvents()
+    try:
+        use_tabs(window, folder)
+        for location in locations:
+            watch.using = Path(location).name
+            use(window, location)
+    finally:  # a failure would wait for the threads of open tabs for ever
+        window.end()
+        window.close()
+        app.processEvents()
     print(*watch.seen.values(), sep="\n")
 
 

@@ -1,8 +1,8 @@
 """Kills programs while they append to an RCA archive, in a process of its own, because it forks.
 
-``every FOLDER`` ends a program at every call to the system; ``random FOLDER COUNT SEED`` kills, with the signal that
-cannot be caught, COUNT programs that append over and over. Prints what was counted, and fails where a blob of before is
-not readable or the next append does not go on.
+``every FOLDER STEP`` ends a program at each STEPth call to the system; ``random FOLDER COUNT SEED`` kills, with the
+signal that cannot be caught, COUNT programs that append over and over. Prints what was counted, and fails where a blob
+of before is not readable or the next append does not go on.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def _ends_with_garbage(data: bytes) -> bool:
     return any(finding.code == GARBAGE for finding in opened(data).findings)
 
 
-def every(folder: Path) -> None:
-    """End a program at every call, behind an archive within a chunk, a full one and an empty file."""
+def every(folder: Path, step: int) -> None:
+    """End a program at each of these calls, behind an archive within a chunk, a full one and an empty file."""
     path = folder / "a.rca"
     ends = garbage = 0
     filler = [(b"filler", random.Random(3).randbytes(FULL - 40))]
@@ -53,8 +53,8 @@ def every(folder: Path) -> None:
                 assert found == [*before, *added(0)]
             append(path, added(1), options=DISCARDING)
             assert held(path.read_bytes()) == [*found, *added(1)]
-            at += 1
-        ends += at - 1
+            at += step
+            ends += status == KILLED
     print(ends, garbage)
 
 
@@ -80,6 +80,6 @@ def at_random(folder: Path, count: int, seed: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "every":
-        every(Path(sys.argv[2]))
+        every(Path(sys.argv[2]), int(sys.argv[3]))
     else:
         at_random(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

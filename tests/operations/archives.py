@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 
 CONTENTS = {"b/two.txt": b"zwei\n", "a.txt": b"one\n", "b/one.bin": bytes(range(256)), "B.TXT": "Grüße\n".encode()}
 
@@ -25,8 +25,8 @@ def caf(path: Path, contents: dict[str, bytes] = CONTENTS, gap: bytes = b"") -> 
     return path
 
 
-def opened(path: Path) -> Session:
+def opened(path: Path) -> ArchiveSession:
     """A session that has decoded everything."""
-    session = Session(str(path))
+    session = ArchiveSession(str(path))
     session.decode(Progress())
     return session

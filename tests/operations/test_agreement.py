@@ -17,15 +17,17 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
+from inspector.formats._kinds import INDEX
+from inspector.formats.rca.kinds import BLOB_BLOCK
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
+from inspector.operations.open.overview import overview
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session import arrangement
 from inspector.operations.session import navigation as searching
 from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.layers import StreamMapping
 from inspector.operations.session.members_view import MembersView
-from inspector.operations.session.overview import overview
 
 NAMES = st.lists(
     st.text(st.sampled_from("aAbß/.\0é\n"), max_size=12).map(str.encode) | st.binary(max_size=20), max_size=30
@@ -131,7 +133,7 @@ def _member_at(view: MembersView, rows: tuple[int, ...]) -> int | None:
 
 # ---- fields ----------------------------------------------------------------------------------------------------
 
-KINDS = [Kind.DATA, Kind.GAP, Kind.DIGEST, Kind.INDEX, Kind.NUMBER, Kind.PADDING]
+KINDS = [Kind.DATA, Kind.GAP, Kind.DIGEST, INDEX, Kind.NUMBER, Kind.PADDING]
 
 
 @st.composite
@@ -219,7 +221,7 @@ def test_inner_fields_own_the_same_bytes(made: tuple[list[Field], int], cuts: li
 
 
 def test_inner_fields_join_what_a_header_cut_in_two() -> None:
-    block = parent("block", Kind.BLOB_BLOCK, (Span(2, 10), Span(14, 20)), [])
+    block = parent("block", BLOB_BLOCK, (Span(2, 10), Span(14, 20)), [])
     stream = SplicedSource(BytesSource(bytes(20)), [Span(2, 10), Span(14, 20)], "stream")
     (moved,) = StreamMapping(stream).fields(tile([block], [Span(2, 10), Span(14, 20)]))
     assert moved.spans == (Span(0, 14),)

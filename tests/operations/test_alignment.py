@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import BytesSource, SourceError
+from inspector.core.source import BytesSource, Source, SourceError
 from inspector.core.span import Span
-from inspector.operations.compare import reading
+from inspector.operations.compare import alignment, reading
 from inspector.operations.compare.alignment import align
+from inspector.operations.compare.anchors import Stretch, stretches
 from inspector.operations.compare.runs import Run, Runs
 from inspector.operations.protocol.compare_views import A, Alignment, B, Change
 
@@ -114,6 +116,34 @@ def test_a_shift_of_everything_and_one_in_the_middle_of_much_are_found() -> None
     assert list(compared(base, b"!" + base)) == [(Span(0, 0), Span(0, 1))]
     shifted = base[: 1 << 20] + b"abc" + base[1 << 20 : 2 << 20] + base[(2 << 20) + 3 :]
     assert [(run.a.size, run.b.size) for run in compared(base, shifted)] == [(0, 3), (3, 0)]
+
+
+@pytest.mark.parametrize("same_size", [False, True])
+def test_large_sources_are_lined_up_without_anchors_over_all_of_them(
+    monkeypatch: pytest.MonkeyPatch, same_size: bool
+) -> None:
+    data = Random(9).randbytes(12 << 20)
+    inserted = b"x" * 7 + data[: 5 << 20] + b"?" + data[(5 << 20) + 1 : 6 << 20] + data[(6 << 20) + 100_000 :]
+    other = inserted + (b"y" * (len(data) - len(inserted)) if same_size else b"y")
+    longest = [0]
+
+    def noted(a: Source, a_range: tuple[int, int], *rest: Any) -> list[Stretch]:
+        longest.append(a_range[1] - a_range[0])
+        return stretches(a, a_range, *rest)
+
+    monkeypatch.setattr(alignment, "stretches", noted)
+
+    runs = compared(data, other)
+
+    five, six = 5 << 20, 6 << 20
+    end = len(data), len(inserted)
+    assert list(runs) == [
+        Run(Span(0, 0), Span(0, 7)),
+        Run(Span(five, five + 1), Span(five + 7, five + 8)),
+        Run(Span(six, six + 100_000), Span(six + 7, six + 7)),
+        Run(Span(end[0], end[0]), Span(end[1], len(other))),
+    ]
+    assert max(longest) < 2 << 20
 
 
 def test_equal_bytes_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:

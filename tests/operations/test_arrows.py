@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from inspector.core.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.protocol.views import Arrow, LayerKind
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.operations.archives import caf, opened
 
 Sample = Callable[[str], Path]
 ROOT = Path(__file__).parents[2] / "resources" / "samples"
 
 
-def at(session: Session, offset: int, layer: int = 0) -> list[Arrow]:
+def at(session: ArchiveSession, offset: int, layer: int = 0) -> list[Arrow]:
     """The arrows that touch one byte."""
     return list(session.arrows(layer, offset, offset + 1))
 
@@ -39,7 +39,7 @@ PAIRS = {
 }
 
 
-def place(session: Session, expression: str) -> int:
+def place(session: ArchiveSession, expression: str) -> int:
     return session.goto(expression, 0, 0).start
 
 

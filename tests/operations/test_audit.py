@@ -18,9 +18,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit import audit
-from inspector.operations.audit.audit import Job, Plan, Todo, examine, prepare, run
-from inspector.operations.audit.audit_places import Choice, archives_in
-from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.audit import Job, Outcome, Plan, Todo, examine, prepare, run
+from inspector.operations.audit.results import Results
+from inspector.operations.audit.targets import Choice, archives_in
 from inspector.operations.check.checking import check_location
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 from tests.formats.datas3t.range_building import points, put_range
@@ -44,7 +44,7 @@ def place(tmp_path: Path, sample: Sample) -> Path:
 
 def audited(place: Path, results: Results, **options: object) -> tuple[Todo, list[Result]]:
     """What there was to do, and what came of it."""
-    plan = Plan(str(place), **options)  # type: ignore[arg-type]
+    plan = Plan((str(place),), **options)  # type: ignore[arg-type]
     progress = Progress()
     todo = prepare(plan, results, progress)
     came = list(run(plan, results, progress, 2))
@@ -93,7 +93,7 @@ def test_what_is_finished_is_not_done_again(place: Path, tmp_path: Path) -> None
 
 def test_an_audit_that_is_stopped_goes_on_where_it_was(place: Path, tmp_path: Path) -> None:
     file = tmp_path / "results.sqlite"
-    plan = Plan(str(place))
+    plan = Plan((str(place),))
     with Results(file) as results:
         prepare(plan, results, Progress())
         work = run(plan, results, Progress(), 1)
@@ -124,7 +124,7 @@ def test_what_could_not_be_opened_is_tried_again(tmp_path: Path) -> None:
     missing = tmp_path / "place" / "gone.caf"
     missing.parent.mkdir()
     with Results(tmp_path / "results.sqlite") as results:
-        plan = Plan(str(missing.parent))
+        plan = Plan((str(missing.parent),))
         caf(missing)
         prepare(plan, results, Progress())
         kept = missing.rename(tmp_path / "elsewhere")
@@ -184,10 +184,11 @@ def test_where_a_place_is_called_otherwise_the_choice_is_the_same(place: Path) -
     assert {each.name for each in archives_in(str(moved))} == {*NAMES, "deeper/torn-at-boundary.rca", "notes.txt"}
 
 
-def _end_with_damage(job: Job, progress: Progress) -> Result:
-    if "gap" in job.found.location:
+def _end_with_damage(task: tuple[int, Job], progress: Progress) -> Outcome:
+    job = task[1]
+    if "gap" in job.target.location:
         os.kill(os.getpid(), signal.SIGKILL)
-    if "plain" in job.found.location:
+    if "plain" in job.target.location:
         raise MemoryError
     return examine(job, progress)
 
@@ -195,7 +196,7 @@ def _end_with_damage(job: Job, progress: Progress) -> Result:
 def test_an_archive_that_ends_its_process_is_a_result(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "examine", _end_with_damage)
+    monkeypatch.setattr(audit, "_work", _end_with_damage)
     with Results(tmp_path / "results.sqlite") as results:
         audited(place, results)
         found = {Path(each.location).name: each for each in results.results()}
@@ -207,17 +208,18 @@ def test_an_archive_that_ends_its_process_is_a_result(
         assert audited(place, results)[1] == [], "it is not tried again, since it would end the process again"
 
 
-def _hang_with_a_gap(job: Job, _: Progress) -> Result:
+def _hang_with_a_gap(task: tuple[int, Job], _: Progress) -> Outcome:
     """What does not hang is done at once, for a busy machine may take seconds for any real work."""
-    if "gap" in job.found.location:
+    job = task[1]
+    if "gap" in job.target.location:
         signal.pause()
-    return Result(job.found.location, job.found.size, job.found.stamp, job.quick, State.SOUND)
+    return Outcome(Result(job.target.location, job.size, job.target.stamp, job.quick, State.SOUND))
 
 
 def test_an_archive_that_comes_no_further_is_given_up(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "examine", _hang_with_a_gap)
+    monkeypatch.setattr(audit, "_work", _hang_with_a_gap)
     with Results() as results:
-        plan = Plan(str(place))
+        plan = Plan((str(place),))
         prepare(plan, results, Progress())
         list(run(plan, results, Progress(), 2, patience=3.0))
         assert states(results)["gap.caf"] == "unreadable"
@@ -228,7 +230,7 @@ def test_only_the_worst_findings_are_kept_and_all_are_counted(tmp_path: Path, mo
     monkeypatch.setattr(audit, "MAX_STORED_FINDINGS", 2)
     contents = {f"../{number}": b"x" for number in range(5)}
     found = next(archives_in(str(caf(tmp_path / "a.caf", contents, gap=b"gap"))))
-    result = examine(Job(found, quick=False), Progress())
+    result = examine(Job(found), Progress()).result
     assert len(result.as_object()["findings"]) == 2
     assert result.errors + result.warnings + result.infos > 2
 
@@ -253,7 +255,7 @@ def test_what_the_audit_writes_is_no_part_of_it(place: Path) -> None:
 
 def test_a_place_that_is_not_there(tmp_path: Path) -> None:
     with Results() as results, pytest.raises(SourceError, match="does not exist"):
-        prepare(Plan(str(tmp_path / "nothing")), results, Progress())
+        prepare(Plan((str(tmp_path / "nothing"),)), results, Progress())
 
 
 def test_one_file_is_a_place_too(sample: Sample) -> None:

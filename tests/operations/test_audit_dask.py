@@ -20,11 +20,11 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core.progress import Progress
-from inspector.operations.audit import audit_dask
+from inspector.operations.audit import dask_cluster
 from inspector.operations.audit.audit import Plan, prepare
-from inspector.operations.audit.audit_dask import Chunk, examine_chunk, run_on_cluster
-from inspector.operations.audit.audit_places import Choice, shard_of
-from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.dask_cluster import Chunk, examine_chunk, run_on_cluster
+from inspector.operations.audit.results import Results
+from inspector.operations.audit.targets import Choice, shard_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import Result
 from tests.operations.archives import caf
@@ -63,36 +63,36 @@ def audited(address: str, plan: Plan, results: Results) -> list[Result]:
 
 
 def test_a_cluster_does_what_processes_do(address: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_dask, "MAX_CHUNK_FILES", 2)
+    monkeypatch.setattr(dask_cluster, "MAX_CHUNK_FILES", 2)
     with Results() as results:
-        came = audited(address, Plan(str(place)), results)
+        came = audited(address, Plan((str(place),)), results)
         assert sorted(each.location for each in came) == [str(place / f"{number}.caf") for number in range(9)]
         kept = {Path(each.location).name: each.state for each in results.results()}
         assert kept == {f"{number}.caf": "warning" if number % 2 else "sound" for number in range(9)}
-        assert audited(address, Plan(str(place)), results) == [], "what is finished is not done again"
+        assert audited(address, Plan((str(place),)), results) == [], "what is finished is not done again"
 
 
 def test_shards_of_a_cluster_are_those_of_one_machine(address: str, place: Path, tmp_path: Path) -> None:
     for part in (1, 2):
         with Results(tmp_path / f"{part}.sqlite") as shard:
-            audited(address, Plan(str(place), choice=Choice(shard=(part, 2))), shard)
+            audited(address, Plan((str(place),), choice=Choice(shard=(part, 2))), shard)
     with Results() as results:
         for part in (1, 2):
             results.import_shard(tmp_path / f"{part}.sqlite")
-        prepare(Plan(str(place)), results, Progress())
+        prepare(Plan((str(place),)), results, Progress())
         assert (results.amount(done=True).files, results.amount(done=False).files) == (9, 0)
 
 
 def test_a_task_has_many_small_archives_or_few_large_ones(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_dask, "MAX_CHUNK_FILES", 4)
+    monkeypatch.setattr(dask_cluster, "MAX_CHUNK_FILES", 4)
     with Results() as results:
-        prepare(Plan(str(place)), results, Progress())
-        jobs = [audit_dask.Job(found, quick=False) for found in results.pending()]
-    assert [len(chunk) for chunk in audit_dask._chunks(jobs, 1)] == [4, 4, 1]
-    for chunk in audit_dask._chunks(jobs, 2):
-        assert len({shard_of(job.found.name, 2) for job in chunk}) == 1
-    monkeypatch.setattr(audit_dask, "MIN_CHUNK_BYTES", 1)
-    assert [len(chunk) for chunk in audit_dask._chunks(jobs, 1)] == [1] * 9
+        prepare(Plan((str(place),)), results, Progress())
+        jobs = [dask_cluster.Job(found, quick=False) for found in results.pending()]
+    assert [len(chunk) for chunk in dask_cluster._chunks(jobs, 1)] == [4, 4, 1]
+    for chunk in dask_cluster._chunks(jobs, 2):
+        assert len({shard_of(job.target.name, 2) for job in chunk}) == 1
+    monkeypatch.setattr(dask_cluster, "MIN_CHUNK_BYTES", 1)
+    assert [len(chunk) for chunk in dask_cluster._chunks(jobs, 1)] == [1] * 9
 
 
 # ---- results by shards ---------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def _count(chunk: Chunk) -> list[Result]:
     """For a cluster in this process: a function goes there by its name, so what it counts with has to have one too."""
     if not EXAMINED.free.acquire(blocking=False):
         EXAMINED.gate.wait(PATIENCE)
-    EXAMINED.archives.update(job.found.name for job in chunk)
+    EXAMINED.archives.update(job.target.name for job in chunk)
     return examine_chunk(chunk)
 
 
@@ -170,10 +170,10 @@ def test_an_audit_that_was_killed_does_nothing_that_is_finished_again(
         caf(place / f"{number:02}.caf")
     examined = Examined(free=5)
     monkeypatch.setattr(f"{__name__}.EXAMINED", examined)
-    monkeypatch.setattr(audit_dask, "examine_chunk", _count)
+    monkeypatch.setattr(dask_cluster, "examine_chunk", _count)
     driver = (
-        "import sys; from inspector.__main__ import main; from inspector.operations.audit import audit_dask; "
-        "audit_dask.MAX_CHUNK_FILES = 1; sys.exit(main(sys.argv[1:]))"
+        "import sys; from inspector.__main__ import main; from inspector.operations.audit import dask_cluster; "
+        "dask_cluster.MAX_CHUNK_FILES = 1; sys.exit(main(sys.argv[1:]))"
     )
     results = tmp_path / "results.sqlite"
     command = [sys.executable, "-c", driver, "audit", str(place), "--json", "--dask", address]
@@ -195,19 +195,19 @@ def test_an_audit_that_was_killed_does_nothing_that_is_finished_again(
 
 
 def _die_of_the_fifth(chunk: Chunk) -> list[Result]:
-    if any(job.found.name == "5.caf" for job in chunk):
+    if any(job.target.name == "5.caf" for job in chunk):
         os._exit(9)
     return examine_chunk(chunk)
 
 
 def test_an_archive_that_ends_its_worker_is_a_result(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_dask, "examine_chunk", _die_of_the_fifth)
+    monkeypatch.setattr(dask_cluster, "examine_chunk", _die_of_the_fifth)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         cluster(processes=True, n_workers=1, threads_per_worker=1) as running,
         Results() as results,
     ):
-        audited(running.scheduler_address, Plan(str(place)), results)
+        audited(running.scheduler_address, Plan((str(place),)), results)
         unreadable = [each for each in results.results() if each.state == "unreadable"]
         assert [Path(each.location).name for each in unreadable] == ["5.caf"]
         assert results.amount(done=True).files == 9
@@ -219,18 +219,18 @@ def _fail(chunk: Chunk) -> list[Result]:
 
 
 def test_a_cluster_that_cannot_do_it_is_a_sentence(address: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_dask, "examine_chunk", _fail)
+    monkeypatch.setattr(dask_cluster, "examine_chunk", _fail)
     with Results() as results, pytest.raises(OperationError, match="no such program here"):
-        audited(address, Plan(str(place)), results)
+        audited(address, Plan((str(place),)), results)
 
 
 def test_no_cluster_is_a_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_dask, "_CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(dask_cluster, "_CONNECT_SECONDS", 0.1)
     with Results() as results, pytest.raises(OperationError, match="No Dask scheduler answers at tcp://127"):
-        audited("tcp://127.0.0.1:9", Plan(str(place)), results)
+        audited("tcp://127.0.0.1:9", Plan((str(place),)), results)
 
 
 def test_without_dask_it_says_what_to_install(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with Results() as results, pytest.raises(OperationError, match=r"archive-inspector\[dask\]"):
-        audited("tcp://127.0.0.1:9", Plan(str(place)), results)
+        audited("tcp://127.0.0.1:9", Plan((str(place),)), results)

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.operations.audit.audit_places import Found
-from inspector.operations.audit.audit_results import COLUMNS, Results, page
-from inspector.operations.audit.audit_summary import (
+from inspector.operations.audit.results import COLUMNS, Results, page
+from inspector.operations.audit.summary import (
     HEADINGS,
     FindingKind,
     Run,
@@ -24,6 +23,7 @@ from inspector.operations.audit.audit_summary import (
 )
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Query, Result
+from inspector.operations.protocol.check_views import CheckTarget
 
 
 def result(name: str, state: str = "sound", **more: object) -> Result:
@@ -129,7 +129,7 @@ def test_an_audit_of_nothing_has_a_summary() -> None:
 
 
 def test_only_the_worst_are_named(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
-    monkeypatch.setattr("inspector.operations.audit.audit_summary.MAX_WORST", 1)
+    monkeypatch.setattr("inspector.operations.audit.summary.MAX_WORST", 1)
     with results:
         assert as_text(summary(results, Run(Amount(), 0.0))).endswith("... and 3 more archives with something wrong\n")
 
@@ -207,7 +207,9 @@ def test_shards_are_merged(tmp_path: Path) -> None:
 
 def test_what_is_wanted_may_be_kept_while_it_is_read() -> None:
     with Results() as results:
-        wanted = [Found(f"/place/{number}", str(number), 1, "1", True) for number in range(2500)]
+        wanted = [
+            CheckTarget(f"/place/{number}", found=True, name=str(number), size=1, stamp="1") for number in range(2500)
+        ]
         results.request(iter(wanted), quick=False)
         seen = []
         for found in results.pending():

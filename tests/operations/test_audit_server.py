@@ -13,7 +13,7 @@ from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.audit.audit import Job, Plan, examine, lost
-from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.results import Results
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import AuditRequest, ExportKind, Query, Result
 from inspector.operations.worker import audit_server
@@ -43,7 +43,7 @@ def test_nothing_is_known_before_an_audit() -> None:
 
 def test_results_can_be_asked_for_and_written(folder: Path, tmp_path: Path) -> None:
     auditor = Auditor()
-    standing = auditor.audit(Progress(), AuditRequest(str(folder), workers=1))
+    standing = auditor.audit(Progress(), AuditRequest((str(folder),), workers=1))
     assert (standing.done.files, standing.left.files, standing.others) == (3, 0, 1)
     assert standing.states == (("sound", 1), ("damaged", 1))
     assert standing.formats == ("caf", "rca")
@@ -65,16 +65,16 @@ def test_what_could_not_be_read_is_not_counted_as_read(folder: Path, monkeypatch
         for found in list(results.pending()):
             job = Job(found, plan.quick)
             result = examine(job, Progress()) if found.name == "journey.caf" else lost(job, "It cannot be reached.")
-            results.keep(result)
-            yield result
+            results.keep(result.result)
+            yield result.result
 
     monkeypatch.setattr(audit_server, "run", half_gone)
-    text = Auditor().audit(Progress(), AuditRequest(str(folder), workers=1)).text
+    text = Auditor().audit(Progress(), AuditRequest((str(folder),), workers=1)).text
     assert f"3 files, {rounded((folder / 'journey.caf').stat().st_size)} read in " in text
 
 
 def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: Path) -> None:
-    wanted = AuditRequest(str(folder), workers=1, results=str(tmp_path / "kept.audit"))
+    wanted = AuditRequest((str(folder),), workers=1, results=str(tmp_path / "kept.audit"))
     Auditor().audit(Progress(), wanted)
     again = Auditor()
     assert again.audit(Progress(), wanted).earlier.files == 3
@@ -84,21 +84,21 @@ def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: P
 
 def test_only_the_structure_and_only_a_share(folder: Path) -> None:
     auditor = Auditor()
-    assert ("unchecked", 1) in auditor.audit(Progress(), AuditRequest(str(folder), quick=True, workers=1)).states
-    assert auditor.audit(Progress(), AuditRequest(str(folder), sample=0.01, workers=1)).done.files == 0
+    assert ("unchecked", 1) in auditor.audit(Progress(), AuditRequest((str(folder),), quick=True, workers=1)).states
+    assert auditor.audit(Progress(), AuditRequest((str(folder),), sample=0.01, workers=1)).done.files == 0
 
 
 def test_a_cancelled_audit_keeps_what_was_finished(folder: Path) -> None:
     auditor = Auditor()
-    auditor.audit(Progress(), AuditRequest(str(folder), workers=1))
+    auditor.audit(Progress(), AuditRequest((str(folder),), workers=1))
     progress = Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
-        auditor.audit(progress, AuditRequest(str(folder), workers=1))
+        auditor.audit(progress, AuditRequest((str(folder),), workers=1))
     assert auditor.status().done.files == 0
-    assert auditor.audit(Progress(), AuditRequest(str(folder), workers=1)).done.files == 3
+    assert auditor.audit(Progress(), AuditRequest((str(folder),), workers=1)).done.files == 3
 
 
 def test_a_place_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not exist"):
-        Auditor().audit(Progress(), AuditRequest(str(tmp_path / "nowhere")))
+        Auditor().audit(Progress(), AuditRequest((str(tmp_path / "nowhere"),)))

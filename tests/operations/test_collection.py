@@ -8,13 +8,13 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
+from inspector.operations.audit.targets import expanded
 from inspector.operations.check.checking import check_location
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.collection import open_collection
-from inspector.operations.open.folders import expanded
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.views import Stage
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.formats.tar.tar_building import build
 
 
@@ -74,7 +74,7 @@ def test_a_folder_opens_as_one_archive_a_range(tmp_path: Path) -> None:
 
 def test_a_session_shows_datasets_ranges_and_datapoints(tmp_path: Path) -> None:
     put(tmp_path / "dataset" / "weather" / "datapoints", [(1, 2), (3, 5)])
-    session = Session(str(tmp_path))
+    session = ArchiveSession(str(tmp_path))
     session.decode(Progress())
     status = session.status()
     assert (status.collection, status.members) == (True, 5)
@@ -102,7 +102,7 @@ def test_a_dataset_of_which_only_metadata_is_left_is_damaged(tmp_path: Path, bes
     assert (report.state, report.format, report.no_archive) == (State.DAMAGED, "datas3t", False)
     assert [each.code for each in report.findings] == ["datas3t-metadata-orphan"] * 2
     assert report.sentence.startswith("Damaged: ")
-    session = Session(str(tmp_path))
+    session = ArchiveSession(str(tmp_path))
     session.decode(Progress())
     status = session.status()
     assert (status.stage, status.state, status.sentence) == (Stage.FAILED, State.DAMAGED, report.sentence)

@@ -126,6 +126,56 @@ def test_the_side_is_right_whose_digest_fits(
     assert only.message.startswith(f"One bit differs at byte {flip:,}: ")
 
 
+@pytest.mark.parametrize(
+    ("sound", "damaged", "places", "right"),
+    [
+        ("journey.caf", "damaged-footer.caf", [(10_525, 10_528)], "a"),
+        ("two-resets-spec.rca", "flipped-blob-byte.rca", [(400, 401)], "a"),
+        ("two-entries.tacozip", "flipped-member-byte.tacozip", [(223, 224)], "a"),
+        ("two-entries.tacozip", "padding-not-zero.tacozip", [(43, 44)], "a"),
+        ("two-entries.tacozip", "wrong-name.tacozip", [(40, 41)], "a"),
+        ("one-blob.rca", "size-reserved.rca", [(0, 2)], "a"),
+        ("one-blob.rca", "size-too-small.rca", [(1, 2)], "a"),
+        ("one-blob.rca", "wrong-metadata.rca", [(5, 6)], "a"),
+    ],
+)
+def test_a_damaged_sample_differs_from_its_sound_sibling_by_its_damage(
+    sample: Sample, sound: str, damaged: str, places: list[tuple[int, int]], right: str
+) -> None:
+    comparison = found(sample(sound), sample(damaged))
+
+    assert spans_of(comparison) == [(Span(*place), Span(*place)) for place in places]
+    assert comparison.summary.better == right
+    # The truth, from a loop of its own.
+    a, b = sample(sound).read_bytes(), sample(damaged).read_bytes()
+    flipped = {at for at, (x, y) in enumerate(zip(a, b, strict=True)) if x != y}
+    assert {at for start, stop in places for at in range(start, stop)} == flipped
+
+
+@pytest.mark.parametrize(
+    ("sound", "damaged", "lost", "garbage"),
+    [
+        ("two-entries.tacozip", "truncated.tacozip", 60, (0, 0)),
+        ("one-blob.rca", "truncated.rca", 9, (0, 0)),
+        ("one-blob.rca", "torn-in-chunk.rca", 0, (42, 82)),
+    ],
+)
+def test_what_was_cut_off_or_follows_as_garbage_is_one_difference(
+    sample: Sample, sound: str, damaged: str, lost: int, garbage: tuple[int, int]
+) -> None:
+    comparison = found(sample(sound), sample(damaged))
+
+    size, end = sample(sound).stat().st_size, sample(damaged).stat().st_size
+    if lost:
+        assert spans_of(comparison) == [(Span(size - lost, size), Span(end, end))]
+        assert of(comparison, Level.BYTES)[0].message.startswith(
+            f"A goes on for {lost} bytes where the other side ends"
+        )
+    else:
+        assert spans_of(comparison) == [(Span(size, size), Span(*garbage))]
+    assert comparison.summary.better == "a"
+
+
 def test_a_wrong_digest_over_whole_bytes_is_the_wrong_side(sample: Sample, tmp_path: Path) -> None:
     data = bytearray(sample("two-resets-spec.rca").read_bytes())
     data[505] ^= 1  # in the hash of segment 1

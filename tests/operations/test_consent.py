@@ -24,7 +24,7 @@ from inspector.operations.edit.apply_repairs import apply_plan, describe
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
-from inspector.operations.session.edit_session import EditSession
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.undo import undo_last_change
 from tests.conftest import SAMPLES
@@ -271,7 +271,7 @@ def test_a_directory_is_not_replaced_by_a_smaller_one(seed: int) -> None:
 def test_the_window_makes_the_plan_that_it_has_shown_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "wrong-metadata.rca"
     shutil.copyfile(next(each for each in ALL if each.name == path.name), path)
-    bench, before = EditSession(str(path)), path.read_bytes()
+    bench, before = ArchiveSession(str(path)), path.read_bytes()
     bench.decode(Progress())
     shown = bench.plan_repairs(Progress(), ())
     with pytest.raises(OperationError, match="not the repairs of the plan that was shown"):

@@ -10,8 +10,8 @@ import pytest
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import location
-from inspector.operations.protocol.coverage_views import RANGE_STATES, Beside, RangePlace, RangeState
-from inspector.operations.session.session import Session
+from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeMetadata, RangePlace, RangeState
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.samples import writers
 
 Sample = Callable[[str], Path]
@@ -29,7 +29,7 @@ def put(root: Path, dataset: str, first: int, last: int, *, metadata: bool = Tru
     return path
 
 
-def states(session: Session) -> list[RangeState]:
+def states(session: ArchiveSession) -> list[RangeState]:
     return [RANGE_STATES[code] for code in session.range_states(0, 1_000)]
 
 
@@ -38,11 +38,11 @@ def test_datasets_say_what_they_have(tmp_path: Path) -> None:
     put(tmp_path, "rain", 1, 3)
     put(tmp_path, "rain", 3, 4, metadata=False)
     put(tmp_path, "rain", 9, 9).unlink()
-    rain, wind = Session(str(tmp_path)).datasets()
+    rain, wind = ArchiveSession(str(tmp_path)).datasets()
     assert (rain.name, rain.start, rain.ranges, rain.first, rain.last) == ("rain", 0, 2, 1, 9)
     assert rain.overlaps == ((3, 3),)
     assert [(each.first, each.last) for each in rain.orphans] == [(9, 9)]
-    assert rain.beside == ((Beside.METADATA, 1), (Beside.NOTHING, 1))
+    assert rain.beside == ((RangeMetadata.METADATA, 1), (RangeMetadata.NOTHING, 1))
     assert rain.size == sum(path.stat().st_size for path in tmp_path.glob("dataset/rain/*/*.tar"))
     assert (wind.name, wind.start, wind.ranges, wind.overlaps, wind.orphans) == ("wind", 2, 1, (), ())
 
@@ -50,7 +50,7 @@ def test_datasets_say_what_they_have(tmp_path: Path) -> None:
 def test_ranges_come_page_by_page(tmp_path: Path) -> None:
     for first in range(1, 8):
         put(tmp_path, "rain", first, first)
-    session = Session(str(tmp_path))
+    session = ArchiveSession(str(tmp_path))
     page = session.ranges(2, 3)
     assert (page.total, page.first, [row.first for row in page.rows]) == (7, 2, [3, 4, 5])
     assert session.ranges(6, 100).rows[0].last == 7
@@ -58,13 +58,13 @@ def test_ranges_come_page_by_page(tmp_path: Path) -> None:
 
 
 def test_the_later_layout_is_named(sample: Sample) -> None:
-    session = Session(str(sample("weather-later")))
-    assert session.datasets()[0].beside == ((Beside.INDEX, 1),)
-    assert session.ranges(0, 1).rows[0].beside is Beside.INDEX
+    session = ArchiveSession(str(sample("weather-later")))
+    assert session.datasets()[0].beside == ((RangeMetadata.INDEX, 1),)
+    assert session.ranges(0, 1).rows[0].beside is RangeMetadata.INDEX
 
 
 def test_what_is_no_collection_has_no_ranges(sample: Sample) -> None:
-    session = Session(str(sample("journey.caf")))
+    session = ArchiveSession(str(sample("journey.caf")))
     assert session.datasets() == ()
     assert session.ranges(0, 10).total == 0
 
@@ -76,7 +76,7 @@ def test_states_follow_reading_and_checking(tmp_path: Path) -> None:
     data[512] ^= 1
     wrong.write_bytes(data)
     put(tmp_path, "rain", 11, 12).unlink()
-    session = Session(str(tmp_path))
+    session = ArchiveSession(str(tmp_path))
     assert states(session) == [RangeState.NOT_READ] * 2
     session.decode(Progress())
     assert states(session) == [RangeState.NOT_CHECKED] * 2  # the orphan is no damage of the first range
@@ -86,13 +86,13 @@ def test_states_follow_reading_and_checking(tmp_path: Path) -> None:
 
 
 def test_sound_is_not_verified_where_there_is_nothing_to_compare_with(sample: Sample) -> None:
-    session = Session(str(sample("weather-later")))
+    session = ArchiveSession(str(sample("weather-later")))
     session.check(Progress())
     assert states(session) == [RangeState.SOUND]
 
 
 def test_overlapping_ranges_are_not_called_damaged(sample: Sample) -> None:
-    session = Session(str(sample("weather-overlap")))
+    session = ArchiveSession(str(sample("weather-overlap")))
     session.check(Progress())
     assert states(session) == [RangeState.VERIFIED] * 2
 
@@ -116,7 +116,7 @@ def test_a_check_is_followed_range_by_range(tmp_path: Path, monkeypatch: pytest.
         put(tmp_path, "rain", first, first + 2)
     torn = put(tmp_path, "rain", 10, 12)
     torn.write_bytes(torn.read_bytes()[:700])
-    session = Session(str(tmp_path))
+    session = ArchiveSession(str(tmp_path))
     session.decode(Progress())
     seen: dict[tuple[RangeState, ...], None] = {}
     session.check(Stopping(lambda: seen.setdefault(tuple(states(session)))))
@@ -131,7 +131,7 @@ def test_a_range_leads_to_its_first_member(tmp_path: Path) -> None:
     put(tmp_path, "rain", 1, 3)
     put(tmp_path, "rain", 4, 6)
     put(tmp_path, "rain", 7, 9).write_bytes(bytes(1024))
-    session = Session(str(tmp_path))
+    session = ArchiveSession(str(tmp_path))
     with pytest.raises(OperationError, match="not been read yet"):
         session.range_place(1)
     session.decode(Progress())
@@ -149,7 +149,7 @@ def test_a_range_leads_to_its_first_member(tmp_path: Path) -> None:
 def test_a_datapoint_is_found_by_its_key(tmp_path: Path, expression: str, read: bool) -> None:
     put(tmp_path, "rain", 1, 3)
     put(tmp_path, "rain", 4, 6)
-    session = Session(str(tmp_path))
+    session = ArchiveSession(str(tmp_path))
     if read:
         session.decode(Progress())
     target = session.find_datapoint(Progress(), expression)
@@ -164,7 +164,7 @@ def test_a_datapoint_is_found_by_its_key(tmp_path: Path, expression: str, read: 
 def test_only_the_range_of_the_datapoint_is_read(tmp_path: Path) -> None:
     for first in (1, 4, 7):
         put(tmp_path, "rain", first, first + 2)
-    session = Session(str(tmp_path))
+    session = ArchiveSession(str(tmp_path))
     session.find_datapoint(Progress(), "key 8")
     assert states(session) == [RangeState.NOT_READ] * 3  # in their order none has been
     assert [info.layer for info in session.layers()] == [0, 2]
@@ -188,14 +188,14 @@ def test_a_key_that_leads_nowhere_says_why(tmp_path: Path, expression: str, word
     if expression in ("key 50", "key 0"):
         expression = expression.replace(" ", " rain/")
     with pytest.raises(OperationError, match=words):
-        Session(str(tmp_path)).find_datapoint(Progress(), expression)
+        ArchiveSession(str(tmp_path)).find_datapoint(Progress(), expression)
 
 
 def test_a_range_that_is_open_by_itself_has_keys_too(tmp_path: Path, sample: Sample) -> None:
-    session = Session(str(put(tmp_path, "rain", 4, 6)))
+    session = ArchiveSession(str(put(tmp_path, "rain", 4, 6)))
     target = session.find_datapoint(Progress(), "key 6")
     assert session.read(0, target.start, 11) == b"datapoint 6"
     with pytest.raises(OperationError, match="no datapoint with key 7"):
         session.find_datapoint(Progress(), "key 7")
     with pytest.raises(OperationError, match="not a datas3t range"):
-        Session(str(sample("journey.caf"))).find_datapoint(Progress(), "key 7")
+        ArchiveSession(str(sample("journey.caf"))).find_datapoint(Progress(), "key 7")

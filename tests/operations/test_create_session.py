@@ -9,8 +9,7 @@ import pytest
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
-from inspector.operations.session.edit_session import EditSession
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.worker.create_session import CreateSession
 
 
@@ -24,7 +23,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def names(path: Path) -> set[str]:
-    session = Session(str(path))
+    session = ArchiveSession(str(path))
     session.decode(Progress())
     return {row.name for row in session.member_rows(0, 100).rows}
 
@@ -53,7 +52,7 @@ def test_a_dataset_is_packed_into_ranges(tree: Path, tmp_path: Path) -> None:
 def test_entries_are_numbers_or_members(tree: Path, tmp_path: Path) -> None:
     target = tmp_path / "new.tacozip"
     CreateSession().create(Progress(), Draft(ArchiveKind.TACO, str(target), (str(tree),), entries=("=a.txt", "1,2")))
-    bench = EditSession(str(target))
+    bench = ArchiveSession(str(target))
     bench.decode(Progress())
     entries = [(each.offset, each.length) for each in bench.header(None).entries]
     assert entries[0][1] == 5
@@ -94,7 +93,7 @@ def test_members_are_found_in_a_catalogue(tree: Path, tmp_path: Path) -> None:
 def test_an_rca_archive_grows_and_is_read_again(tree: Path, tmp_path: Path) -> None:
     target = tmp_path / "grows.rca"
     CreateSession().create(Progress(), Draft(ArchiveKind.RCA, str(target), (str(tree / "a.txt"),)))
-    bench = EditSession(str(target))
+    bench = ArchiveSession(str(target))
     bench.decode(Progress())
     grown = bench.append(Progress(), [str(tree / "sub" / "b.bin")], 0, "")
     assert "1 blob more" in grown.sentence
@@ -109,7 +108,7 @@ def test_names_that_a_growing_archive_has_are_marked(tree: Path, tmp_path: Path)
     contents = workshop.look(Progress(), more)
     assert [bool(row.trouble) for row in contents.rows] == [True, False]
     assert contents.obstacle
-    bench = EditSession(str(target))
+    bench = ArchiveSession(str(target))
     bench.decode(Progress())
     bench.append(Progress(), [str(tree / "sub" / "b.bin")], 0, "")
     assert all(row.trouble for row in workshop.look(Progress(), more).rows)

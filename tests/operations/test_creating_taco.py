@@ -87,7 +87,7 @@ def test_too_much_for_an_archive_without_zip64_is_refused_before_anything_is_wri
     os.truncate(tree / "a", 1 << 31)
     os.truncate(tree / "b", 1 << 31)
 
-    with pytest.raises(OperationError, match=r"at most 4,294,967,295 bytes \(4 GB\)\. Nothing was written\."):
+    with pytest.raises(OperationError, match=r"at most 4,294,967,295 bytes \(4 GiB\)\. Nothing was written\."):
         create_taco(Progress(), str(tmp_path / "new.taco"), [str(tree)])
 
     assert visible_names(tmp_path) == ["tree"]

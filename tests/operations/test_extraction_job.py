@@ -19,7 +19,7 @@ from inspector.operations.extract.selection import all_members, members_named
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions
-from inspector.operations.session.edit_session import EditSession
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.local.member_writer import Destination, FolderCalls
 from tests.operations.extracting import BUILD, archive, extract, files, linked_tar
 from tests.patience import PATIENCE
@@ -165,7 +165,7 @@ def test_the_progress_counts_the_bytes_that_are_written(tmp_path: Path) -> None:
 
 def test_a_workbench_plans_and_extracts_members_by_number(tmp_path: Path) -> None:
     path = archive(tmp_path, "rca", ENTRIES)
-    bench = EditSession(str(path))
+    bench = ArchiveSession(str(path))
     with pytest.raises(OperationError):
         bench.extract(Progress(), None, str(tmp_path / "to"))
     bench.decode(Progress())

@@ -11,7 +11,7 @@ from inspector.operations.jobs.finding_summary import brief, with_full_stop
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ("Chunk 1 is truncated. 312 bytes are missing.", "Chunk 1 is truncated. 312 bytes are missing [code]."),
+        ("Chunk 1 is truncated. 312 bytes are missing.", "Chunk 1 is truncated [code]."),
         ("It is cut off. Nothing more is known.", "It is cut off [code]."),
         ("It is at 1.5 s. 'a' is meant.", "It is at 1.5 s [code]."),
         ("No full stop", "No full stop [code]."),

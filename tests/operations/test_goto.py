@@ -9,24 +9,24 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.session.goto import MAX_SIBLINGS
-from inspector.operations.session.session import Session
 from tests.operations.archives import CONTENTS, caf, opened
 
 Sample = Callable[[str], Path]
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Session:
+def session(tmp_path: Path) -> ArchiveSession:
     return opened(caf(tmp_path / "small.caf"))
 
 
-def lead(session: Session, expression: str, layer: int = 0, caret: int = 100) -> tuple[int, int, int]:
+def lead(session: ArchiveSession, expression: str, layer: int = 0, caret: int = 100) -> tuple[int, int, int]:
     target = session.goto(expression, layer, caret)
     return target.layer, target.start, target.stop
 
 
-def test_numbers_and_the_caret(session: Session) -> None:
+def test_numbers_and_the_caret(session: ArchiveSession) -> None:
     size = session.layers()[0].size
     for expression, offset in (
         ("16", 16),
@@ -44,7 +44,7 @@ def test_numbers_and_the_caret(session: Session) -> None:
         assert lead(session, expression) == (0, offset, offset), expression
 
 
-def test_names_of_fields(session: Session) -> None:
+def test_names_of_fields(session: ArchiveSession) -> None:
     size = session.layers()[0].size
     assert lead(session, "footer") == (0, size - 4, size)
     assert lead(session, "Data_Section") == (0, 0, sum(map(len, CONTENTS.values())))
@@ -65,7 +65,7 @@ def test_a_row_of_a_long_table_is_found_by_its_number(tmp_path: Path) -> None:
         session.goto(f"entry[{MAX_SIBLINGS + 200}]", 0, 0)
 
 
-def test_members(session: Session) -> None:
+def test_members(session: ArchiveSession) -> None:
     assert lead(session, "member[1]") == (0, 5, 9)
     assert lead(session, "member[2]+16") == (0, 25, 25)
     assert lead(session, "member:b/two.txt") == (0, 0, 5)
@@ -79,13 +79,13 @@ NONSENSE = (
 
 
 @pytest.mark.parametrize("expression", NONSENSE)
-def test_nonsense_is_refused_in_a_sentence(session: Session, expression: str) -> None:
+def test_nonsense_is_refused_in_a_sentence(session: ArchiveSession, expression: str) -> None:
     with pytest.raises(OperationError) as refusal:
         session.goto(expression, 0, 100)
     assert str(refusal.value)
 
 
-def test_a_members_name_by_itself(session: Session, sample: Sample) -> None:
+def test_a_members_name_by_itself(session: ArchiveSession, sample: Sample) -> None:
     assert lead(session, "b/two.txt") == lead(session, "member:b/two.txt")
     tar = opened(sample("plain.tar"))
     assert lead(tar, "journey/readme.txt") == (0, 512, 1536), "a field of that name comes first, its header with it"
@@ -100,7 +100,7 @@ def test_a_members_name_by_itself(session: Session, sample: Sample) -> None:
         twice.goto("one.txt", 0, 0)
 
 
-def test_a_name_that_is_not_there_brings_up_those_that_are(session: Session, sample: Sample) -> None:
+def test_a_name_that_is_not_there_brings_up_those_that_are(session: ArchiveSession, sample: Sample) -> None:
     with pytest.raises(OperationError, match=r"no “trailer” in the file\. There is: .*index.*footer"):
         session.goto("trailer", 0, 0)
     rca = opened(sample("two-chunks.rca"))
@@ -149,7 +149,7 @@ def test_the_words_of_a_zip(sample: Sample) -> None:
     assert session.explain(0, lead(session, "crc-32")[1]).fields[-1].name == "crc-32"
 
 
-def test_a_number_of_thousands_of_digits_is_a_sentence(session: Session) -> None:
+def test_a_number_of_thousands_of_digits_is_a_sentence(session: ArchiveSession) -> None:
     for expression in ("9" * 5000, "0x" + "f" * 5000, "footer + " + "1" * 5000):
         with pytest.raises(OperationError):
             session.goto(expression, 0, 0)

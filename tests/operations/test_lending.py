@@ -11,13 +11,13 @@ from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.views import Chosen
-from inspector.operations.session.edit_session import EditSession
-from inspector.operations.session.extract_session import TOO_LARGE, harmless, outermost, runnable_content, runnable_name
+from inspector.operations.session.archive_session import ArchiveSession
+from inspector.operations.session.extracting import TOO_LARGE, harmless, outermost, runnable_content, runnable_name
 from tests.operations.archives import CONTENTS, caf
 
 
-def workbench(path: Path, contents: dict[str, bytes] | None = None) -> EditSession:
-    made = EditSession(str(caf(path) if contents is None else caf(path, contents)))
+def workbench(path: Path, contents: dict[str, bytes] | None = None) -> ArchiveSession:
+    made = ArchiveSession(str(caf(path) if contents is None else caf(path, contents)))
     made.decode(Progress())
     made.build_tree(Progress())
     return made

@@ -14,9 +14,10 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.check import many
-from inspector.operations.check.many import check_many
-from inspector.operations.open.folders import expanded
+from inspector.operations.audit import audit
+from inspector.operations.audit.audit import check_many
+from inspector.operations.audit.targets import expanded
+from inspector.operations.protocol.audit_views import NO_ARCHIVE
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
 from tests.operations.archives import caf
 
@@ -116,7 +117,7 @@ NAMES = ("journey.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "trunca
 def test_outcomes_come_in_the_order_of_the_locations(
     workers: int, tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
+    monkeypatch.setattr(audit, "MIN_BYTES_FOR_PROCESSES", 0)
     notes = tmp_path / "notes.txt"
     notes.write_text("no archive")
     wanted = [
@@ -128,13 +129,13 @@ def test_outcomes_come_in_the_order_of_the_locations(
     ]
     progress = Recorded()
     outcomes = list(check_many(wanted, ReportKind.TEXT, progress, workers))
-    assert [outcome.location for outcome in outcomes] == [each.location for each in wanted]
-    assert [outcome.left_out for outcome in outcomes] == [False] * 5 + [True] + [False] * 2
-    assert [outcome.state for outcome in outcomes] == [
+    assert [outcome.result.location for outcome in outcomes] == [each.location for each in wanted]
+    assert [outcome.result.state == NO_ARCHIVE for outcome in outcomes] == [False] * 5 + [True] + [False] * 2
+    assert [outcome.result.state for outcome in outcomes] == [
         *(State.SOUND, State.DAMAGED, State.SOUND, State.DAMAGED),
-        *(State.UNREADABLE, State.UNREADABLE, State.UNREADABLE, State.SOUND),
+        *(State.UNREADABLE, NO_ARCHIVE, State.UNREADABLE, State.SOUND),
     ]
-    assert all(outcome.sentence in outcome.report for outcome in outcomes if not outcome.left_out)
+    assert all(outcome.result.sentence in outcome.report for outcome in outcomes if outcome.report)
     assert progress.seen == sorted(progress.seen)
     assert len(set(progress.seen)) > 2
     assert progress.totals == {0, progress.total}
@@ -144,13 +145,13 @@ def test_outcomes_come_in_the_order_of_the_locations(
 
 
 def test_small_files_are_not_worth_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "ProcessPool", None)
+    monkeypatch.setattr(audit, "ProcessPool", None)
     wanted = [CheckTarget(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
     assert len(list(check_many(wanted, ReportKind.TEXT, Progress()))) == 2
 
 
 def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
+    monkeypatch.setattr(audit, "MIN_BYTES_FOR_PROCESSES", 0)
     endless = tmp_path / "endless.tar"
     with endless.open("wb") as file:
         file.write(b"rubbish" * 100)
@@ -158,33 +159,33 @@ def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.
     outcomes = check_many(
         [CheckTarget(str(caf(tmp_path / "a.caf"))), *[CheckTarget(str(endless))] * 2], ReportKind.TEXT, Progress()
     )
-    assert next(outcomes).state is State.SOUND
+    assert next(outcomes).result.state == State.SOUND
     outcomes.close()
     assert not multiprocessing.active_children()
 
 
 def test_a_worker_that_dies_takes_only_its_own_location_along(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
-    monkeypatch.setattr(many, "_work", _die_of_damage)
+    monkeypatch.setattr(audit, "MIN_BYTES_FOR_PROCESSES", 0)
+    monkeypatch.setattr(audit, "_work", _die_of_damage)
     wanted = [CheckTarget(str(sample(name))) for name in (*NAMES[:2], NAMES[2])]
     outcomes = list(check_many(wanted, ReportKind.JSON, Progress()))
-    assert [outcome.state for outcome in outcomes] == [State.SOUND, State.UNREADABLE, State.SOUND]
+    assert [outcome.result.state for outcome in outcomes] == [State.SOUND, State.UNREADABLE, State.SOUND]
     assert "ended unexpectedly" in outcomes[1].report
 
 
-def _die_of_damage(kind: ReportKind, task: tuple[int, CheckTarget], progress: Progress) -> many.Outcome:
-    outcome = many.check_one(task[1], kind, progress)
-    if outcome.state is State.DAMAGED:
+def _die_of_damage(task: tuple[int, audit.Job], progress: Progress) -> audit.Outcome:
+    outcome = audit.examine(task[1], progress)
+    if outcome.result.state == State.DAMAGED:
         os.kill(os.getpid(), signal.SIGKILL)
     return outcome
 
 
 def test_processes_can_be_started_from_any_thread(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
-    states: list[State] = []
+    monkeypatch.setattr(audit, "MIN_BYTES_FOR_PROCESSES", 0)
+    states: list[str] = []
     wanted = [CheckTarget(str(sample(name))) for name in NAMES[:2]]
     worker = threading.Thread(
-        target=lambda: states.extend(each.state for each in check_many(wanted, ReportKind.TEXT, Progress()))
+        target=lambda: states.extend(each.result.state for each in check_many(wanted, ReportKind.TEXT, Progress()))
     )
     worker.start()
     worker.join()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import signal
+import stat
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
+from inspector.operations.jobs import process_pool
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 
 
@@ -76,4 +81,24 @@ def test_cancelling_ends_the_processes() -> None:
         progress.cancel()
         with pytest.raises(Cancelled):
             pool.next_result()
+    assert not multiprocessing.active_children()
+
+
+def _hang_without_a_pipe(_task: int, _progress: Progress) -> None:
+    """Close the pipe to the pool, and never end."""
+    for descriptor in range(3, 256):
+        with contextlib.suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    threading.Event().wait()
+
+
+def test_a_process_that_closed_its_pipe_and_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pool, "_ENDING_S", 0.1)
+    with ProcessPool(1, _hang_without_a_pipe, Progress()) as pool:
+        pool.submit(1)
+        _, answer = pool.next_result()
+    assert isinstance(answer, TaskFailure)
+    assert "SIGKILL" in answer.sentence
     assert not multiprocessing.active_children()

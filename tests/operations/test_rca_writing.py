@@ -19,9 +19,10 @@ from inspector.formats.rca.hashes import Convention
 from inspector.formats.rca.reading import layers
 from inspector.operations.create import rca_writing
 from inspector.operations.create.creating import NewArchive
-from inspector.operations.create.rca_writing import DISCARD, RcaOptions, create_rca, make
+from inspector.operations.create.rca_writing import DISCARD, RcaOptions, UndecidedError, create_rca, make
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
+from inspector.sources.local import choices
 from inspector.sources.local.file import FileSource
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, SMALL, THREE, TWO, full_chunk, noisy, opened
@@ -209,6 +210,39 @@ def test_the_convention_of_an_archive_is_its_own_unless_another_is_chosen(
     assert held(path.read_bytes(), ["rca-hash-conventions"])[-1:] == TWO
 
 
+@pytest.mark.parametrize("convention", Convention)
+def test_the_convention_that_was_chosen_for_one_segment_is_remembered(path: Path, convention: Convention) -> None:
+    name = {Convention.SPECIFICATION: build.SPEC, Convention.RCARCH: build.RCARCH}[convention]
+    create(path, ONE, RcaOptions(convention=convention))
+    result = append(path, TWO)
+    assert (path.read_bytes(), result.warnings) == (build.archive(ONE, TWO, convention=name), ())
+
+    path.write_bytes(b"")
+    append(path, THREE, options=RcaOptions(convention=convention))
+    append(path, TWO)
+    assert path.read_bytes() == build.archive(THREE, TWO, convention=name)
+
+
+def test_a_convention_that_nothing_tells_is_asked_for_or_said(path: Path) -> None:
+    path.write_bytes(build.archive([(b"from elsewhere", b"1")]))
+    before = path.read_bytes()
+    with pytest.raises(UndecidedError, match="fits both hash conventions"):
+        append(path, TWO, options=RcaOptions(ask=True))
+    assert path.read_bytes() == before
+
+    result = append(path, TWO)
+    assert "rcarch rejects it" in result.warnings[0]
+
+
+def test_the_oldest_remembered_choices_are_forgotten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choices, "MAX_REMEMBERED", 2)
+    monkeypatch.setenv("XDG_STATE_HOME", str(path.parent))
+    for number in range(4):
+        choices.remember(bytes([number]), "spec")
+        os.utime(path.parent / "archive-inspector" / "choices" / f"{number:02x}", (number, number))
+    assert [choices.remembered(bytes([number])) for number in range(4)] == ["", "", "spec", "spec"]
+
+
 def test_an_append_to_an_empty_file_makes_the_archive(path: Path) -> None:
     path.write_bytes(b"")
     append(path, ONE)
@@ -316,6 +350,7 @@ def large(path: Path, size: int) -> None:
         file.write(reset + after)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("missing", [0, 100], ids=["full", "nearly full"])
 def test_an_append_grows_beyond_two_gibibytes(path: Path, missing: int) -> None:
     limit = FULL + (1 << 31)

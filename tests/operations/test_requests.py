@@ -21,6 +21,7 @@ from inspector.operations.protocol.requests import (
     AuditRequests,
     BrowseRequests,
     CheckRequests,
+    CompareRequests,
     CreateRequests,
     requests_of,
     traits_of,
@@ -29,6 +30,7 @@ from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.worker.audit_server import Auditor
 from inspector.operations.worker.browsing import Browser
 from inspector.operations.worker.check_server import Checker
+from inspector.operations.worker.compare_session import Comparer
 from inspector.operations.worker.create_session import CreateSession
 
 ROOT = Path(__file__).parent.parent.parent
@@ -38,6 +40,7 @@ SERVED: dict[type, type] = {
     BrowseRequests: Browser,
     AuditRequests: Auditor,
     CheckRequests: Checker,
+    CompareRequests: Comparer,
 }
 EVERY = [(protocol, name) for protocol in SERVED for name in requests_of(protocol)]
 
@@ -49,7 +52,13 @@ WRITES_FILES = {
         "ArchiveRequests.export_members",
     ),
     *("ArchiveRequests.export_member", "ArchiveRequests.write", "ArchiveRequests.append", "ArchiveRequests.save_copy"),
-    *("ArchiveRequests.export_patch", "ArchiveRequests.recover", "ArchiveRequests.make_repairs"),
+    *(
+        "ArchiveRequests.copy_shown",
+        "CompareRequests.write_combination",
+        "ArchiveRequests.export_patch",
+        "ArchiveRequests.recover",
+        "ArchiveRequests.make_repairs",
+    ),
     *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
     *("AuditRequests.audit", "AuditRequests.export"),
 }
@@ -57,10 +66,14 @@ CHANGES_ARCHIVE = {"write", "take_back", "append", "recover", "make_repairs"}
 
 
 def types_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The types of a function's parameters and result, those too that are imported for type checkers only."""
+    """The types of a function's parameters, but for the first one, and result.
+
+    Those too that are imported for type checkers only.
+    """
     module = import_module(function.__module__)
     names = vars(module) | imported(module) | {"array": list}  # one of numbers cannot be subscripted at run time
-    return get_type_hints(function, names)
+    first = next(iter(inspect.signature(function).parameters))
+    return {name: kind for name, kind in get_type_hints(function, names).items() if name != first}
 
 
 def imported(module: ModuleType) -> dict[str, Any]:
@@ -78,12 +91,10 @@ def imported(module: ModuleType) -> dict[str, Any]:
 def test_a_session_serves_each_request_with_its_signature(protocol: type) -> None:
     for name in requests_of(protocol):
         asked, served = getattr(protocol, name), getattr(SERVED[protocol], name)
-        wanted, given = inspect.signature(asked).parameters, inspect.signature(served).parameters
+        wanted, given = (list(inspect.signature(each).parameters.values())[1:] for each in (asked, served))
 
-        assert [(each.name, each.kind) for each in given.values()] == [
-            (each.name, each.kind) for each in wanted.values()
-        ], name
-        for each, other in zip(wanted.values(), given.values(), strict=True):
+        assert [(each.name, each.kind) for each in given] == [(each.name, each.kind) for each in wanted], name
+        for each, other in zip(wanted, given, strict=True):
             assert each.default is each.empty or each.default == other.default, f"{name}: {each.name}"
         assert types_of(asked) == types_of(served), name
 
@@ -106,7 +117,8 @@ def test_jobs_that_write_files_say_so() -> None:
 def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> None:
     told = requests_of(ArchiveRequests)
     assert {name for name, traits in told.items() if not traits.is_job and not traits.waits_for_network} == {
-        *("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "upload_preview")
+        *("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "upload_preview"),
+        *("readers", "reader_steps"),
     }
 
 

@@ -12,26 +12,27 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
+from inspector.formats.rca.kinds import CHUNK_HEADER
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.views import Chosen, LayerKind, SortKey, Stage
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.operations.archives import CONTENTS, caf, opened
 
 Sample = Callable[[str], Path]
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Session:
+def session(tmp_path: Path) -> ArchiveSession:
     return opened(caf(tmp_path / "small.caf"))
 
 
-def names(session: Session) -> list[str]:
+def names(session: ArchiveSession) -> list[str]:
     return [row.name for row in session.member_rows(0, 100).rows]
 
 
 def test_bytes_are_shown_before_anything_is_decoded(tmp_path: Path) -> None:
     path = caf(tmp_path / "small.caf")
-    session = Session(str(path))
+    session = ArchiveSession(str(path))
     before = session.status()
     assert (before.stage, before.format, before.size) == (Stage.OPENING, "caf", path.stat().st_size)
     assert session.read(0, 0, 5) == b"zwei\n"
@@ -56,8 +57,11 @@ def test_plain_bytes_say_so(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
-    for location, words in ((str(tmp_path / "no"), "does not exist"), ("ftp://host/a", "not on this machine")):
-        session = opened(Path(location)) if "://" not in location else Session(location)
+    for location, words in (
+        (str(tmp_path / "no"), "does not exist"),
+        ("ftp://host/a", "nothing is read from ftp:// addresses"),
+    ):
+        session = opened(Path(location)) if "://" not in location else ArchiveSession(location)
         status = session.status()
         assert status.stage is Stage.FAILED
         assert words in status.sentence
@@ -72,11 +76,11 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
 
 def test_a_file_url_opens(tmp_path: Path) -> None:
     path = caf(tmp_path / "with space.caf")
-    assert Session(path.as_uri()).status().format == "caf"
+    assert ArchiveSession(path.as_uri()).status().format == "caf"
 
 
 def test_decoding_can_be_cancelled(tmp_path: Path) -> None:
-    session = Session(str(caf(tmp_path / "small.caf")))
+    session = ArchiveSession(str(caf(tmp_path / "small.caf")))
     progress = Progress()
     progress.cancel()
     session.decode(progress)
@@ -84,7 +88,7 @@ def test_decoding_can_be_cancelled(tmp_path: Path) -> None:
     assert session.read(0, 0, 4) == b"zwei"
 
 
-def test_fields_runs_and_explanations_speak_of_the_same(session: Session) -> None:
+def test_fields_runs_and_explanations_speak_of_the_same(session: ArchiveSession) -> None:
     rows = session.field_rows(0, (), 0, 10).rows
     assert [row.name for row in rows] == ["data section", "index", "footer"]
     first = session.field_rows(0, (0,), 0, 1)
@@ -101,7 +105,7 @@ def test_fields_runs_and_explanations_speak_of_the_same(session: Session) -> Non
     assert session.explain(0, 1 << 60).fields == ()
 
 
-def test_members_are_filtered_and_sorted(session: Session) -> None:
+def test_members_are_filtered_and_sorted(session: ArchiveSession) -> None:
     assert names(session) == list(CONTENTS)
     arrange = session.arrange
     assert arrange(Progress(), "", SortKey.NAME, False) == 4
@@ -122,7 +126,7 @@ def test_members_are_filtered_and_sorted(session: Session) -> None:
     assert session.member_rows(0, 5).total == 0
 
 
-def test_the_tree_shows_what_the_table_shows(session: Session) -> None:
+def test_the_tree_shows_what_the_table_shows(session: ArchiveSession) -> None:
     assert session.tree_rows(0, 0, 10).total == 0
     session.build_tree(Progress())
     root = session.tree_rows(0, 0, 10).rows
@@ -139,7 +143,7 @@ def test_the_tree_shows_what_the_table_shows(session: Session) -> None:
     assert session.tree_rows(99, 0, 10).total == 0
 
 
-def test_content_is_a_layer(session: Session) -> None:
+def test_content_is_a_layer(session: ArchiveSession) -> None:
     content = session.content(Progress(), 3)
     assert (content.encoding, content.image, content.sentence) == ("utf-8", None, "")
     layer = content.layer
@@ -188,7 +192,7 @@ def test_the_inner_stream_is_a_layer_without_chunk_headers(sample: Sample) -> No
     kept = bytearray(data)
     for row in reversed(headers):
         assert row is not None
-        assert row.kind is Kind.CHUNK_HEADER
+        assert row.kind is CHUNK_HEADER
         del kept[row.spans[0].start : row.spans[0].stop]
     whole = b"".join(session.read(1, at, 1 << 20) for at in range(0, inner.size, 1 << 20))
     assert whole == kept[: inner.size]
@@ -217,7 +221,7 @@ def test_every_member_has_its_content(sample: Sample, name: str) -> None:
         assert (content.layer.size, content.sentence) == (row.size, "")
 
 
-def test_jobs_stop_when_asked(session: Session) -> None:
+def test_jobs_stop_when_asked(session: ArchiveSession) -> None:
     progress = Progress()
     progress.cancel()
     for job in (
@@ -254,7 +258,7 @@ def test_a_folder_of_ranges_is_many_files(sample: Sample) -> None:
 def test_a_range_that_goes_does_not_hide_the_others(sample: Sample, tmp_path: Path) -> None:
     folder = tmp_path / "dataset"
     shutil.copytree(sample("weather-gap"), folder)
-    session = Session(str(folder))
+    session = ArchiveSession(str(folder))
     last = max(folder.rglob("*.tar"))
     last.unlink()
     session.decode(Progress())

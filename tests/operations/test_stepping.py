@@ -13,15 +13,16 @@ from inspector.core.field import Field, FieldTable
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
+from inspector.formats._kinds import TAR_HEADER
 from inspector.operations.protocol.views import Target
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.session.navigation import FieldFilter, FieldSearch
-from inspector.operations.session.session import Session
 from tests.operations.archives import opened
 
 Sample = Callable[[str], Path]
 
 
-def unexplained(session: Session, offset: int, backwards: bool = False) -> Target | None:
+def unexplained(session: ArchiveSession, offset: int, backwards: bool = False) -> Target | None:
     return session.next_unexplained(Progress(), 0, offset, backwards)
 
 
@@ -58,9 +59,9 @@ def test_the_next_of_a_kind_of_plain_values_has_the_same_name(sample: Sample) ->
 
 def test_within_a_field_the_one_before_is_another_field(sample: Sample) -> None:
     session = opened(sample("plain.tar"))
-    second = session.next_similar(Progress(), 0, 0, Kind.TAR_HEADER, "header", False)
+    second = session.next_similar(Progress(), 0, 0, TAR_HEADER, "header", False)
     assert second is not None
-    assert session.next_similar(Progress(), 0, second.start + 5, Kind.TAR_HEADER, "header", True) == Target(0, 0, 512)
+    assert session.next_similar(Progress(), 0, second.start + 5, TAR_HEADER, "header", True) == Target(0, 0, 512)
 
 
 def test_it_can_be_cancelled() -> None:

@@ -12,23 +12,36 @@ from inspector.core.field import Structure
 from inspector.core.kinds import FAMILIES, Family, Kind, family_bit
 from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
-from inspector.operations.session.session import Session
+from inspector.formats._kinds import (
+    CENTRAL_DIRECTORY,
+    CENTRAL_HEADER,
+    END_OF_DIRECTORY,
+    INDEX,
+    INDEX_ENTRY,
+    LOCAL_HEADER,
+    TAR_END,
+    TAR_HEADER,
+)
+from inspector.formats.caf.kinds import FOOTER
+from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, RESET_BLOCK
+from inspector.formats.taco.kinds import TACO_ENTRY
+from inspector.operations.session.archive_session import ArchiveSession
 
 Sample = Callable[[str], Path]
-Opened = Callable[[str], Session]
+Opened = Callable[[str], ArchiveSession]
 
 
 @pytest.fixture
 def opened(sample: Sample) -> Opened:
-    def make(name: str) -> Session:
-        session = Session(str(sample(name)))
+    def make(name: str) -> ArchiveSession:
+        session = ArchiveSession(str(sample(name)))
         session.decode(Progress())
         return session
 
     return make
 
 
-def structures(session: Session) -> list[Structure]:
+def structures(session: ArchiveSession) -> list[Structure]:
     found: dict[tuple[int, ...], Structure] = {}
     for run in session.runs(0, 0, session.layers()[0].size):
         structure = run.structure
@@ -39,17 +52,17 @@ def structures(session: Session) -> list[Structure]:
 
 
 COUNTS = {
-    "two-chunks.rca": {Kind.CHUNK_HEADER: 2, Kind.RESET_BLOCK: 1, Kind.BLOB_BLOCK: 7, Kind.DATA: 7},
-    "journey.caf": {Kind.INDEX: 1, Kind.INDEX_ENTRY: 8, Kind.FOOTER: 1, Kind.DATA: 7},
-    "gap.caf": {Kind.INDEX: 1, Kind.INDEX_ENTRY: 8, Kind.FOOTER: 1, Kind.DATA: 7, Kind.GAP: 1},
+    "two-chunks.rca": {CHUNK_HEADER: 2, RESET_BLOCK: 1, BLOB_BLOCK: 7, Kind.DATA: 7},
+    "journey.caf": {INDEX: 1, INDEX_ENTRY: 8, FOOTER: 1, Kind.DATA: 7},
+    "gap.caf": {INDEX: 1, INDEX_ENTRY: 8, FOOTER: 1, Kind.DATA: 7, Kind.GAP: 1},
     "plain.zip": {
-        Kind.LOCAL_HEADER: 4,
+        LOCAL_HEADER: 4,
         Kind.DATA: 4,
-        Kind.CENTRAL_DIRECTORY: 1,
-        Kind.CENTRAL_HEADER: 4,
-        Kind.END_OF_DIRECTORY: 1,
+        CENTRAL_DIRECTORY: 1,
+        CENTRAL_HEADER: 4,
+        END_OF_DIRECTORY: 1,
     },
-    "plain.tar": {Kind.TAR_HEADER: 3, Kind.DATA: 1, Kind.PADDING: 2, Kind.TAR_END: 1},
+    "plain.tar": {TAR_HEADER: 3, Kind.DATA: 1, Kind.PADDING: 2, TAR_END: 1},
 }
 
 
@@ -67,7 +80,7 @@ def test_structures_are_counted_without_being_made(opened: Opened, name: str) ->
 def test_unused_entries_are_counted_apart(opened: Opened) -> None:
     found = opened("two-entries.tacozip").census(Progress(), 0)
 
-    assert (found[Kind.TACO_ENTRY, False], found[Kind.TACO_ENTRY, True]) == (2, 5)
+    assert (found[TACO_ENTRY, False], found[TACO_ENTRY, True]) == (2, 5)
 
 
 @pytest.mark.parametrize("name", [*COUNTS, "two-entries.tacozip", "two-resets-spec.rca"])
@@ -86,14 +99,14 @@ def test_the_next_of_a_kind_is_found_both_ways_and_around_the_end(opened: Opened
     session = opened("two-entries.tacozip")
 
     def next_from(offset: int, backwards: bool, unused: bool = True) -> int:
-        found = session.next_structure(Progress(), 0, offset, Kind.TACO_ENTRY, unused, backwards)
+        found = session.next_structure(Progress(), 0, offset, TACO_ENTRY, unused, backwards)
         assert found is not None
         return found.start
 
     assert [next_from(0, False), next_from(0x4D, False), next_from(0x8D, False)] == [0x4D, 0x5D, 0x4D]
     assert [next_from(0x4D, True), next_from(0x60, True)] == [0x8D, 0x5D]
     assert next_from(0x2D, False, unused=False) == 0x3D
-    assert session.next_structure(Progress(), 0, 0, Kind.FOOTER, False, False) is None
+    assert session.next_structure(Progress(), 0, 0, FOOTER, False, False) is None
 
 
 def test_the_map_knows_the_families_of_each_stretch(opened: Opened) -> None:

@@ -13,7 +13,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import LayerKind
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.session.verdict_overview import BITS, compared_size, verdict_overview
 from tests.operations.archives import opened
 
@@ -21,7 +21,7 @@ Sample = Callable[[str], Path]
 ROWS = (1, 2, 3, 7, 100, 20_000)
 
 
-def account(session: Session, rows: int) -> list[int]:
+def account(session: ArchiveSession, rows: int) -> list[int]:
     """What every stretch holds, from the members one by one."""
     size = session.status().size
     own = [0] * size

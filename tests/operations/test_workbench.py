@@ -14,26 +14,26 @@ from inspector.core.verdict import State
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import WayOut
 from inspector.operations.protocol.header_draft import HeaderDraft, set_entry
-from inspector.operations.session.edit_session import EditSession
+from inspector.operations.session.archive_session import ArchiveSession
 
-Make = Callable[[str], tuple[EditSession, Path]]
+Make = Callable[[str], tuple[ArchiveSession, Path]]
 
 
 @pytest.fixture
 def workbench(tmp_path: Path, sample: Callable[[str], Path]) -> Make:
     """Open a copy of a sample, and give its path too."""
 
-    def make(name: str) -> tuple[EditSession, Path]:
+    def make(name: str) -> tuple[ArchiveSession, Path]:
         path = tmp_path / name
         shutil.copyfile(sample(name), path)
-        bench = EditSession(str(path))
+        bench = ArchiveSession(str(path))
         bench.decode(Progress())
         return bench, path
 
     return make
 
 
-def change(bench: EditSession, offset: int) -> Edit:
+def change(bench: ArchiveSession, offset: int) -> Edit:
     size = bench.status().size
     old = bench.read(0, offset, 1)
     return Edit("Change a byte", (Patch(offset, old, bytes((old[0] ^ 0xFF,))),), size, size)
@@ -60,7 +60,7 @@ def test_checksums_that_depend_on_a_change_are_repaired_with_it(workbench: Make)
     repaired = bench.repair_checksums(Progress(), change(bench, 50))
     assert len(repaired.checksums) == 2  # the header's CRC stands in the local header and in the central directory
     result = bench.write(Progress(), repaired.edit)
-    assert EditSession(str(path)).check(Progress()).state in (State.SOUND, State.WARNING)
+    assert ArchiveSession(str(path)).check(Progress()).state in (State.SOUND, State.WARNING)
     assert result.revert is not None
     bench.write(Progress(), result.revert)
     assert path.read_bytes() == before
@@ -69,13 +69,13 @@ def test_checksums_that_depend_on_a_change_are_repaired_with_it(workbench: Make)
 @pytest.mark.parametrize("name", ["two-entries.tacozip", "plain.zip", "streamed.zip"])
 def test_the_checksum_of_a_member_is_repaired_wherever_it_stands(workbench: Make, name: str) -> None:
     bench, path = workbench(name)
-    state = EditSession(str(path)).check(Progress()).state
+    state = ArchiveSession(str(path)).check(Progress()).state
     stored = (row for row in bench.member_rows(0, 10).rows if row.codec == "stored" and "HEADER" not in row.name)
     member = next(row for row in stored if row.size)
     repaired = bench.repair_checksums(Progress(), change(bench, bench.place(member.index).spans[0].start))
     assert len(repaired.checksums) == 1
     bench.write(Progress(), repaired.edit)
-    assert EditSession(str(path)).check(Progress()).state is state
+    assert ArchiveSession(str(path)).check(Progress()).state is state
 
 
 @pytest.mark.parametrize("name", ["plain.tar", "two-resets-spec.rca", "two-resets-rcarch.rca", "plain.zip"])

@@ -21,7 +21,7 @@ from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Totals
+from inspector.sources.s3.request_log import Totals
 
 SIZE = (1024, 700)
 AT = "s3://archives/2024/"

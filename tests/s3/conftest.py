@@ -16,6 +16,7 @@ from botocore.config import Config
 from tests.patience import PATIENCE
 from tests.s3.bucket import BUCKET, Bucket
 from tests.s3.proxy import Proxy
+from tests.s3.site import Site
 
 KEY, SECRET, TOKEN = "AKIACANARYCANARY1234", "canary/secret+key", "canary-session-token"
 
@@ -108,3 +109,21 @@ class Store(Bucket):
 @pytest.fixture
 def store(straight: Any, proxy: Proxy) -> Store:
     return Store(straight, proxy)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Proxy]:
+    made = Proxy(0)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def site(server: Proxy, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setattr("inspector.sources.web.client._pause", lambda _: 0.0)
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    server.reset()
+    made = Site(server)
+    with server.failing(made.answer):
+        yield made

@@ -46,7 +46,7 @@ class Reply:
 
     Of the body, ``sent`` bytes are sent before the connection is closed; None: all of it.
     ``gate``: after a first piece nothing more is sent until it is set. ``pause`` are seconds between two pieces, which
-    have ``piece`` bytes.
+    have ``piece`` bytes. ``chunked``: nothing says beforehand how long the body is.
     """
 
     status: int
@@ -56,6 +56,7 @@ class Reply:
     gate: Event | None = None
     pause: float = 0
     piece: int = PIECE
+    chunked: bool = False
 
 
 Forward = Callable[..., Reply]
@@ -237,11 +238,11 @@ class Proxy:
     @contextmanager
     def failing(self, fault: Fault) -> Iterator[None]:
         """Every request meets the fault."""
-        self._lasting = fault
+        before, self._lasting = self._lasting, fault
         try:
             yield
         finally:
-            self._lasting = None
+            self._lasting = before
 
     def reset(self) -> None:
         self.log.clear()
@@ -308,12 +309,17 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in reply.headers.items():
             if name.lower() not in ("content-length", "transfer-encoding", "connection"):
                 self.send_header(name, value)
+        if reply.chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(f"{len(reply.body):x}\r\n".encode() + reply.body + b"\r\n0\r\n\r\n")
+            return
         length = reply.headers.get("Content-Length") if self.command == "HEAD" else None
         self.send_header("Content-Length", length or str(len(reply.body)))
         self.end_headers()
         if self.command == "HEAD":
             return
-        sent = reply.body if reply.sent is None else reply.body[: reply.sent]
+        sent = memoryview(reply.body)[: reply.sent]
         if reply.gate is not None:
             self.wfile.write(sent[:PIECE])
             self.wfile.flush()

@@ -11,8 +11,8 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
-from inspector.operations.audit.audit_places import archives_in
-from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.results import Results
+from inspector.operations.audit.targets import archives_in
 from tests.s3.conftest import Store
 
 Sample = Callable[[str], Path]
@@ -30,7 +30,7 @@ def place(store: Store, sample: Sample, request: pytest.FixtureRequest) -> str:
 
 def audited(store: Store, place: str, results: Results) -> dict[str, str]:
     """What was done now, by name."""
-    plan = Plan(place, connection=store.connection)
+    plan = Plan((place,), connection=store.connection)
     prepare(plan, results, Progress())
     came = run(plan, results, Progress(), 2)
     return {each.location.removeprefix(place): each.state for each in came}

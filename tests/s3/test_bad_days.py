@@ -16,7 +16,7 @@ from inspector.__main__ import main
 from inspector.core import limits
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
-from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.results import Results
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from tests.patience import PATIENCE
@@ -139,7 +139,7 @@ def test_what_an_audit_could_not_read_is_neither_damaged_nor_done(
     store: Store, location: str, tmp_path: Path, day: BadDay, well: int
 ) -> None:
     """What an audit finds beneath a prefix may be any file, and yet this is not one of no known format."""
-    place = Plan(location.removesuffix("bad-day.zip") + "bad-days/", connection=store.connection)
+    place = Plan((location.removesuffix("bad-day.zip") + "bad-days/",), connection=store.connection)
     store.put("bad-days/a.zip", wide())
     with Results(tmp_path / "results.sqlite") as results:
         prepare(place, results, Progress())

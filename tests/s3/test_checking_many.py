@@ -11,11 +11,12 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import State
-from inspector.operations.check import many
-from inspector.operations.check.many import check_many
-from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
-from inspector.operations.session.session import Session
+from inspector.operations.audit import audit
+from inspector.operations.audit.audit import Outcome, check_many
+from inspector.operations.audit.targets import expanded
+from inspector.operations.protocol.audit_views import NO_ARCHIVE
+from inspector.operations.protocol.check_views import CheckTarget, ReportKind
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.s3.cancelling import cancelling
 from tests.patience import PATIENCE
 from tests.s3.archives import dataset
@@ -77,8 +78,8 @@ def test_outcomes_come_in_the_order_of_the_locations(store: Store, place: str) -
     named = [f"{place}{name}" for name in NAMES]
     progress = Watched()
     outcomes = checked(store, *named, f"{place}nothing.caf", progress=progress)
-    assert [each.location for each in outcomes] == [*named, f"{place}nothing.caf"]
-    assert [each.state for each in outcomes] == [*STATES, State.UNREADABLE]
+    assert [each.result.location for each in outcomes] == [*named, f"{place}nothing.caf"]
+    assert [each.result.state for each in outcomes] == [*STATES, State.UNREADABLE]
     assert progress.never_goes_back()
     assert (progress.done, progress.total, progress.unit) == (5, 5, "archives")
 
@@ -86,7 +87,7 @@ def test_outcomes_come_in_the_order_of_the_locations(store: Store, place: str) -
 def test_of_a_prefix_the_listing_tells_how_much_there_is(store: Store, place: str, sample: Sample) -> None:
     progress = Watched()
     outcomes = checked(store, place, progress=progress)
-    assert {each.location: each.state for each in outcomes} == {
+    assert {each.result.location: each.result.state for each in outcomes} == {
         f"{place}{name}": state for name, state in zip(NAMES, STATES, strict=True)
     }
     assert progress.never_goes_back()
@@ -96,13 +97,13 @@ def test_of_a_prefix_the_listing_tells_how_much_there_is(store: Store, place: st
 def test_locations_are_read_at_the_same_time(store: Store, sample: Sample) -> None:
     location = [store.put(f"same/{number}.caf", sample("journey.caf").read_bytes()) for number in range(4)]
     with store.proxy.failing(meeting(4, ".caf")):
-        assert [each.state for each in checked(store, *location)] == [State.SOUND] * 4
+        assert [each.result.state for each in checked(store, *location)] == [State.SOUND] * 4
 
 
 def test_large_ones_are_checked_in_processes(store: Store, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 1)
+    monkeypatch.setattr(audit, "MIN_BYTES_FOR_PROCESSES", 1)
     progress = Watched()
-    assert sorted(each.state for each in checked(store, place, progress=progress, workers=2)) == sorted(STATES)
+    assert sorted(each.result.state for each in checked(store, place, progress=progress, workers=2)) == sorted(STATES)
     assert progress.never_goes_back()
 
 
@@ -111,7 +112,7 @@ def test_ranges_are_read_at_the_same_time(store: Store) -> None:
     progress = Watched()
     with store.proxy.failing(meeting(8, ".tar")):
         (outcome,) = checked(store, location, progress=progress)
-    assert outcome.state is State.SOUND
+    assert outcome.result.state == State.SOUND
     assert progress.never_goes_back()
     assert progress.done == progress.total
 
@@ -130,7 +131,7 @@ def test_each_range_has_a_result_in_order(store: Store) -> None:
 def test_cancelling_does_not_wait_for_a_server(store: Store) -> None:
     """Every body stops in its middle until the gate opens, which it only does when all is over."""
     location = dataset(store, "stalled", 8, size=40_000)
-    session = Session(location, store.connection)
+    session = ArchiveSession(location, store.connection)
     session.decode(Progress())
     gate, begun, progress = Event(), Event(), Progress()
 
@@ -194,7 +195,7 @@ def test_closing_does_not_wait_for_a_server(store: Store) -> None:
     try:
         with store.proxy.failing(fault):
             outcomes = check_many(expanded(locations, store.connection), ReportKind.TEXT, Progress())
-            assert next(outcomes).state is State.DAMAGED
+            assert next(outcomes).result.state == State.DAMAGED
             closing = Thread(target=outcomes.close)
             closing.start()
             closing.join(PATIENCE)
@@ -232,7 +233,7 @@ def test_what_was_listed_is_not_asked_for_again(store: Store, sample: Sample) ->
     assert any("readme.txt" in each.report for each in outcomes), "what stands beside is known"
     store.proxy.reset()
     (outcome,) = checked(store, "s3://archives/told/dataset/")
-    assert (outcome.state, [seen.listing for seen in store.proxy.log].count(True)) == (State.SOUND, 1)
+    assert (outcome.result.state, [seen.listing for seen in store.proxy.log].count(True)) == (State.SOUND, 1)
 
 
 def test_what_else_is_beneath_a_prefix_with_ranges_is_checked_too(store: Store, sample: Sample) -> None:
@@ -242,12 +243,12 @@ def test_what_else_is_beneath_a_prefix_with_ranges_is_checked_too(store: Store, 
     store.client.delete_object(Bucket="archives", Key=f"v1.0/dataset/weather/datapoints/{11:020d}-{20:020d}.tar")
     store.proxy.reset()
 
-    found = {each.location: each.state for each in checked(store, "s3://archives/v1.0")}
+    found = {each.result.location: each.result.state for each in checked(store, "s3://archives/v1.0")}
 
     assert found == {"s3://archives/v1.0": State.DAMAGED, "s3://archives/v1.0/other/torn.caf": State.WARNING}
     assert [seen.listing for seen in store.proxy.log].count(True) == 1
     store.proxy.reset()
-    assert [each.location for each in checked(store, location)] == [location]
+    assert [each.result.location for each in checked(store, location)] == [location]
     assert [seen.listing for seen in store.proxy.log].count(True) == 1
 
 
@@ -260,7 +261,11 @@ def test_what_the_listing_of_a_dataset_tells_beside_its_ranges_is_checked_too(st
 
     outcomes = checked(store, location)
 
-    found = [(each.location.removeprefix(location), each.state) for each in outcomes if not each.left_out]
+    found = [
+        (each.result.location.removeprefix(location), each.result.state)
+        for each in outcomes
+        if each.result.state != NO_ARCHIVE
+    ]
     assert found == [("", State.SOUND), ("/datapoints/a.caf", State.WARNING), ("/datapoints/deep/b.caf", State.WARNING)]
     assert [seen.listing for seen in store.proxy.log].count(True) == 1
 
@@ -274,5 +279,5 @@ def test_one_that_was_replaced_since_it_was_listed_is_read_as_it_is(store: Store
 
     replaced, gone = check_many(wanted, ReportKind.TEXT, Progress())
 
-    assert replaced.state is State.SOUND
-    assert (gone.state, "does not exist" in gone.sentence) == (State.UNREADABLE, True)
+    assert replaced.result.state == State.SOUND
+    assert (gone.result.state, "does not exist" in gone.result.sentence) == (State.UNREADABLE, True)

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.redaction import strip_credentials
+from inspector.core.redaction import redacted, strip_credentials
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.log_redaction import LOGGERS, redacted
+from inspector.sources.s3.log_redaction import LOGGERS
 from tests.s3.conftest import BUCKET, KEY, SECRET, TOKEN, Store
 from tests.s3.proxy import refuse
 

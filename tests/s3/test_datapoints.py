@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from inspector.core.progress import Progress
 from inspector.operations.protocol.audit_views import AuditRequest, Query
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.worker.audit_server import Auditor
 from tests.s3.conftest import Store
 from tests.s3.test_locations import dataset
 
 
 def test_a_datapoint_costs_two_requests_beyond_the_listings(store: Store) -> None:
-    session = Session(f"{dataset(store, 'keys', 20)}/", store.connection)
+    session = ArchiveSession(f"{dataset(store, 'keys', 20)}/", store.connection)
     opened = len(store.proxy.asked())
     target = session.find_datapoint(Progress(), "key 155")
     assert session.read(target.layer, target.start, 200) == b"x" * 155 + bytes(45)
@@ -25,7 +25,7 @@ def test_before_it_is_decoded_a_dataset_costs_one_listing(store: Store) -> None:
     location = dataset(store, "opening", 20)
     for place in (location, f"{location}/"):
         store.proxy.reset()
-        Session(place, store.connection)
+        ArchiveSession(place, store.connection)
         assert len(store.proxy.log) == 1
         assert store.proxy.log[0].listing
 
@@ -33,9 +33,10 @@ def test_before_it_is_decoded_a_dataset_costs_one_listing(store: Store) -> None:
 def test_a_prefix_is_audited_as_a_window_does_it(store: Store) -> None:
     location = f"{dataset(store, 'audited', 2)}/"
     auditor = Auditor()
-    standing = auditor.audit(Progress(), AuditRequest(location, workers=1, connection=store.connection))
+    standing = auditor.audit(Progress(), AuditRequest((location,), workers=1, connection=store.connection))
     assert standing.left.files == 0
-    found = auditor.page(Query(), 0, 10).rows
+    dataset_row, *found = auditor.page(Query(), 0, 10).rows
+    assert f"{dataset_row.location}/" == location
     assert [each.location.removeprefix(location) for each in found] == [
         f"datapoints/{first:020d}-{first + 9:020d}.tar" for first in (1, 11)
     ]

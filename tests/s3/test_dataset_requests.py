@@ -17,8 +17,7 @@ from inspector.operations.check.checking import check_archive
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import SortKey
-from inspector.operations.session.edit_session import EditSession
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import dataset
@@ -120,7 +119,7 @@ def test_headers_of_large_datapoints_are_all_that_is_read(store: Store) -> None:
 
 
 def test_only_rows_that_are_in_view_are_named(store: Store) -> None:
-    session = Session(dataset(store, "view", 3, size=LARGE), store.connection)
+    session = ArchiveSession(dataset(store, "view", 3, size=LARGE), store.connection)
     session.decode(Progress())
     store.proxy.reset()
     rows = session.member_rows(0, 30).rows
@@ -135,7 +134,7 @@ def test_only_rows_that_are_in_view_are_named(store: Store) -> None:
 
 
 def test_the_structure_is_shown_without_headers_until_one_is_looked_into(store: Store) -> None:
-    session = Session(dataset(store, "structure", 2, size=LARGE), store.connection)
+    session = ArchiveSession(dataset(store, "structure", 2, size=LARGE), store.connection)
     session.decode(Progress())
     store.proxy.reset()
     rows = session.field_rows(1, (0,), 0, 10).rows
@@ -153,7 +152,7 @@ def test_the_structure_is_shown_without_headers_until_one_is_looked_into(store: 
 
 
 def test_a_check_of_what_is_open_reads_no_metadata_again(store: Store) -> None:
-    session = Session(dataset(store, "again", 3), store.connection)
+    session = ArchiveSession(dataset(store, "again", 3), store.connection)
     session.decode(Progress())
     assert not session.check(Progress()).cancelled
     assert kinds(store.proxy) == {"LIST": 1, "metadata": 3, "tar": 3}
@@ -165,7 +164,7 @@ def test_that_headers_were_left_out_is_said_once(store: Store) -> None:
 
 
 def test_a_tree_needs_no_names_and_a_filter_does(store: Store) -> None:
-    session = Session(dataset(store, "tree", 2), store.connection)
+    session = ArchiveSession(dataset(store, "tree", 2), store.connection)
     session.decode(Progress())
     store.proxy.reset()
     session.build_tree(Progress())
@@ -207,7 +206,7 @@ def test_of_a_dataset_only_the_range_is_read_that_is_extracted_from(
 
 
 def test_members_are_extracted_under_their_names(store: Store, tmp_path: Path) -> None:
-    bench = EditSession(dataset(store, "extracted", 1), store.connection)
+    bench = ArchiveSession(dataset(store, "extracted", 1), store.connection)
     bench.decode(Progress())
     bench.extract(Progress(), (2, 3), str(tmp_path / "out"))
     found = {path.name: path.stat().st_size for path in (tmp_path / "out").rglob("*") if path.is_file()}
@@ -248,7 +247,7 @@ def test_metadata_that_leads_astray_does_not_change_a_list(store: Store, output:
 
 
 def test_a_session_shows_what_there_is_once_metadata_leads_astray(store: Store) -> None:
-    session = Session(misleading(store, "shown"), store.connection)
+    session = ArchiveSession(misleading(store, "shown"), store.connection)
     session.decode(Progress())
     assert session.status().members == 9
     before = session.status().generation

@@ -35,7 +35,7 @@ def desk(store: Store, data: bytes) -> ArchiveSession:
 
 
 def edited(desk: ArchiveSession, entry: tuple[int, int] = (200, 300)):  # type: ignore[no-untyped-def] # an Edit
-    draft = header_draft(desk._disk.archives[0])
+    draft = header_draft(desk.disk.archives[0])
     return desk.header_edit(set_entry(draft, 0, entry))
 
 
@@ -75,7 +75,7 @@ def test_what_is_sent_is_told_and_then_sent(desk: ArchiveSession, store: Store) 
     assert first_entry(desk) == (200, 300)
     state = desk.remote()
     assert state is not None
-    assert (state.trouble, state.totals.requests) == (None, len(store.proxy.log)), "one ledger for before and after"
+    assert (state.trouble, state.totals.requests) == (None, len(store.proxy.log)), "one log for before and after"
     fresh = store.client.head_object(Bucket="archives", Key=KEY)["ETag"]
     assert fresh != etag
     assert result.revert is not None

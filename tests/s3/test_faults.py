@@ -98,7 +98,7 @@ def test_an_opening_that_fails_is_a_sentence(store: Store, fault: Fault, words: 
 def test_what_fails_once_or_twice_is_tried_again(store: Store, source: S3Source, fault: Fault) -> None:
     store.proxy.fail(fault, fault)
     assert source.read(0, 10) == DATA[:10]
-    assert source.ledger.totals.requests == 4
+    assert source.log.totals.requests == 4
 
 
 def test_a_server_that_ignores_preconditions_gives_no_bytes_of_another_object(store: Store, source: S3Source) -> None:
@@ -117,7 +117,7 @@ def test_a_server_that_ignores_ranges_serves_small_objects_only(store: Store) ->
     source = store.open(large)
     with store.proxy.failing(ignoring("Range")), pytest.raises(SourceError, match="ignores ranges"):
         source.read(0, 10)
-    assert source.ledger.requests()[-1].received == 0
+    assert source.log.requests()[-1].received == 0
 
 
 def test_a_range_of_an_object_whose_size_is_not_said_is_asked_for(store: Store) -> None:
@@ -205,7 +205,7 @@ def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source
         gate.set()
         thread.join(PATIENCE)
     assert len(ended) == 1
-    assert source.ledger.requests()[-1].received < TAIL_BYTES
+    assert source.log.requests()[-1].received < TAIL_BYTES
 
 
 def test_a_version_that_may_not_be_read_is_read_as_the_object_with_that_etag(store: Store) -> None:

@@ -9,7 +9,7 @@ import pytest
 from inspector.core.source import SourceError, expect
 from inspector.core.span import Span
 from inspector.sources.s3.cache import BLOCK_BYTES, MAX_REQUEST_BYTES
-from inspector.sources.s3.ledger import Why
+from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.source import TAIL_BYTES
 from tests.s3.conftest import Store
 
@@ -72,12 +72,20 @@ def test_neighbouring_misses_are_one_request(store: Store) -> None:
 
 def test_reading_on_and_on_reads_ahead(store: Store) -> None:
     data = Random(2).randbytes(12 << 20)
-    source = store.open(store.put("ahead.tar", data))
+    source = store.open(store.put("ahead.caf", data))
     got = b"".join(source.read(at, 4096) for at in range(0, len(data), 4096))
     assert got == data
-    asked = [request.stop - request.start for request in source.ledger.requests()]
+    opening, *asked = [request.stop - request.start for request in source.log.requests()]
+    assert opening == TAIL_BYTES
     assert len(asked) < 12
     assert max(asked) <= MAX_REQUEST_BYTES
+
+
+def test_reading_on_and_on_from_the_start_goes_on_with_the_opening_request(store: Store) -> None:
+    data = Random(2).randbytes(12 << 20)
+    source = store.open(store.put("ahead.tar", data))
+    assert b"".join(source.read(at, 4096) for at in range(0, len(data), 4096)) == data
+    assert store.proxy.asked() == ["GET /archives/ahead.tar bytes=0-"]
 
 
 def test_what_is_expected_is_asked_for_at_once(store: Store) -> None:
@@ -89,15 +97,15 @@ def test_what_is_expected_is_asked_for_at_once(store: Store) -> None:
 
 
 def test_the_ledger_says_what_was_asked_and_what_it_cost(store: Store) -> None:
-    location = store.put("ledger.caf", DATA)
+    location = store.put("log.caf", DATA)
     source = store.open(location)
     source.read(0, 10)
-    first, second = source.ledger.requests()
+    first, second = source.log.requests()
     assert (first.method, first.location, first.start, first.stop) == ("GET", location, -TAIL_BYTES, 0)
     assert (first.received, first.status, first.why, first.attempts) == (TAIL_BYTES, 206, Why.OPENING, 1)
     assert (second.start, second.stop, second.received, second.why) == (0, BLOCK_BYTES, BLOCK_BYTES, Why.READING)
     assert 0 < first.when <= second.when
-    totals = source.ledger.totals
+    totals = source.log.totals
     assert (totals.requests, totals.received) == (2, TAIL_BYTES + BLOCK_BYTES)
     assert totals.milliseconds == pytest.approx(first.milliseconds + second.milliseconds)
 
@@ -113,7 +121,7 @@ def test_siblings_take_one_listing_for_all_names(store: Store) -> None:
     assert source.sibling(".index", ".tar") is None
     assert source.sibling(".sha256") is None
     assert source.sibling("", ".caf") is None
-    assert [request.why for request in source.ledger.requests()] == [Why.OPENING, Why.LISTING, Why.READING]
+    assert [request.why for request in source.log.requests()] == [Why.OPENING, Why.LISTING, Why.READING]
 
 
 def test_an_object_that_was_replaced_is_a_sentence_and_no_byte_of_it_is_given(store: Store) -> None:

@@ -7,7 +7,8 @@ import pytest
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.protocol.browse_views import ErrorAction
-from inspector.operations.session.archive_session import ArchiveSession, problem_of
+from inspector.operations.session.archive_session import ArchiveSession
+from inspector.operations.session.remote import problem_of
 from inspector.sources.s3.sentences import S3Error
 from tests.gui.s3_store import wide
 from tests.s3.conftest import Store

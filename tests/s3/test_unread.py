@@ -14,7 +14,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
-from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.results import Results
 from inspector.operations.edit import apply_repairs
 from inspector.sources.local import old_bytes as store_of_old_bytes
 from inspector.sources.local.disk_calls import Disk
@@ -41,6 +41,7 @@ from tests.s3.proxy import (
 )
 from tests.s3.test_bad_days import impatient
 from tests.s3.writing import content
+from tests.sweeping import at_every_change
 
 Sample = Callable[[str], Path]
 
@@ -80,6 +81,8 @@ DAYS = (
     Day("no range", rangeless, "does not say which bytes"),
     Day("web page", web_page, "a web page"),
 )
+USUAL = [day for day in DAYS if day.name in ("503", "cut", "web page")]
+"""Tried at every change: the server refuses, a connection breaks, and what stands between answers instead."""
 
 
 def beside(fault: Fault, ending: str = ".metadata") -> Fault:
@@ -135,7 +138,11 @@ def by_day(day: Day) -> str:
     return day.name
 
 
-@pytest.mark.parametrize("day", DAYS, ids=by_day)
+def usual(day: Day) -> bool:
+    return day in USUAL
+
+
+@pytest.mark.parametrize("day", at_every_change(DAYS, usual, by_day))
 def test_metadata_that_does_not_come_is_no_reason_to_write(
     store: Store,
     folder: str,
@@ -258,11 +265,23 @@ def ask(
     return Answer(status, said.out.replace(place, "PLACE/"), files), said.err
 
 
-@pytest.mark.parametrize("day", [each for each in DAYS if not each.patience], ids=by_day)
-@pytest.mark.parametrize("name", [NAME, "wide.zip", "header.taco"])
+@pytest.mark.parametrize(
+    "case",
+    at_every_change(
+        [(name, day) for name in (NAME, "wide.zip", "header.taco") for day in DAYS if not day.patience],
+        lambda case: case in ((NAME, USUAL[0]), ("wide.zip", USUAL[1]), ("header.taco", USUAL[2])),
+        lambda case: f"{case[0]}-{case[1].name}",
+    ),
+)
 def test_every_command_answers_as_here_or_says_why_not(
-    store: Store, folder: str, tmp_path: Path, name: str, day: Day, capsys: pytest.CaptureFixture[str], sample: Sample
+    store: Store,
+    folder: str,
+    tmp_path: Path,
+    case: tuple[str, Day],
+    capsys: pytest.CaptureFixture[str],
+    sample: Sample,
 ) -> None:
+    name, day = case
     here = tmp_path / "datapoints"
     here.mkdir()
     contents = {NAME: {NAME: FLIPPED, f"{NAME}.metadata": ROWS}, "wide.zip": {"wide.zip": wide(5)}}
@@ -281,7 +300,7 @@ def test_every_command_answers_as_here_or_says_why_not(
     assert (state_of(store, folder), writes(store)) == (before, [])
 
 
-@pytest.mark.parametrize("day", [each for each in DAYS if not each.patience], ids=by_day)
+@pytest.mark.parametrize("day", at_every_change([each for each in DAYS if not each.patience], usual, by_day))
 def test_what_an_audit_says_of_ranges_that_were_not_read_does_not_stay(
     store: Store, folder: str, day: Day, tmp_path: Path
 ) -> None:
@@ -291,7 +310,7 @@ def test_what_an_audit_says_of_ranges_that_were_not_read_does_not_stay(
         tar = build([(f"{each:020d}.txt", b"%d" % each) for each in range(10 * number + 1, 10 * number + 7)])
         store.put(key, tar)
         store.put(f"{key}.metadata", rows_frame(hashed_rows(tar)))
-    plan = Plan(f"s3://{BUCKET}/{folder}", connection=store.connection)
+    plan = Plan((f"s3://{BUCKET}/{folder}",), connection=store.connection)
     with Results(tmp_path / "results.sqlite") as results:
         prepare(plan, results, Progress())
         with store.proxy.failing(beside(day.fault)):
@@ -418,3 +437,25 @@ def places(
     if far:
         return f"s3://{BUCKET}/{folder}{first}", lambda name: content(store, folder + name)
     return str(tmp_path / first), lambda name: (tmp_path / name).read_bytes()
+
+
+def test_a_listing_that_failed_once_does_not_make_a_tar_a_range_without_metadata(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is there beside it was not found out, so nothing is missing, even if the next listing would succeed."""
+    location = store.put("unlisted/plain.tar", build([("a.txt", b"a")]))
+    failed: list[Seen] = []
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        if seen.listing and not failed:
+            failed.append(seen)
+            return web_page(seen, forward)
+        return forward()
+
+    with store.proxy.failing(fault):
+        assert main(["check", *store.options, location]) == 2
+    said = capsys.readouterr().out
+    assert failed
+    assert "answered with a web page" in said
+    assert "is missing" not in said
+    assert main(["check", *store.options, location]) == 0

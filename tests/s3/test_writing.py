@@ -49,7 +49,7 @@ def test_what_changes_is_sent_and_the_rest_is_copied_by_the_server(store: Store,
     write_object(source, edit, Progress())
 
     assert content(store, "writing/large.bin") == after
-    assert source.ledger.totals.sent == sent
+    assert source.log.totals.sent == sent
     assert unfinished(store) == []
 
 
@@ -76,7 +76,7 @@ def test_growing_and_shrinking(store: Store) -> None:
     source = store.open(f"s3://{BUCKET}/writing/grows.bin")
     write_object(source, Edit("Cut", (), source.size, 6 * MEBI), Progress())
     assert content(store, "writing/grows.bin") == data[: 6 * MEBI]
-    assert source.ledger.totals.sent == 0
+    assert source.log.totals.sent == 0
 
     source = store.open(f"s3://{BUCKET}/writing/grows.bin")
     write_object(source, Edit("Empty", (), source.size, 0), Progress())
@@ -160,6 +160,7 @@ def test_a_header_is_edited_in_place(
     assert unfinished(store) == []
 
 
+@pytest.mark.sweep
 def test_a_header_of_210_mb_moves_less_than_12(store: Store, tmp_path: Path) -> None:
     large = tmp_path / "tree" / "large.bin"
     large.parent.mkdir()

@@ -1,5 +1,7 @@
 """Make the sample archives: ``python tests/samples/make.py`` writes into resources/samples and tests/samples.
 
+``python tests/samples/make.py NAME…`` writes only those.
+
 The bytes are committed, because a later zstd, tacozip or Python may write others. After making them anew, run the
 tests with ``--golden`` and read what changed. ``ghost.taco`` and ``tacotoolbox.tacozip`` are not made here: tacozip 0.5
 and tacotoolbox wrote them.
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 import tarfile
 import tempfile
 import zlib
@@ -300,9 +303,37 @@ def tars() -> tuple[dict[str, Files | bytes], dict[str, Files | bytes]]:
     return shipped, tests
 
 
+# --- ar
+
+
+def ar() -> tuple[Files, Files]:
+    main, util = b"int main(void) { return answer(); }\n", b"int answer(void) { return 42; }"
+    long = {"main.o": main, "an-object-with-a-long-name.o": util}
+    symbols = {"main": 0, "answer": 1}
+    gnu = writers.gnu_ar(long, symbols)
+    second = gnu.index(b"/0 ")
+    shipped = {"library.a": gnu}
+    tests = {
+        "bsd.a": writers.bsd_ar(long, symbols),
+        "wide-symbols.a": writers.gnu_ar(long, symbols, width=8),
+        "thin.a": writers.gnu_ar({"src/main.o": main, "src/answer.o": util}, thin=True),
+        "no-members.a": b"!<arch>\n",
+        "wrong-size.a": gnu.replace(b"36        `", b"7         `"),
+        "wrong-end.a": gnu[: second + 58] + b"??" + gnu[second + 60 :],
+        "wrong-padding.a": gnu[:-1] + b"\0",
+        "wrong-symbol.a": flipped(gnu, 75, 4),
+        "wrong-magic.a": flipped(gnu, 3),
+        "wrong-long-name.a": gnu.replace(b"/0 ", b"/99"),
+        "truncated.a": gnu[:-12],
+        "trailing.a": gnu + b"bytes of something else",
+    }
+    return shipped, tests
+
+
 def write(folder: Path, samples: dict[str, Files] | dict[str, Files | bytes] | Files) -> None:
-    """Write files, and folders of files."""
-    for name, content in samples.items():
+    """Write files, and folders of files: those that the command names, or all."""
+    wanted = {name: content for name, content in samples.items() if name in sys.argv[1:] or not sys.argv[1:]}
+    for name, content in wanted.items():
         for path, data in content.items() if isinstance(content, dict) else [("", content)]:
             target = folder / name / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -314,9 +345,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         taco_shipped, taco_tests = taco(Path(folder))
     tar_shipped, tar_tests = tars()
-    for samples in (caf_shipped(), rca_shipped(), taco_shipped, tar_shipped):
+    ar_shipped, ar_tests = ar()
+    for samples in (caf_shipped(), rca_shipped(), taco_shipped, tar_shipped, ar_shipped):
         write(SHIPPED, samples)
-    for samples in (caf_tests(), rca_tests(), taco_tests, tar_tests):
+    for samples in (caf_tests(), rca_tests(), taco_tests, tar_tests, ar_tests):
         write(TESTS, samples)
 
 

@@ -1,4 +1,4 @@
-"""Small writers of the four formats for making sample archives: straight from the specifications, never checking."""
+"""Small writers of the formats for making sample archives: straight from the specifications, never checking."""
 
 from __future__ import annotations
 
@@ -249,3 +249,70 @@ def sparse_tar() -> bytes:
         info.size, info.mtime, info.pax_headers = 600, 1_700_000_000, said
         tar.addfile(info, io.BytesIO(bytes(600)))
     return buffer.getvalue()
+
+
+# --- ar
+
+
+def ar_member(name: bytes, data: bytes, *, size: int | None = None) -> bytes:
+    """A member behind its header; ``size`` says another size than that of the data."""
+    head = b"%-16s%-12d%-6d%-6d%-8o%-10d`\n" % (
+        name,
+        1_700_000_000,
+        0,
+        0,
+        0o100644,
+        len(data) if size is None else size,
+    )
+    return head + data + b"\n" * (len(data) & 1)
+
+
+def gnu_ar(files: Files, symbols: dict[str, int] | None = None, *, width: int = 4, thin: bool = False) -> bytes:
+    """An archive as GNU writes it; ``symbols`` say by name which file defines each. A thin one holds no content."""
+    table, members = b"", []
+    for name, content in files.items():
+        written = name.encode() + b"/"
+        if thin or len(written) > 16:
+            table, written = table + written + b"\n", b"/%d" % len(table)
+        members.append(ar_member(written, b"" if thin else content, size=len(content)))
+    names = ar_member(b"//", table) if table else b""
+    magic = b"!<thin>\n" if thin else b"!<arch>\n"
+    if symbols is None:
+        return magic + names + b"".join(members)
+
+    def index(offsets: list[int]) -> bytes:
+        numbers = b"".join(number.to_bytes(width, "big") for number in (len(offsets), *offsets))
+        return ar_member(
+            b"/" if width == 4 else b"/SYM64/", numbers + b"".join(f"{each}\0".encode() for each in symbols)
+        )
+
+    at = len(magic) + len(index([0] * len(symbols))) + len(names)
+    heads = [at + sum(map(len, members[:number])) for number in range(len(members))]
+    return magic + index([heads[number] for number in symbols.values()]) + names + b"".join(members)
+
+
+def bsd_ar(files: Files, symbols: dict[str, int]) -> bytes:
+    """An archive as BSD writes it: long names stand before the content, and the symbol table has pairs."""
+
+    def named(name: bytes, data: bytes) -> bytes:
+        padded = name + bytes(-len(name) % 4)
+        return (
+            ar_member(b"#1/%d" % len(padded), padded + data)
+            if len(name) > 15 or b" " in name
+            else ar_member(name, data)
+        )
+
+    members = [named(name.encode(), content) for name, content in files.items()]
+    names = b"".join(f"{each}\0".encode() for each in symbols)
+
+    def index(heads: list[int]) -> bytes:
+        at, pairs = 0, b""
+        for each, number in symbols.items():
+            pairs += struct.pack("<II", at, heads[number])
+            at += len(each) + 1
+        table = struct.pack("<I", len(pairs)) + pairs + struct.pack("<I", len(names)) + names
+        return named(b"__.SYMDEF SORTED", table)
+
+    at = 8 + len(index([0] * len(members)))
+    heads = [at + sum(map(len, members[:number])) for number in range(len(members))]
+    return b"!<arch>\n" + index(heads) + b"".join(members)

@@ -1,8 +1,8 @@
 """Kills programs while they change a file, in a process of its own, because it forks.
 
-``every FOLDER`` ends a program at every call to the system, and one that recovers at some other; ``random FOLDER
-COUNT SEED`` kills, with the signal that cannot be caught, COUNT programs that change a file over and over. Prints what
-was counted, and fails where a file is neither the old nor the new one.
+``every FOLDER STEP`` ends a program at each STEPth call to the system, and one that recovers at some other; ``random
+FOLDER COUNT SEED`` kills, with the signal that cannot be caught, COUNT programs that change a file over and over.
+Prints what was counted, and fails where a file is neither the old nor the new one.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def recover(path: Path, seed: int, act: Act | None = None) -> None:
     random.Random(seed).choice([way for way, sentence in ways.items() if sentence])(path, Watched(act))
 
 
-def every(folder: Path) -> None:
-    """End a program at every call of every kind of edit, and then the recovery at some call."""
+def every(folder: Path, step: int) -> None:
+    """End a program at each of these calls of every kind of edit, and then the recovery at some call."""
     path, chance = folder / "archive.tacozip", random.Random(3)
     ends = waiting = 0
     for edit in EDITS.values():
@@ -112,9 +112,9 @@ def every(folder: Path) -> None:
             assert pending(path) is None
             assert names(path) == [path.name]
             assert path.read_bytes() in (CONTENT, after(edit))
-            at += 1
+            at += step
+            ends += status == KILLED
         assert status == 0
-        ends += at - 1
     print(ends, waiting)
 
 
@@ -156,6 +156,6 @@ def at_random(folder: Path, times: int, seed: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "every":
-        every(Path(sys.argv[2]))
+        every(Path(sys.argv[2]), int(sys.argv[3]))
     else:
         at_random(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

@@ -259,3 +259,50 @@ def test_a_program_that_is_killed_leaves_no_part_under_a_final_name(tmp_path: Pa
         result = extract(path, to, ExtractionOptions(OnConflict.SKIP))
         assert result.whole
         assert contents.items() <= files(to).items()
+
+
+@pytest.mark.parametrize("wanted", [None, False, True])
+@pytest.mark.parametrize("contents", [{"f/one": b"1"}, {"f/one": b"1", "two": b"2"}])
+def test_a_single_file_is_on_the_disk_before_it_is_called_extracted(
+    tmp_path: Path, contents: dict[str, bytes], wanted: bool | None
+) -> None:
+    path, calls = archive(tmp_path, "zip", list(contents.items())), Watched()
+    extract(path, tmp_path / "to", ExtractionOptions(sync=wanted), calls=calls)
+
+    names = [name for name, _ in calls.log if name in ("make_folder", "sync", "link")]
+    one = ["sync", "link", "sync"]
+    synced = ["make_folder", "sync", *(one * len(contents))]
+    assert names == (
+        synced if wanted or (wanted is None and len(contents) == 1) else ["make_folder", *(["link"] * len(contents))]
+    )
+
+
+@pytest.mark.parametrize("change", ["written", "longer", "shorter", "replaced"])
+def test_an_archive_that_changes_while_it_is_read_is_said(tmp_path: Path, change: str) -> None:
+    path = archive(tmp_path, "zip", list(CONTENTS.items()))
+
+    def meddle(_: int, name: str, arguments: tuple[Any, ...]) -> None:
+        if name != "link" or arguments[1] != b"a.txt":
+            return
+        if change == "written":
+            os.utime(path, (5, 5))
+        elif change == "replaced":
+            archive(tmp_path, "tar", [("other", b"2")]).replace(path)
+        else:
+            os.truncate(path, path.stat().st_size + (100 if change == "longer" else -1))
+
+    result = extract(path, tmp_path / "to", calls=Watched(meddle))
+
+    said = [sentence for sentence in result.warnings if "may mix old and new bytes" in sentence]
+    assert (len(said), result.whole) == ((0, True) if change == "replaced" else (1, False))
+
+
+def test_a_temporary_name_that_stays_is_said(tmp_path: Path) -> None:
+    class Stuck(FolderCalls):
+        def unlink(self, name: bytes, at: int) -> None:  # noqa: ARG002 - it removes nothing
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    result = extract(archive(tmp_path, "zip", [("a", b"1")]), tmp_path / "to", calls=Stuck())
+
+    (second,) = (name for name in files(tmp_path / "to") if name != "a")
+    assert any(f"The temporary file {second} could not be removed" in each for each in result.warnings)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.sweeping import every
+
 KILLS = int(os.environ.get("INSPECTOR_KILLS", "30"))
 """How many programs are killed at random moments."""
 
@@ -18,10 +20,11 @@ def driven(root: Path, *arguments: str) -> list[int]:
     return [int(number) for number in done.stdout.split()]
 
 
-def test_a_program_may_end_at_any_call(tmp_path: Path, root: Path) -> None:
-    ends, waiting = driven(root, "every", str(tmp_path))
-    assert ends > 80
-    assert waiting > 20
+@every(5)
+def test_a_program_may_end_at_any_call(tmp_path: Path, root: Path, step: int) -> None:
+    ends, waiting = driven(root, "every", str(tmp_path), str(step))
+    assert ends > 80 // step
+    assert waiting > 20 // step
 
 
 def test_a_program_may_be_killed_at_any_moment(tmp_path: Path, root: Path) -> None:

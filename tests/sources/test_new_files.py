@@ -10,8 +10,9 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.sources.local.atomic import NewFiles
+from inspector.sources.local.atomic import FolderObjects, NewFiles
 from inspector.sources.local.disk_calls import Disk
+from tests.sources.disks import Watched
 
 LARGE = 40 << 20
 
@@ -201,3 +202,27 @@ def test_copying_can_be_cancelled(tmp_path: Path, holed: Path) -> None:
     with pytest.raises(Cancelled):
         copied(holed, tmp_path / "a", progress)
     assert names(tmp_path) == ["holed"]
+
+
+class _Stuck(Disk):
+    def unlink(self, path: Path) -> None:  # noqa: ARG002 - it removes nothing
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+def test_a_temporary_name_that_stays_beside_the_file_is_said(tmp_path: Path) -> None:
+    with (
+        pytest.raises(SourceError, match=r"a is complete, but its temporary name .* could not be removed"),
+        NewFiles(disk=_Stuck()) as files,
+    ):
+        files.add(tmp_path / "a").write(b"new")
+
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+def test_the_folders_of_new_objects_are_on_the_disk_too(tmp_path: Path) -> None:
+    disk = Watched()
+    with FolderObjects(tmp_path / "new", disk) as objects:
+        objects.put("datas3t/n/dataranges/1.tar", [b"1"])
+
+    synced = {str(folder.relative_to(tmp_path)) for (folder,) in disk.named("sync_folder")}
+    assert synced == {".", "new", "new/datas3t", "new/datas3t/n", "new/datas3t/n/dataranges"}

@@ -19,7 +19,7 @@ from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.in_place import write
 from inspector.sources.local.old_bytes import store_folder, stored_changes
 from inspector.sources.local.recovery import finish, forget, pending
-from inspector.sources.local.undo import describe_last_change, undo_last_change
+from inspector.sources.local.undo import describe_last_change, forget_changes, past_changes, undo_last_change
 from tests.sources.disks import CONTENT, EDITS, Memory, Stopped, Watched, after, failing, names, refusing, stopping
 
 PATH = Path("/archives/a.tacozip")
@@ -223,3 +223,45 @@ def test_the_oldest_entries_go_and_never_the_newest(path: Path, monkeypatch: pyt
     write(path, CUT, None)
     assert [entry.edit.label for entry in stored_changes(path, Disk())] == [CUT.label]
     assert list(stored_changes(other, Disk())) == []
+
+
+# ---- the history -----------------------------------------------------------------------------------------------------
+
+
+@each_size
+def test_what_was_written_is_listed_newest_first_and_the_last_can_be_undone(path: Path) -> None:
+    first = Edit("First", (Patch(0, CONTENT[:2], b"XY"),), len(CONTENT), len(CONTENT))
+    write(path, first, None)
+    write(path, Edit("Second", (), len(CONTENT), 20), None)
+    past = past_changes(path)
+    assert [(each.edit.label, each.can_undo) for each in past] == [("Second", True), ("First", False)]
+    assert past[0].written_ns >= past[1].written_ns > 0
+    undo_last_change(path)
+    assert [(each.edit.label, each.can_undo) for each in past_changes(path)] == [("First", True)]
+
+
+def test_where_other_bytes_stand_now_nothing_can_be_undone(path: Path) -> None:
+    write(path, Edit("First", (Patch(0, CONTENT[:2], b"XY"),), len(CONTENT), len(CONTENT)), None)
+    path.write_bytes(b"ab" + CONTENT[2:])
+    assert [each.can_undo for each in past_changes(path)] == [False]
+
+
+def test_listing_neither_locks_nor_needs_to_write(path: Path) -> None:
+    write(path, CUT, None)
+    path.chmod(0o400)
+    assert [each.can_undo for each in past_changes(path)] == [True]
+
+
+@each_size
+def test_cleared_nothing_is_left_and_the_archive_is_as_it_was(path: Path) -> None:
+    write(path, CUT, None)
+    other = path.with_name("other.tacozip")
+    other.write_bytes(CONTENT)
+    write(other, CUT, None)
+    content = path.read_bytes()
+    assert forget_changes(path) == 1
+    assert (path.read_bytes(), past_changes(path), forget_changes(path)) == (content, (), 0)
+    assert not path.with_name(f"{path.name}.cut").exists()
+    assert len(past_changes(other)) == 1
+    with pytest.raises(EditError, match="no change of it is stored"):
+        undo_last_change(path)

@@ -13,6 +13,7 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.span import Span
 from inspector.sources.local import journal
 from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.in_place import write
 from inspector.sources.local.journal import journal_paths
 from inspector.sources.local.journal_state import ChangeState
 from inspector.sources.local.recovery import finish, forget, pending, roll_back
@@ -330,3 +331,25 @@ def test_looking_writes_nothing(path: Path) -> None:
     assert not disk.named("write", "truncate", "unlink", "make_folder")
     assert all(flags == os.O_RDONLY for _, flags in disk.named("open"))
     assert isinstance(disk.beneath, Disk)
+
+
+@pytest.mark.parametrize("central", [False, True])
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_change_under_one_hard_link_is_seen_under_the_other(path: Path, central: bool, finished: bool) -> None:
+    interrupted(path, THREE, some(THREE, (True, False, False)))
+    (path.parent / "elsewhere").mkdir()
+    other = path.parent / "elsewhere" / "other" if central else path.with_name("other")
+    if central:
+        beside, in_state = journal_paths(path)
+        in_state.parent.mkdir(parents=True, exist_ok=True)
+        beside.rename(in_state)
+    os.link(path, other)
+
+    with pytest.raises(EditError, match="an earlier change was interrupted"):
+        write(other, THREE, None)
+    found = pending(other)
+    assert found is not None
+    assert found.kind is ChangeState.MIXED
+    (finish if finished else roll_back)(other)
+    assert path.read_bytes() == (after(THREE) if finished else CONTENT)
+    assert pending(path) is None

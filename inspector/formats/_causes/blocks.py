@@ -29,7 +29,7 @@ MAX_SPANS = 4_096
 """Spans of findings and members that are looked at."""
 _TAR_PADDING_BYTES = 10_240 + 1_024
 """Zeros at the end of a tar archive that are as they should be."""
-_NEAR_BYTES = 512
+NEAR_BYTES = 512
 """Distance in bytes at which damage shows, such as in the header after lost ones."""
 
 
@@ -45,7 +45,7 @@ class Suspects(NamedTuple):
 
     def explain(self, archive: Archive, hole: Span) -> tuple[Finding, ...]:
         """The findings near a stretch of bytes."""
-        wide = Span(hole.start - _NEAR_BYTES, hole.stop + _NEAR_BYTES)
+        wide = Span(hole.start - NEAR_BYTES, hole.stop + NEAR_BYTES)
         return tuple(
             each
             for each in wrong(archive)
@@ -121,7 +121,7 @@ def _is_damage(run: Span, size: int, bad: Suspects, explained: Sequence[Span], *
     """Whether other bytes than zeros should be there: a digest says so, or the structure does at this place."""
     if tar and run.stop == size and run.size <= _TAR_PADDING_BYTES:
         return False
-    near = [Span(span.start - _NEAR_BYTES, span.stop + _NEAR_BYTES) for span in bad.structure]
+    near = [Span(span.start - NEAR_BYTES, span.stop + NEAR_BYTES) for span in bad.structure]
     in_content = intersect([run], bad.content)
     in_structure = intersect(subtract([run], bad.data), bad.structure if tar else united(near))
     if total(in_structure) >= _MIN_STRUCTURE:
@@ -242,7 +242,7 @@ def _copied(source: Source, low: int, high: int, place: Span, progress: Progress
         for row in np.flatnonzero(same)[:MAX_SPANS]:
             start = low + int(row) * size
             before, after = Span(start, start + size), Span(start + size, start + 2 * size)
-            if not (after.stop > place.start - _NEAR_BYTES and before.start < place.stop + _NEAR_BYTES):
+            if not (after.stop > place.start - NEAR_BYTES and before.start < place.stop + NEAR_BYTES):
                 continue
             if _varied(data[before.start - low : before.stop - low]):
                 return after, before

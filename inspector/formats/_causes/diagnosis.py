@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.finding import UNREADABLE, Finding, Severity
+from inspector.core.finding import UNREADABLE, Finding, Severity, first_sentence
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats._causes.table import Cause, Explanation, is_cause, wrong
@@ -16,6 +15,7 @@ from inspector.formats._causes.table import Cause, Explanation, is_cause, wrong
 ALONE = frozenset(
     {
         *(Cause.EMPTY, Cause.COMPRESSED, Cause.ENCODED_TEXT, Cause.ERROR_PAGE, Cause.POINTER, Cause.OTHER_FORMAT),
+        *(Cause.ENCRYPTED, Cause.BYTE_ORDER),
         *(Cause.RESPONSE_HEADERS, Cause.TRANSFER_FRAMING, Cause.TEXT_MODE, Cause.ALL_ZEROS),
     }
 )
@@ -58,11 +58,23 @@ def diagnose(archive: Archive, progress: Progress) -> Diagnosis:
 
     Takes time linear in the size of the file, and more work only within counted budgets.
     """
-    if not _may_be_asked(archive) or any(each.code in ALONE for each in archive.findings):
+    if not _may_be_asked(archive):
         return NO_DIAGNOSIS
+    if any(each.code in ALONE for each in archive.findings):
+        return _unwrapped(archive, progress)
     from inspector.formats._causes.looking import causes_of  # a sound archive needs none of it
 
     return _diagnosis(archive, causes_of(archive, progress))
+
+
+def _unwrapped(archive: Archive, progress: Progress) -> Diagnosis:
+    """The repair that takes an archive out of what a transfer put around it, where decoding has named that."""
+    if not any(each.code in (Cause.RESPONSE_HEADERS, Cause.TRANSFER_FRAMING) for each in archive.findings):
+        return NO_DIAGNOSIS
+    from inspector.formats._causes.wrapped import unwrap
+
+    found = unwrap(archive, progress)
+    return NO_DIAGNOSIS if found is None else Diagnosis(repairs=(found,))
 
 
 def _may_be_asked(archive: Archive) -> bool:
@@ -84,6 +96,12 @@ class Placed(NamedTuple):
     finding: Finding
     beneath: bool = False
     explains: int = 0
+    answer: str | None = None
+
+    @property
+    def repair(self) -> str | None:
+        """The repair that answers it; for a cause, ``answer``, the first that answers what it explains."""
+        return self.finding.repair or self.answer
 
     @property
     def message(self) -> str:
@@ -114,7 +132,8 @@ def folded(findings: Sequence[Finding], diagnosis: Diagnosis) -> list[Placed]:
         (rest if owned is None or owned >= len(causes) else beneath[owned]).append(each)
     placed = []
     for cause, below in zip(causes, beneath, strict=True):
-        placed.append(Placed(cause, explains=len(below)))
+        answer = next((each.repair for each in below if each.repair), None)
+        placed.append(Placed(cause, explains=len(below), answer=answer))
         placed += [Placed(each, beneath=True) for each in below]
     return [*placed, *map(Placed, rest)]
 
@@ -124,7 +143,6 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.member, finding.spans, finding.message
 
 
-def first_sentence(findings: Sequence[Finding]) -> str:
+def cause_sentence(findings: Sequence[Finding]) -> str:
     """What the first cause says in one sentence; empty without one."""
-    cause = next((each.message for each in findings[:1] if is_cause(each)), "")
-    return re.split(r"(?<=[.])\s", cause, maxsplit=1)[0]
+    return next((first_sentence(each.message) for each in findings[:1] if is_cause(each)), "")

@@ -1,15 +1,18 @@
 """One flipped bit: found by the digest that the bytes had before.
 
 A CRC-32 is linear, so the bit follows from it. With other digests, and for deflated members, each bit is tried, within
-a budget of work that is counted in bytes. Exactly one bit that then verifies is a proof where the digest has 64 bits or
-more; a CRC-32 makes it likely.
+a budget of work that is counted in bytes. A bit that then verifies is a proof where the digest has 64 bits or more; a
+CRC-32 makes it likely.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -23,7 +26,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
-from inspector.core.span import Span, intersect, subtract, total
+from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._causes.crc import flipped_in
 from inspector.formats._causes.table import Cause, Explanation, wrong
@@ -42,7 +45,14 @@ MAX_SUSPECT_BYTES = 16 << 10
 MAX_COVERED_BYTES = 1 << 20
 """The most bytes that a digest may cover for its bits to be tried."""
 MAX_WORK_BYTES = 5 << 28
-"""Bytes hashed or inflated in all trials together."""
+"""Bytes hashed or inflated in all trials together, before any other cause is looked for: two seconds or so."""
+MAX_LAST_WORK_BYTES = 4 << 30
+"""Bytes hashed where no other cause was found: about 10 seconds of one core. All of 32 KiB can be tried with it, and of
+more than that as much as a blob that does not decode leaves in suspicion."""
+_FAST_HASH = 8
+"""How many times faster than the others xxHash64 is, at least."""
+_PLACES_PER_TASK = 64
+_MAX_THREADS = 8
 _TRIAL_BYTES = 512
 """What a trial costs beside the bytes, as bytes."""
 _MAX_BYTE_SIZE = 128
@@ -71,9 +81,10 @@ class Flip(NamedTuple):
 
 @dataclass(slots=True)
 class _Budget:
-    """Work left, in bytes."""
+    """Work left, in bytes; ``digests_only``: a digest proves a bit, so more is spent on it than on a CRC-32."""
 
-    left: int = MAX_WORK_BYTES
+    left: int
+    digests_only: bool = False
 
     def take(self, amount: int) -> bool:
         if amount > self.left:
@@ -82,13 +93,16 @@ class _Budget:
         return True
 
 
-def flipped_bits(archive: Archive, progress: Progress) -> list[Explanation]:
-    """The flipped bits that explain wrong checksums and records, with their repairs. Raises SourceError, Cancelled."""
+def flipped_bits(archive: Archive, progress: Progress, work: int = MAX_WORK_BYTES) -> list[Explanation]:
+    """The flipped bits that explain wrong checksums and records, with their repairs; ``work`` bounds the trials.
+
+    Raises SourceError and Cancelled.
+    """
     if not wrong(archive):
         return []
     flips: list[Flip] = []
     others: list[Explanation] = []
-    budget = _Budget()
+    budget = _Budget(work, digests_only=work > MAX_WORK_BYTES)
     for checksum in _mismatched(archive):
         if len(flips) + len(others) >= MAX_FLIPS:
             break
@@ -134,6 +148,8 @@ def _in_content(archive: Archive, checksum: Checksum, budget: _Budget, progress:
     covered = subtract(sorted(checksum.covers), sorted(checksum.omits))
     size = total(covered)
     if not size or not checksum.stored:
+        return None
+    if checksum.algorithm == "CRC-32" and budget.digests_only:
         return None
     if checksum.algorithm == "CRC-32":
         member = archive.members[checksum.member] if checksum.member is not None else None
@@ -232,37 +248,66 @@ def _by_trial(
     budget: _Budget,
     progress: Progress,
 ) -> Flip | None:
-    size, member = total(covered), checksum.member
-    if size > MAX_COVERED_BYTES or (member is not None and archive.members.codec_at(member) is not Codec.STORED):
+    suspects = _suspects(archive, checksum, covered)
+    if not budget.take(_work(checksum, covered, suspects)):
         return None
-    explains = _explained(archive, covered, member)
-    suspects = covered
-    if size > MAX_SUSPECT_BYTES:
-        named = [span for each in explains for span in each.spans if span.size <= MAX_SUSPECT_BYTES]
-        suspects = intersect(covered, sorted(set(named)))
-        if not suspects or total(suspects) > MAX_SUSPECT_BYTES:
-            return None
-    places = (
-        [(at, offset) for at, offset in _places(covered) if any(s.start <= offset < s.stop for s in suspects)]
-        if (suspects is not covered)
-        else list(_places(covered))
-    )
-    if not budget.take(8 * sum(size - at + _TRIAL_BYTES for at, _ in places)):
+    size, data = total(covered), _read(archive.source, covered)
+    wanted = bytes.fromhex(checksum.stored.zfill(len(checksum.stored) + 1 & ~1))
+    if len(data) < size or not suspects:
         return None
-    data, wanted = _read(archive.source, covered), bytes.fromhex(checksum.stored.zfill(len(checksum.stored) + 1 & ~1))
-    if len(data) < size:
-        return None
+    places = [at for at, offset in _places(covered) if any(span.start <= offset < span.stop for span in suspects)]
     progress.begin("Looking for a flipped bit", len(places))
-    found = list(_trials(data, [at for at, _ in places], new, wanted, progress))
-    if len(found) != 1:
+    found = next(_trials(data, places, new, wanted, progress), None)  # 64 bits of a digest leave no room for another
+    if found is None:
         return None
-    at, mask = found[0]
+    at, mask = found
     offset = _position(covered, at)
     proof = (
-        f"Of {8 * len(places):,} bits tried it is the only one with which the recorded {checksum.algorithm} "
+        f"Of {8 * len(places):,} candidates it is the one with which the recorded {checksum.algorithm} "
         f"({checksum.stored}) verifies, which proves it."
     )
-    return Flip(offset, data[at], data[at] ^ mask, proof, True, True, _subject(archive, checksum), explains, member)
+    explains = _explained(archive, covered, checksum.member)
+    subject = _subject(archive, checksum)
+    return Flip(offset, data[at], data[at] ^ mask, proof, True, True, subject, explains, checksum.member)
+
+
+def _suspects(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Sequence[Span]:
+    """The bytes of which each bit may be tried: of many only those in which something was found; none of too many."""
+    size, member = total(covered), checksum.member
+    if size > MAX_COVERED_BYTES or (member is not None and archive.members.codec_at(member) is not Codec.STORED):
+        return ()
+    if size <= MAX_SUSPECT_BYTES:
+        return covered
+    digest = {span for each in wrong(archive) if "mismatch" in each.code for span in each.spans}
+    named = {span for each in _explained(archive, covered, member) for span in each.spans} - digest
+    return intersect(covered, united(named)) or covered
+
+
+def _work(checksum: Checksum, covered: Sequence[Span], suspects: Sequence[Span]) -> int:
+    """What trying all bits of the suspects costs, in bytes of a slow hash: each trial hashes what follows its byte."""
+    size, work, at = total(covered), 0, 0
+    for span in covered:
+        for each in intersect([span], suspects):
+            first = size - (at + each.start - span.start)
+            work += 8 * each.size * (first - each.size // 2 + _TRIAL_BYTES)
+        at += span.size
+    return work // (_FAST_HASH if checksum.algorithm.lower().startswith("xx") else 1)
+
+
+def untried(archive: Archive) -> str:
+    """A sentence on the bits that were not tried because there are too many; empty where all were."""
+    for checksum in _mismatched(archive):
+        covered = subtract(sorted(checksum.covers), sorted(checksum.omits))
+        if not total(covered) or not checksum.stored or _new_hash(checksum.algorithm, 8) is None:
+            continue
+        suspects = _suspects(archive, checksum, covered)
+        if not suspects or _work(checksum, covered, suspects) > MAX_LAST_WORK_BYTES:
+            span = Span((suspects or covered)[0].start, (suspects or covered)[-1].stop)
+            return (
+                f"Whether it is a single flipped bit was not tried: there are {8 * total(suspects or covered):,} "
+                f"candidates, in the bytes {span.start:,} to {span.stop - 1:,}. "
+            )
+    return ""
 
 
 def _places(covered: Sequence[Span]) -> Iterator[tuple[int, int]]:
@@ -276,20 +321,43 @@ def _places(covered: Sequence[Span]) -> Iterator[tuple[int, int]]:
 def _trials(
     data: bytes, places: Sequence[int], new: Callable[[], Any], wanted: bytes, progress: Progress
 ) -> Iterator[tuple[int, int]]:
-    """The bits, as (byte, mask), with which the data hashes to ``wanted``."""
-    before, hashed = new(), 0
+    """The bits, as (byte, mask), with which the data hashes to ``wanted``; in threads, for hashing lets others run."""
     whole = memoryview(data)
+    tasks: deque[Future[list[tuple[int, int]]]] = deque()
+    threads = min(_MAX_THREADS, os.cpu_count() or 1)
+    before, hashed = new(), 0
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for first in range(0, len(places), _PLACES_PER_TASK):
+                some = places[first : first + _PLACES_PER_TASK]
+                before.update(whole[hashed : some[0]])
+                hashed = some[0]
+                tasks.append(pool.submit(_tried, whole, some, before.copy(), wanted))
+                while len(tasks) > 2 * threads:
+                    yield from tasks.popleft().result()
+                progress.advance(len(some))
+            for task in tasks:
+                yield from task.result()
+                progress.advance(0)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+def _tried(whole: memoryview, places: Sequence[int], before: Any, wanted: bytes) -> list[tuple[int, int]]:
+    """Trials of some bytes; ``before`` has hashed what stands in front of the first."""
+    found, hashed = [], places[0]
     for at in places:
         before.update(whole[hashed:at])
         hashed = at
         rest = whole[at + 1 :]
         for bit in range(8):
             trial = before.copy()
-            trial.update(bytes((data[at] ^ 1 << bit,)))
+            trial.update(bytes((whole[at] ^ 1 << bit,)))
             trial.update(rest)
             if trial.digest() == wanted:
-                yield at, 1 << bit
-        progress.advance(1)
+                found.append((at, 1 << bit))
+    return found
 
 
 def _deflated(

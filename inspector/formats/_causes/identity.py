@@ -14,11 +14,11 @@ from typing import NamedTuple, Protocol
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
+from inspector.core.format import ProbeResult
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.source import Source
+from inspector.core.source import Source, is_remote
 from inspector.core.span import Span
-from inspector.formats._causes.survey import is_remote
 from inspector.formats._causes.table import Cause, Explanation
 from inspector.formats._zstd import BLOCK_HEADER, MAGIC, RLE, header_size
 
@@ -74,6 +74,30 @@ _OTHER = (
     _Signature(b"caff\0\1\0\0", "a Core Audio file"),
 )
 
+_ENCRYPTED = (
+    _Signature(b"Salted__", "a file that OpenSSL encrypted", "openssl enc -d"),
+    _Signature(b"age-encryption.org/v1", "a file that age encrypted", "age -d"),
+    _Signature(b"-----BEGIN AGE ENCRYPTED FILE-----", "a file that age encrypted", "age -d"),
+    _Signature(b"-----BEGIN PGP MESSAGE-----", "a file that PGP encrypted", "gpg -d"),
+    _Signature(b"$ANSIBLE_VAULT;", "a file that Ansible encrypted", "ansible-vault decrypt"),
+    _Signature(b"LUKS\xba\xbe", "an encrypted volume", "cryptsetup"),
+)
+"""What is decrypted first."""
+
+_MIN_ESCAPES = 32
+_MIN_WIDE_BYTES = 256
+_ESCAPE = re.compile(rb"\\x[0-9a-f]{2}")
+_QUOTED = re.compile(rb"=[0-9A-F]{2}")
+_PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}")
+_JSON_BASE64 = re.compile(rb'\s*\{\s*"[\w-]{1,40}"\s*:\s*"[A-Za-z0-9+/]{60,}')
+_ZSTD_NEAR = re.compile(rb"\x28\xb5\x2f\xfd")
+_ERROR_TEXT = re.compile(
+    rb"[^\r\n]{0,80}\b(?:not found|access denied|forbidden|unauthori[sz]ed|denied|error|no such|expired|bad gateway|"
+    rb"unavailable|timed? ?out|too many requests|rate limit|upstream)\b",
+    re.IGNORECASE,
+)
+_MAX_ERROR_BYTES = 1_024
+
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,400}?-->\s*)?<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
@@ -84,19 +108,19 @@ _ERROR_JSON = re.compile(rb"""\s*\{\s*"(?:error|errors|message|code|__type|detai
 _LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/v\d\r?\n(?:.*\n)*?size (\d{1,20})")
 _ANNEX = re.compile(rb"/annex/objects/|\.\.?/(?:\.\./){0,64}\.git/annex/objects/")
 _DVC = re.compile(rb"(?:md5: [0-9a-f]{32}\r?\n)?outs:\r?\n- (?:md5|hash|size|path): ")
-_RESPONSE = re.compile(rb"HTTP/\d(?:\.\d)? \d{3}[^\r\n]{0,200}\r?\n(?:[\w-]{1,100}:[^\r\n]{0,2000}\r?\n){0,100}\r?\n")
-_HEADERS = re.compile(
+RESPONSE = re.compile(rb"HTTP/\d(?:\.\d)? \d{3}[^\r\n]{0,200}\r?\n(?:[\w-]{1,100}:[^\r\n]{0,2000}\r?\n){0,100}\r?\n")
+HEADERS = re.compile(
     rb"(?:(?:content-(?:type|length|encoding|disposition)|etag|x-amz-[\w-]{1,60}|date|server|last-modified|"
     rb"accept-ranges|connection|cache-control):[^\r\n]{0,2000}\r?\n){2,100}\r?\n",
     re.IGNORECASE,
 )
-_FORM = re.compile(
-    rb"--[^\r\n]{1,200}\r?\nContent-Disposition:[^\r\n]{0,400}\r?\n(?:[\w-]{1,100}:[^\r\n]{0,400}\r?\n){0,20}\r?\n",
+FORM = re.compile(
+    rb"--[^\r\n]{1,200}\r?\nContent-[\w-]{1,40}:[^\r\n]{0,400}\r?\n(?:[\w-]{1,100}:[^\r\n]{0,400}\r?\n){0,20}\r?\n",
     re.IGNORECASE,
 )
-_AWS_CHUNK = re.compile(rb"([0-9a-fA-F]{1,8});chunk-signature=[0-9a-f]{64}\r\n")
+AWS_CHUNK = re.compile(rb"([0-9a-fA-F]{1,8});chunk-signature=[0-9a-f]{64}\r\n")
 _AWS_PLAIN = re.compile(rb"x-amz-(?:trailer-signature|checksum-\w{1,20}):[\w+/=]{1,100}\r?\n")
-_CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})(?:;[^\r\n]{0,200})?\r\n")
+CHUNK = re.compile(rb"([0-9a-fA-F]{1,8})(?:;[^\r\n]{0,200})?\r\n")
 _BASE64 = re.compile(
     rb"(?:begin-base64 [^\r\n]{1,200}\r?\n|-----BEGIN [^\r\n]{1,60}-----\r?\n)?[A-Za-z0-9+/_\r\n-]{60,}={0,2}\s*"
 )
@@ -164,8 +188,12 @@ def identify(archive: Archive) -> Explanation | None:
         _framing,
         _error_page,
         _pointer,
+        _encrypted,
         _compressed,
         _encoded,
+        _escaped,
+        _wide,
+        _swapped,
         _other_format,
     )
     return next((found for step in steps if (found := step(file)) is not None), None)
@@ -175,11 +203,13 @@ def identify(archive: Archive) -> Explanation | None:
 
 
 def _response(file: _File) -> Explanation | None:
-    found = _RESPONSE.match(file.head) or _FORM.match(file.head) or _HEADERS.match(file.head)
+    found = RESPONSE.match(file.head) or FORM.match(file.head) or HEADERS.match(file.head)
     if found is None or (file.may_begin_with_data and file.listed and _added_bytes(file.archive) != found.end()):
         return None
     size = found.end()
-    kind = "a form" if _FORM.match(file.head) else "an HTTP response"
+    kind = "an HTTP response"
+    if FORM.match(file.head):
+        kind = "a form" if b"Content-Disposition" in found[0] else "a part of an HTTP response"
     message = (
         f"The headers of {kind} stand before the archive: {in_bytes(size)} of text. They begin "
         f'"{_shown(file.head)}". The archive itself begins at byte {size:,}. Save only the body of the response, or '
@@ -196,8 +226,8 @@ def _added_bytes(archive: Archive) -> int:
 
 
 def _framing(file: _File) -> Explanation | None:
-    aws = _AWS_CHUNK.match(file.head)
-    found = aws or _CHUNK.match(file.head)
+    aws = AWS_CHUNK.match(file.head)
+    found = aws or CHUNK.match(file.head)
     if found is None:
         return None
     size = int(found[1], 16)
@@ -205,7 +235,7 @@ def _framing(file: _File) -> Explanation | None:
     if not size or after + 2 > file.source.size or file.source.read(after, 2) != b"\r\n":
         return None
     following = file.source.read(after + 2, 120)
-    again = _AWS_CHUNK.match(following) if aws else _CHUNK.match(following) or _AWS_PLAIN.match(following)
+    again = AWS_CHUNK.match(following) if aws else CHUNK.match(following) or _AWS_PLAIN.match(following)
     if again is None:
         return None
     kind = "aws-chunked framing of an S3 upload" if aws else "chunked framing of an HTTP transfer"
@@ -257,6 +287,13 @@ def _error_page(file: _File) -> Explanation | None:
             "from an address that gives the file itself."
         )
         return Explanation(Cause.ERROR_PAGE, message, (whole,))
+    if file.source.size <= _MAX_ERROR_BYTES and _ERROR_TEXT.match(head) and _is_plain(head):
+        message = (
+            f'This is the error message of a server, not {file.what}. All of it is "{_shown(head, 80)}". The download '
+            "failed, and the answer was saved in the place of the archive. Download it again, with an address and "
+            "credentials that are allowed to read it."
+        )
+        return Explanation(Cause.ERROR_PAGE, message, (whole,))
     if _ERROR_JSON.match(head) and text.endswith(b"}") and b'"files"' not in head:
         message = (
             f"This is the error message of a server, not {file.what}. Its {in_bytes(file.source.size)} are JSON that "
@@ -265,6 +302,10 @@ def _error_page(file: _File) -> Explanation | None:
         )
         return Explanation(Cause.ERROR_PAGE, message, (whole,))
     return None
+
+
+def _is_plain(data: bytes) -> bool:
+    return data.isascii() and not any(byte < 32 and byte not in b"\t\r\n" for byte in data)
 
 
 def _pointer(file: _File) -> Explanation | None:
@@ -450,11 +491,103 @@ def _from_base64(data: bytes) -> bytes:
         return b""
 
 
+# ---- encrypted, escaped, and bytes in another order -----------------------------------------------------------------
+
+
+def _encrypted(file: _File) -> Explanation | None:
+    found = _matching(file.head, _ENCRYPTED)
+    if found is None or file.listed:
+        return None
+    message = (
+        f"This is {found.name}, not {file.what}. It begins with {found.begins[:24].decode('ascii', 'replace')!r}. "
+        f"Decrypt it first with {found.command} and the key it was made with, and open what comes out."
+    )
+    return Explanation(Cause.ENCRYPTED, message, (Span(0, len(found.begins)),))
+
+
+def _escaped(file: _File) -> Explanation | None:
+    """Text in which bytes that are not printable are escaped, or that quotes base64."""
+    if file.listed or file.source.size < 64:
+        return None
+    head, tail = file.head[:HEAD_BYTES], file.tail.rstrip()
+    escapes = len(_ESCAPE.findall(head))
+    if re.match(rb"b['\"]", head) and tail[-1:] == head[1:2] and escapes >= _MIN_ESCAPES:
+        kind, how = "bytes printed by Python", "ast.literal_eval of Python"
+    elif _JSON_BASE64.match(head) and tail.endswith(b"}"):
+        kind, how = "JSON with base64 inside", "jq -r .body FILE | base64 -d, with the name of its key"
+    elif head.isascii() and b"=\n" in head.replace(b"\r", b"") and len(_QUOTED.findall(head)) >= _MIN_ESCAPES:
+        kind, how = "quoted-printable text", "qprint -d or a mail program"
+    elif head.isascii() and len(_PERCENT.findall(head)) >= _MIN_ESCAPES and b"\n" not in head:
+        kind, how = "percent-encoded text", "urllib.parse.unquote_to_bytes of Python"
+    else:
+        return None
+    message = (
+        f'This is {kind}, not {file.what}. It begins "{_shown(file.head)}". Something on the way allowed text only. '
+        f"Decode it first with {how} and open what comes out."
+    )
+    return Explanation(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
+
+
+def _wide(file: _File) -> Explanation | None:
+    """Text of 16 bits a character: every second byte is zero."""
+    head, tail = file.head[:4_096], file.tail[-512:]
+    marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    body = head[2:] if marked else head
+    if file.listed or file.source.size % 2 or len(body) < _MIN_WIDE_BYTES:
+        return None
+    low, high = body[::2], body[1::2]
+    zeros = min(sum(map(bool, low)), sum(map(bool, high)))
+    others = max(sum(map(bool, low)), sum(map(bool, high)))
+    ends = tail[len(tail) % 2 :]
+    end_zeros = min(sum(map(bool, ends[::2])), sum(map(bool, ends[1::2])))
+    if zeros > len(body) // 50 or end_zeros > len(ends) // 50 or others < len(body) // 8:
+        return None
+    message = (
+        "The file was encoded as UTF-16 text, so each byte became two. Every second byte is zero, and the rest is "
+        "what was there. A program that treats files as text wrote it, such as a shell that redirects output. Copy it "
+        "again in binary mode, or take the encoding back: iconv -f UTF-16LE -t ISO-8859-1."
+    )
+    return Explanation(Cause.TEXT_MODE, message, (Span(0, file.source.size),))
+
+
+def _swapped(file: _File) -> Explanation | None:
+    """The two bytes of every pair changed places."""
+    if file.listed or len(file.head) < 512:
+        return None
+    head, tail = _pairs_swapped(file.head[:1_024]), _pairs_swapped(file.tail[len(file.tail) % 2 :])
+    shifted = _pairs_swapped(file.tail[: len(file.tail) // 2 * 2])
+    if head.startswith(b"PK\3\4") or head[257:262] == b"ustar":
+        what = f'begins "{"PK" if head.startswith(b"PK") else "ustar"}" with them swapped'
+    elif b'"start_byte"' in tail or b'"start_byte"' in shifted:
+        what = "ends in an index with them swapped"
+    elif (
+        file.archive.format == "rca"
+        and 10 < int.from_bytes(head[:2], "big") <= 1 << 15
+        and _ZSTD_NEAR.search(head[:40])
+    ):
+        what = "begins with a chunk header with them swapped"
+    else:
+        return None
+    message = (
+        f"The two bytes of every pair changed places in this file. It {what}. dd conv=swab does that, and copies "
+        "between machines of another byte order. Swap them back in a copy (dd conv=swab), or copy it again."
+    )
+    return Explanation(Cause.BYTE_ORDER, message, (Span(0, file.source.size),))
+
+
+def _pairs_swapped(data: bytes) -> bytes:
+    found = bytearray(data)
+    even = len(found) // 2 * 2
+    found[0:even:2], found[1:even:2] = found[1:even:2], found[0:even:2]
+    return bytes(found)
+
+
 # ---- another format --------------------------------------------------------------------------------------------------
 
 
 def _other_format(file: _File) -> Explanation | None:
-    if file.listed or file.may_begin_with_data:
+    decoder = getattr(file.archive, "decoder", None)
+    if file.listed or file.may_begin_with_data or (decoder and decoder.probe(file.source) is ProbeResult.CERTAIN):
         return None
     head = file.head
     if (iso := file.source.read(32769, 5)) == b"CD001":

@@ -193,7 +193,7 @@ def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Exp
     seen = [run for run in runs if run.shift is not None]
     shifts = [run.shift for run in seen if run.shift is not None]
     if len(set(shifts)) < 2:
-        return None
+        return _beginning_lost(archive, runs, shifts)
     explains = tuple(wrong(archive))
     ups, downs = [each for each in shifts if each > 0], [each for each in shifts if each < 0]
     if ups and downs and max(ups) == -min(downs) and (part := _part_of(max(ups))):
@@ -217,6 +217,19 @@ def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Exp
         return None
     place = Span(before.last + before.shift, max(after.first + after.shift, before.last + before.shift + 1))
     return _changed(archive, change, Span(before.last, after.first), place)
+
+
+def _beginning_lost(archive: Archive, runs: Sequence[_Run], shifts: Sequence[int]) -> Explanation | None:
+    """All landmarks stand the same number of bytes too early, but for the first ones, which are gone."""
+    if not shifts or shifts[0] >= 0 or sum(run.number for run in runs if run.shift is not None) < 2:
+        return None
+    lost = -shifts[0]
+    message = (
+        f"The first {in_bytes(lost)} of the file {'is' if lost == 1 else 'are'} missing. Everything stands that much "
+        "before its place, from the first to the last record. A transfer that was resumed without its beginning leaves "
+        "a file so. Copy the file again; the members that are whole can be saved."
+    )
+    return Explanation(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
 
 
 def _changed(archive: Archive, change: int, gap: Span, place: Span) -> Explanation:
@@ -250,6 +263,8 @@ def _from_size(archive: Archive, change: int) -> Explanation | None:
     """What the size says where no landmarks do: only that whole parts, or bytes of a CAF, are missing."""
     part = _part_of(abs(change))
     explains = tuple(wrong(archive))
+    if archive.format == "caf" and change > 0:
+        return _inserted_in_caf(archive, change, part)
     if change >= 0 or not (part or archive.format == "caf"):
         return None
     first = f"A part of {in_bytes(-change)} is missing" if part else f"{in_bytes(-change)} are missing before the index"
@@ -262,3 +277,23 @@ def _from_size(archive: Archive, change: int) -> Explanation | None:
     )
     cause = Cause.LOST_PART if part else Cause.LOST_BYTES
     return Explanation(cause, message, (Span(0, archive.source.size),), explains)
+
+
+def _inserted_in_caf(archive: Archive, change: int, part: int) -> Explanation:
+    """Bytes too many before the index of a CAF; its check says where they may stand, and whether they stand twice."""
+    twice = next((each for each in wrong(archive) if each.code == "caf-doubled"), None)
+    size = f"{'A part of ' if part else ''}{in_bytes(change)}"
+    were = "was" if change == 1 or part else "were"
+    if twice is not None:
+        first = f"{size} {'stands' if part else 'stand'} there twice before the index."
+    else:
+        first = f"{size} {were} inserted before the index."
+    message = (
+        f"{first} By its own records the file has {in_bytes(archive.source.size - change)}, and it has "
+        f"{in_bytes(archive.source.size)}.{f' Transfers use parts of {part >> 20} MiB.' if part else ''} A retried "
+        "or joined transfer does that. Members behind them are shifted. Copy the file again, or let repair write a "
+        "copy without them."
+    )
+    cause = Cause.DOUBLED_PART if twice is not None and part else Cause.INSERTED_BYTES
+    spans = twice.spans if twice is not None and twice.spans else (Span(0, archive.source.size),)
+    return Explanation(cause, message, spans, tuple(wrong(archive)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
-from inspector.core.source import Source, expect
+from inspector.core.source import Source, expect, is_remote
 from inspector.core.span import Span
 
 if TYPE_CHECKING:
@@ -74,14 +74,6 @@ def may_be_surveyed(archive: Archive) -> bool:
         return size <= MAX_UNREAD_BYTES
     members = archive.members
     return size <= min(MAX_BYTES, 2 * (sum(members.stops) - sum(members.starts)))
-
-
-def is_remote(source: Source) -> bool:
-    """Whether reads of the source are requests to a server."""
-    base: object = source
-    while (inner := getattr(base, "base", None)) is not None:
-        base = inner
-    return getattr(base, "ledger", None) is not None
 
 
 def survey(source: Source, progress: Progress) -> Survey:

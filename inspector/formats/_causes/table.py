@@ -26,18 +26,33 @@ class Cause(StrEnum):
     RESPONSE_HEADERS = "cause-response-headers"
     TRANSFER_FRAMING = "cause-transfer-framing"
     OTHER_FORMAT = "cause-other-format"
+    ENCRYPTED = "cause-encrypted"
+    BYTE_ORDER = "cause-byte-order"
     TEXT_MODE = "cause-text-mode"
+    JOINED = "cause-joined-archives"
+    TRUNCATED = "cause-truncated"
     ZERO_PART = "cause-zero-part"
     ZERO_BLOCK = "cause-zero-block"
     DOUBLED_PART = "cause-doubled-part"
     LOST_PART = "cause-lost-part"
     SWAPPED_PARTS = "cause-swapped-parts"
     REPEATED_BLOCK = "cause-repeated-block"
+    FILLED_BLOCK = "cause-filled-block"
     LOST_BYTES = "cause-lost-bytes"
     INSERTED_BYTES = "cause-inserted-bytes"
     FLIPPED_BIT = "cause-flipped-bit"
     WRONG_BYTE = "cause-wrong-byte"
+    TRAILING_BYTES = "cause-trailing-bytes"
+    CHANGED_BYTES = "cause-changed-bytes"
 
+
+SPLIT_CODE, UNWRAP_CODE = "split-archives", "unwrap-archive"
+"""The codes of the repairs that write each archive, or the only one, to a file of its own."""
+TAKEN_OUT = frozenset({SPLIT_CODE, UNWRAP_CODE})
+"""With one of these repairs none is made of the file itself: what it would repair is not one archive."""
+
+NOT_INTERRUPTED = frozenset({Cause.ALL_ZEROS, Cause.TEXT_MODE, Cause.JOINED})
+"""Causes that explain what looks like an interrupted write."""
 
 MEANINGS: dict[Cause, tuple[str, str]] = {
     Cause.EMPTY: ("The file has no bytes.", "Copy or download it again."),
@@ -70,9 +85,22 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
         "The file is of another format than its name says.",
         "Rename it, or open it with its program.",
     ),
+    Cause.ENCRYPTED: ("The whole file was encrypted.", "Decrypt it with the program and the key it was made with."),
+    Cause.BYTE_ORDER: (
+        "The two bytes of every pair changed places, as `dd conv=swab` does.",
+        "Swap them back in a copy, or read the medium again.",
+    ),
     Cause.TEXT_MODE: (
         "A copy in text mode changed line ends, cut the eighth bit or changed the encoding.",
         "Copy it again in binary mode.",
+    ),
+    Cause.JOINED: (
+        "Several archives stand in one file, one after the other.",
+        "Open each as `FILE!/@START-STOP`, or split them with `repair --to`.",
+    ),
+    Cause.TRUNCATED: (
+        "The file ends too early: a transfer or a write stopped, or the end was cut off.",
+        "Copy or download it again; what stands before the cut can be saved.",
     ),
     Cause.ZERO_PART: (
         "A part of a download or an upload (5, 8 or 16 MiB) is zeros.",
@@ -89,6 +117,10 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
         "A block is a copy of the block beside it.",
         "Restore it from another copy; check disk and memory.",
     ),
+    Cause.FILLED_BLOCK: (
+        "A block is one byte repeated, as erased memory and bad-sector markers are.",
+        "Restore it from another copy; check the disk or the card.",
+    ),
     Cause.LOST_BYTES: ("Bytes are missing in the middle, so all that follows moved.", "Copy it again."),
     Cause.INSERTED_BYTES: ("Bytes were inserted, so all that follows moved.", "Copy it again."),
     Cause.FLIPPED_BIT: (
@@ -96,6 +128,14 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
         "`repair` restores it where a digest shows which; check the memory.",
     ),
     Cause.WRONG_BYTE: ("One byte of the TACO header changed.", "`repair` restores it."),
+    Cause.TRAILING_BYTES: (
+        "Bytes that do not belong to the archive stand behind its end.",
+        "Cut them off in a copy, after a look at them.",
+    ),
+    Cause.CHANGED_BYTES: (
+        "Other bytes stand there than were archived, and no simpler cause shows.",
+        "Restore them from another copy.",
+    ),
 }
 """What each cause means and what to do, a sentence each."""
 

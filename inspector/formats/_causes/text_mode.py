@@ -22,6 +22,8 @@ MIN_ENCODED = 32
 MIN_REPLACED = 16
 """Replacement characters from which on a file counts as decoded with losses."""
 _LF, _CR = 10, 13
+MIN_BINARY_BYTES = 4 << 10
+"""A smaller file may lack zeros by chance."""
 _REPLACEMENT = b"\xef\xbf\xbd"
 _SAMPLE_BYTES = 64 << 10
 _AGAIN = "Copy it again in binary mode, or with a tool that changes no bytes"
@@ -32,6 +34,7 @@ def text_mode(archive: Archive, survey: Survey, expected: int | None) -> Explana
     return (
         _encoded_anew(archive, survey)
         or _seven_bits(archive, survey)
+        or _without_zeros(archive, survey)
         or _line_ends(archive, survey, None if expected is None else survey.size - expected)
     )
 
@@ -91,6 +94,17 @@ def _lost_returns(survey: Survey, missing: int) -> bool:
     """Whether so many bytes may be returns that went, and their absence is no chance."""
     likely = survey.counts[_LF] * survey.counts[_CR] / max(1, survey.size)
     return missing <= survey.counts[_LF] and likely >= MIN_LINES
+
+
+def _without_zeros(archive: Archive, survey: Survey) -> Explanation | None:
+    if survey.counts[0] or survey.size < MIN_BINARY_BYTES or survey.rare_controls < MIN_RARE:
+        return None
+    return _explanation(
+        archive,
+        "The file was copied as text, which took all zero bytes away.",
+        f"Byte 00 does not occur in {in_bytes(survey.size)}, and every header of such an archive has some. {_AGAIN}: "
+        "where they were cannot be computed.",
+    )
 
 
 def _seven_bits(archive: Archive, survey: Survey) -> Explanation | None:

@@ -9,25 +9,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.format import MemberError, MemberMetadata, ProbeResult
-from inspector.core.member import SPECIAL, Members
+from inspector.core.member import HOLES, SPECIAL, Member, Members
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.formats._tar.check import header_checksums
-from inspector.formats._tar.extension import MAX_BODY_BYTES, Overrides, pax_records
+from inspector.formats._tar.extension import MAX_BODY_BYTES, MapFault, Overrides, pax_records, sparse_map
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
-from inspector.formats._tar.header import BLOCK, EXTENSIONS, aligned, number, parse
+from inspector.formats._tar.header import BLOCK, EXTENSIONS, LINKS, PLACES, TYPES, Header, aligned, number, parse
 from inspector.formats._tar.resync import Cursor, Layout, Recorded, Recover, nothing_recorded
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
 
 _HARD_LINK = b"1"
 
 
-_MTIME = slice(136, 148)
+MAX_SPARSE_BYTES = 1 << 40
+"""The size of the largest sparse member that is read, with its holes."""
+
+
+_HOLE = bytes(1 << 18)
+
+
+_MTIME = PLACES["mtime"]
 
 
 def probe(source: Source) -> ProbeResult:
@@ -78,37 +86,96 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
     member = archive.members[index]
     name = visible(member.path)
     if member.marks & SPECIAL:
-        raise MemberError(f"{name} is a link, a device or a sparse file, whose content this program does not read.")
+        raise MemberError(f"{name} is a link or a device, which has no content of its own.")
     if not member.readable:
-        raise MemberError(f"The header of {name} does not give its size.")
+        raise MemberError(f"The header of {name} does not give its size, or not where its bytes belong.")
     left = member.size
-    for start, stop in member.spans:
-        for piece in blocks(archive.source, start, stop):
-            left -= len(piece)
-            yield piece
-            progress.advance(len(piece))
+    for piece in _with_holes(archive.source, member) if member.marks & HOLES else _stored(archive.source, member):
+        left -= len(piece)
+        yield piece
+        progress.advance(len(piece))
     if left:
         raise MemberError(f"{name} is cut off: {grouped(member.size - left)} of {in_bytes(member.size)} are there.")
 
 
-def member_metadata(archive: Archive, index: int) -> MemberMetadata:
-    """Hard links and modification times. Global extended headers (PAX ``g``) are ignored."""
-    source, at = archive.source, archive.members[index].head
-    overrides = Overrides()
+def _stored(source: Source, member: Member) -> Iterator[bytes]:
+    for start, stop in member.spans:
+        yield from blocks(source, start, stop)
+
+
+def _with_holes(source: Source, member: Member) -> Iterator[bytes]:
+    """The content of a sparse file; it ends where stored bytes are missing. Raises MemberError."""
+    name = visible(member.path)
+    if member.size > MAX_SPARSE_BYTES:
+        raise MemberError(f"{name} has {in_bytes(member.size)} with its holes; more than 1 TiB is not read.")
+    own = _own_header(source, member.head)
+    if own is None:
+        raise MemberError(f"The header of {name} is no longer there.")
+    (data,) = member.spans
+    found = sparse_map(source, (member.head, own.at), own.overrides, data, member.size)
+    if isinstance(found, MapFault):
+        raise MemberError(f"The map of the sparse file {name} {found.problem}.")
+    at, place = 0, found.start
+    for offset, size in found.extents:
+        yield from _zeros(offset - at)
+        at, place = offset, place + size
+        for piece in blocks(source, place - size, place):
+            at += len(piece)
+            yield piece
+        if at < offset + size:
+            return
+    yield from _zeros(member.size - at)
+
+
+def _zeros(size: int) -> Iterator[bytes]:
+    while size > 0:
+        piece = _HOLE[: min(size, len(_HOLE))]
+        size -= len(piece)
+        yield piece
+
+
+class _OwnHeader(NamedTuple):
+    """A member's own header, at byte ``at``, and what the extended headers before it say."""
+
+    at: int
+    block: bytes
+    header: Header
+    overrides: Overrides
+    changed: int | None
+
+
+def _own_header(source: Source, head: int) -> _OwnHeader | None:
+    """The header of the member whose first header is at ``head``. Global extended headers count as its own."""
+    overrides, at = Overrides(), head
     changed: int | None = None
     for _ in range(MAX_EXTENSIONS):
         block = source.read(at, BLOCK) if at >= 0 else b""
         if len(block) < BLOCK:
-            break
+            return None
         header = parse(block)
         if header.typeflag not in EXTENSIONS:
-            link = overrides.target(header.link) if header.typeflag == _HARD_LINK else None
-            return MemberMetadata(link, number(block[_MTIME]) if changed is None else changed)
+            return _OwnHeader(at, block, header, overrides, changed)
         body = source.read(at + BLOCK, header.stored) if header.stored <= MAX_BODY_BYTES else b""
         overrides.apply(header.typeflag, body)
         changed = _mtime(body) if header.typeflag in b"xX" else changed
         at += BLOCK + aligned(header.stored)
-    return MemberMetadata()
+    return None
+
+
+def member_metadata(archive: Archive, index: int) -> MemberMetadata:
+    """Links, what kind of device it is, and modification times."""
+    own = _own_header(archive.source, archive.members[index].head)
+    if own is None:
+        return MemberMetadata()
+    typeflag = own.header.typeflag
+    target = own.overrides.target(own.header.link) if typeflag in LINKS else None
+    what = f"a {TYPES.get(typeflag, 'link or a device')}" + (f" to {visible(target)}" if target is not None else "")
+    return MemberMetadata(
+        target if typeflag == _HARD_LINK else None,
+        number(own.block[_MTIME]) if own.changed is None else own.changed,
+        f"{what}, which is not extracted",
+        target,
+    )
 
 
 def _mtime(body: bytes) -> int | None:

@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
+from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._tar.header import BLOCK, GNU_LINK, GNU_NAME, PAX_GLOBAL, aligned, number, text
+from inspector.formats._tar.header import BLOCK, GNU_LINK, GNU_NAME, PAX_GLOBAL, PLACES, SPARSE, aligned, number, text
 
 MAX_BODY_BYTES = 1024 * 1024
 """Larger bodies of extended headers are not read."""
@@ -103,7 +105,8 @@ class Overrides:
                 if record.key.startswith(SPARSE_PREFIX):
                     self.sparse = True
                     # A map belongs to one member, so it is ignored in a global header.
-                    if record.key in EXTENT_KEYS and typeflag != PAX_GLOBAL:
+                    room = len(self.extents) <= 2 * MAX_EXTENTS
+                    if record.key in EXTENT_KEYS and typeflag != PAX_GLOBAL and room:
                         self.extents.append((record.key, record.value))
 
     @property
@@ -177,6 +180,8 @@ def pax_problems(typeflag: bytes, body: bytes) -> list[PaxProblem]:
     done = 0
     for record in pax_records(body):
         done = record.stop
+        if record.key in EXTENT_KEYS and typeflag != PAX_GLOBAL and record.value.isdigit():
+            continue  # nothing can be wrong with it, and a map may have very many
         if len(found) < MAX_PROBLEMS_PER_HEADER:
             found += _record_problems(record, seen, is_global=typeflag == PAX_GLOBAL)
     if done < len(body):
@@ -232,7 +237,18 @@ def _number_problems(record: PaxRecord, shown: str) -> Iterator[PaxProblem]:
 
 
 MAX_MAP_BYTES = 16 << 20
-"""Larger maps are not checked."""
+"""Larger maps are not read, and neither are their members."""
+
+
+MAX_EXTENTS = 250_000
+"""Extents of one sparse member; a member with more is not read."""
+
+
+_TOO_MANY = f"has more than {MAX_EXTENTS:,} extents, and is not read"
+
+
+_MAX_COUNT_BYTES = 32
+"""Bytes in which the number of extents must end."""
 
 
 _ENTRY_SIZE = 24
@@ -240,6 +256,10 @@ _ENTRY_SIZE = 24
 
 _HEADER_ENTRIES = Span(386, 482)
 """The entries in the header itself."""
+
+
+_REAL_SIZE = slice(483, 495)
+"""The size with all holes."""
 
 
 _BLOCK_ENTRIES = Span(0, 504)
@@ -253,6 +273,24 @@ Extent = tuple[int | None, int | None]
 """The offset in the file and the size of a piece of data; None for what is not a number."""
 
 
+def map_end(source: Source, at: int, progress: Progress) -> int:
+    """Where the data of an old GNU sparse member begins: after the blocks that continue the map of its header."""
+    more = source.read(at + _HEADER_ENTRIES.stop, 1)
+    at += BLOCK
+    while more not in (b"", b"\0") and at < source.size:
+        more = source.read(at + _BLOCK_ENTRIES.stop, 1)
+        at += BLOCK
+        progress.advance(0)
+    return at
+
+
+def expanded_size(block: bytes, overrides: Overrides, stored: int) -> int:
+    """The size of a sparse member with its holes; ``block`` is its header."""
+    if block[PLACES["typeflag"]] == SPARSE:
+        return max(0, number(block[_REAL_SIZE]) or 0)
+    return overrides.expanded(stored)
+
+
 class MapFault(NamedTuple):
     """A contradiction in a map, to follow "the map" in a sentence, and the bytes of the map."""
 
@@ -260,16 +298,37 @@ class MapFault(NamedTuple):
     span: Span
 
 
-def fault_of_blocks(source: Source, at: int, start: int, expanded: int, stored: int) -> MapFault | None:
-    """The fault of an old GNU map, in the header at ``at`` and the blocks up to ``start``; None if it has none."""
+class SparseMap(NamedTuple):
+    """The extents of a sparse file, sorted, and where the first of their bytes is stored; the others follow it."""
+
+    extents: Sequence[tuple[int, int]]
+    start: int
+
+
+def sparse_map(
+    source: Source, places: tuple[int, int], overrides: Overrides, data: Span, expanded: int
+) -> SparseMap | MapFault:
+    """The map of a sparse member, in any of the four forms, or what is wrong with it. Raises SourceError.
+
+    ``places`` are its first header and its own, ``data`` its stored bytes, ``expanded`` is its size with all holes.
+    """
+    if source.read(places[1] + PLACES["typeflag"].start, 1) == SPARSE:
+        return _map_of_blocks(source, places[1], data, expanded)
+    return _map_of_records(source, overrides, Span(*places), data, expanded)
+
+
+def _map_of_blocks(source: Source, at: int, stored: Span, expanded: int) -> SparseMap | MapFault:
+    """An old GNU map, in the header at ``at`` and the blocks up to the data."""
+    start = stored.start
+    stop = start if start > at + BLOCK else at + _HEADER_ENTRIES.stop
+    span = Span(at + _HEADER_ENTRIES.start, stop)
     if start - at > MAX_MAP_BYTES:
-        return None
+        return MapFault(f"has more than {in_bytes(MAX_MAP_BYTES)}, and is not read", span)
     data = source.read(at, start - at)
     fields = [data[_HEADER_ENTRIES.start : _HEADER_ENTRIES.stop]]
     fields += [data[block : block + _BLOCK_ENTRIES.stop] for block in range(BLOCK, len(data), BLOCK)]
-    problem = _map_problem([extent for field in fields for extent in _entries(field)], expanded, stored)
-    stop = start if start > at + BLOCK else at + _HEADER_ENTRIES.stop
-    return MapFault(problem, Span(at + _HEADER_ENTRIES.start, stop)) if problem else None
+    extents = islice((extent for field in fields for extent in _entries(field)), MAX_EXTENTS + 1)
+    return _checked(list(extents), expanded, Span(start, stored.stop), span)
 
 
 def _entries(field: bytes) -> Iterator[Extent]:
@@ -279,26 +338,24 @@ def _entries(field: bytes) -> Iterator[Extent]:
             yield number(entry[:12]), number(entry[12:])
 
 
-def fault_of_records(source: Source, overrides: Overrides, records: Span, data: Span, expanded: int) -> MapFault | None:
-    """The fault of the map of a member that PAX records mark as sparse; None if it has none.
-
-    ``records`` are its extended headers, ``data`` its stored bytes, ``expanded`` its size with all holes.
-    """
+def _map_of_records(
+    source: Source, overrides: Overrides, records: Span, data: Span, expanded: int
+) -> SparseMap | MapFault:
+    """A map in PAX records, or before the data as they say."""
     major = overrides.pax.get(SPARSE_PREFIX + b"major")
     if major is not None:
-        return _fault_of_data(source, data, expanded)
+        return _map_in_data(source, data, expanded)
     if SPARSE_PREFIX + b"map" in overrides.pax:
-        numbers = overrides.pax[SPARSE_PREFIX + b"map"].split(b",")
+        numbers: Sequence[bytes] = overrides.pax[SPARSE_PREFIX + b"map"].split(b",")
     else:
         numbers = [value for _, value in overrides.extents]
         if any(key != EXTENT_KEYS[at % 2] for at, (key, _) in enumerate(overrides.extents)):
             return MapFault("has extents that are not pairs of an offset and a size", records)
     extents = _pairs(numbers)
     counted = decimal(overrides.pax.get(SPARSE_PREFIX + b"numblocks"))
-    if counted is not None and counted != len(extents):
+    if counted is not None and counted != len(extents) <= MAX_EXTENTS:
         return MapFault(f"should have {counted:,} extents and has {len(extents):,}", records)
-    problem = _map_problem(extents, expanded, data.size) if extents else "is missing"
-    return MapFault(problem, records) if problem else None
+    return _checked(extents, expanded, data, records) if extents else MapFault("is missing", records)
 
 
 def _pairs(numbers: Sequence[bytes]) -> list[Extent]:
@@ -307,25 +364,35 @@ def _pairs(numbers: Sequence[bytes]) -> list[Extent]:
     return list(zip(values[::2], values[1::2], strict=True))
 
 
-def _fault_of_data(source: Source, data: Span, expanded: int) -> MapFault | None:
-    """The fault of a map in format 1.0: lines with the number of extents and their numbers, padded to whole blocks."""
+def _map_in_data(source: Source, data: Span, expanded: int) -> SparseMap | MapFault:
+    """A map in format 1.0: lines with the number of extents and their numbers, padded to whole blocks."""
     size = BLOCK
     while True:
         held = source.read(data.start, min(size, data.size))
-        lines = held.split(b"\n")[:-1]
-        counted = decimal(lines[0]) if lines else None
+        first, ended, _ = held[:_MAX_COUNT_BYTES].partition(b"\n")
+        counted = decimal(first) if ended else None
         if counted is None or 2 * counted > data.size:
             return MapFault("does not begin with the number of its extents", Span(data.start, data.start + len(held)))
-        if len(lines) > 2 * counted:
+        if counted > MAX_EXTENTS:
+            return MapFault(_TOO_MANY, Span(data.start, data.start + len(first)))
+        if held.count(b"\n") > 2 * counted:
             break
         if len(held) < size or size >= MAX_MAP_BYTES:
-            short = len(held) < size
-            return MapFault("ends before its last extent", data) if short else None
+            problem = "ends before its last extent" if len(held) < size else f"has more than {in_bytes(MAX_MAP_BYTES)}"
+            return MapFault(problem, data)
         size *= 8
-    lines = lines[: 2 * counted + 1]
-    span = Span(data.start, data.start + aligned(sum(map(len, lines)) + len(lines)))
-    problem = _map_problem(_pairs(lines[1:]), expanded, data.stop - span.stop)
-    return MapFault(problem, Span(span.start, min(span.stop, data.stop))) if problem else None
+    lines = held.split(b"\n", 2 * counted + 1)[: 2 * counted + 1]
+    start = min(data.start + aligned(sum(map(len, lines)) + len(lines)), data.stop)
+    return _checked(_pairs(lines[1:]), expanded, Span(start, data.stop), Span(data.start, start))
+
+
+def _checked(extents: Sequence[Extent], expanded: int, data: Span, place: Span) -> SparseMap | MapFault:
+    """The map with these extents, unless they are impossible; ``data`` are the bytes of the extents."""
+    if len(extents) > MAX_EXTENTS:
+        return MapFault(_TOO_MANY, place)
+    if problem := _map_problem(extents, expanded, data.size):
+        return MapFault(problem, place)
+    return SparseMap([(offset or 0, size or 0) for offset, size in extents], data.start)
 
 
 def _map_problem(extents: Iterable[Extent], expanded: int, stored: int) -> str:

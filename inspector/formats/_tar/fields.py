@@ -5,6 +5,8 @@ The names of the parts are from POSIX.1-2017, pax, ustar Interchange Format, and
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -16,6 +18,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
+from inspector.formats._kinds import DATA_SECTION, TAR_EXTENSION, TAR_HEADER
 from inspector.formats._tar import header as heads
 from inspector.formats._tar.extension import MAX_BODY_BYTES, pax_records
 from inspector.formats._tar.header import BLOCK, Header, aligned, checksums, number, padded_stop, parse, text
@@ -61,7 +64,7 @@ def archive_fields(source: Source, members: Members, layout: Layout, extras: Ext
         table = FieldTable(members.heads, make, _ROLES, partial(_count, members))
         yield Field(
             "members",
-            Kind.DATA_SECTION,
+            DATA_SECTION,
             tuple(layout.runs),
             len(members),
             "Each member is a header block, its data, and padding to a multiple of 512 bytes.",
@@ -70,8 +73,8 @@ def archive_fields(source: Source, members: Members, layout: Layout, extras: Ext
         )
     for stray in layout.strays[:MAX_STRAY_FIELDS]:
         children: Sequence[Field] = ()
-        if stray.kind is Kind.TAR_EXTENSION:
-            children = parent("", stray.kind, (stray.span,), _headers(source, *stray.span)).children
+        if stray.kind is TAR_EXTENSION:
+            children = _stray_headers(source, layout, stray.span)
         yield Field(stray.name, stray.kind, (stray.span,), note=stray.note, children=children)
     others: dict[tuple[str, Kind], list[Span]] = {}
     for stray in layout.strays[MAX_STRAY_FIELDS:]:
@@ -80,14 +83,28 @@ def archive_fields(source: Source, members: Members, layout: Layout, extras: Ext
         yield Field(name, kind, tuple(spans), note=f"{len(spans):,} places, too many to show one by one.")
 
 
+def _stray_headers(source: Source, layout: Layout, span: Span) -> FieldTable:
+    """The extended headers in ``span``, made on access: there may be as many as the archive has blocks."""
+    first, last = bisect_left(layout.headers, span.start), bisect_left(layout.headers, span.stop)
+    starts = layout.headers[first:last] or array("Q", (span.start,))
+    starts[0] = span.start
+
+    def make(row: int) -> Field:
+        whole = Span(starts[row], starts[row + 1] if row + 1 < len(starts) else span.stop)
+        made = parent("", TAR_EXTENSION, (whole,), _headers(source, *whole)).children
+        return made[0] if len(made) == 1 else Field("extended header", TAR_EXTENSION, (whole,), children=made)
+
+    return FieldTable(starts, make, _ROLES, lambda: Census({(TAR_EXTENSION, False): len(starts)}))
+
+
 def _count(members: Members) -> Census:
     """The structures of all members; several extended headers of one count as one."""
     heads_column = members.heads
     assert heads_column is not None
     known = list(zip(heads_column, members.starts, members.stops, strict=False))
     found = {
-        Kind.TAR_EXTENSION: sum(start - head > BLOCK for head, start, _ in known),
-        Kind.TAR_HEADER: len(known),
+        TAR_EXTENSION: sum(start - head > BLOCK for head, start, _ in known),
+        TAR_HEADER: len(known),
         Kind.DATA: sum(stop > start for _, start, stop in known),
         Kind.PADDING: sum((stop - start) % BLOCK > 0 for _, start, stop in known),
     }
@@ -149,9 +166,7 @@ def _headers(source: Source, at: int, stop: int) -> Iterator[Field]:
             end = at + BLOCK
             yield header_field(block, at)
             if found.typeflag == heads.SPARSE and end < stop:
-                yield Field(
-                    "sparse map", Kind.TAR_EXTENSION, (Span(end, stop),), note="The rest of the map of the holes."
-                )
+                yield Field("sparse map", TAR_EXTENSION, (Span(end, stop),), note="The rest of the map of the holes.")
                 end = stop
         at = end
 
@@ -177,7 +192,7 @@ def _extension(source: Source, at: int, end: int, block: bytes, found: Header) -
     if stop < end:
         children.append(Field("padding", Kind.PADDING, (Span(stop, end),)))
     meaning = heads.TYPES[found.typeflag]
-    return parent("extended header", Kind.TAR_EXTENSION, (Span(at, end),), children, note=meaning)
+    return parent("extended header", TAR_EXTENSION, (Span(at, end),), children, note=meaning)
 
 
 Meaning = tuple[Value, str, str]
@@ -233,28 +248,36 @@ def _bytes(piece: bytes) -> Meaning:
 Part = tuple[str, int, Kind, Callable[[bytes], Meaning]]
 
 
-_COMMON: tuple[Part, ...] = (
-    ("name", 100, Kind.NAME, _text),
-    ("mode", 8, Kind.NUMBER, _mode),
-    ("uid", 8, Kind.NUMBER, _id),
-    ("gid", 8, Kind.NUMBER, _id),
-    ("size", 12, Kind.LENGTH, _size),
-    ("mtime", 12, Kind.TIME, _time),
-    ("chksum", 8, Kind.DIGEST, _octal),
-    ("typeflag", 1, Kind.FLAGS, _type),
-    ("linkname", 100, Kind.NAME, _text),
+def _parts(kinds: dict[str, tuple[Kind, Callable[[bytes], Meaning]]]) -> tuple[Part, ...]:
+    return tuple((name, heads.SIZES[name], kind, read) for name, (kind, read) in kinds.items())
+
+
+_COMMON = _parts(
+    {
+        "name": (Kind.NAME, _text),
+        "mode": (Kind.NUMBER, _mode),
+        "uid": (Kind.NUMBER, _id),
+        "gid": (Kind.NUMBER, _id),
+        "size": (Kind.LENGTH, _size),
+        "mtime": (Kind.TIME, _time),
+        "chksum": (Kind.DIGEST, _octal),
+        "typeflag": (Kind.FLAGS, _type),
+        "linkname": (Kind.NAME, _text),
+    }
 )
 
 
-_USTAR: tuple[Part, ...] = (
-    ("magic", 6, Kind.SIGNATURE, _text),
-    ("version", 2, Kind.TEXT, _text),
-    ("uname", 32, Kind.TEXT, _text),
-    ("gname", 32, Kind.TEXT, _text),
-    ("devmajor", 8, Kind.NUMBER, _id),
-    ("devminor", 8, Kind.NUMBER, _id),
-    ("prefix", 155, Kind.NAME, _text),
-    ("padding", 12, Kind.PADDING, _bytes),
+_USTAR = _parts(
+    {
+        "magic": (Kind.SIGNATURE, _text),
+        "version": (Kind.TEXT, _text),
+        "uname": (Kind.TEXT, _text),
+        "gname": (Kind.TEXT, _text),
+        "devmajor": (Kind.NUMBER, _id),
+        "devminor": (Kind.NUMBER, _id),
+        "prefix": (Kind.NAME, _text),
+        "padding": (Kind.PADDING, _bytes),
+    }
 )
 
 
@@ -289,4 +312,4 @@ def header_field(block: bytes, start: int) -> Field:
         children.append(Field(name, kind, (Span(start + at, start + at + size),), value, note, text=shown))
         at += size
     span = Span(start, start + BLOCK)
-    return parent("header", Kind.TAR_HEADER, (span,), children, note=dialect, label="tar header")
+    return parent("header", TAR_HEADER, (span,), children, note=dialect, label="tar header")

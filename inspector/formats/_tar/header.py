@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from inspector.core.archive import Emitter
 from inspector.core.member import Members
@@ -20,7 +21,35 @@ ZEROS = bytes(BLOCK)
 """A block of zeros; two of them end an archive."""
 
 
-NAME_BYTES = 100
+SIZES = {
+    "name": 100,
+    "mode": 8,
+    "uid": 8,
+    "gid": 8,
+    "size": 12,
+    "mtime": 12,
+    "chksum": 8,
+    "typeflag": 1,
+    "linkname": 100,
+    "magic": 6,
+    "version": 2,
+    "uname": 32,
+    "gname": 32,
+    "devmajor": 8,
+    "devminor": 8,
+    "prefix": 155,
+    "padding": 12,
+}
+"""The fields of a header block and their sizes, in their order."""
+
+
+PLACES = {
+    name: slice(stop - size, stop) for (name, size), stop in zip(SIZES.items(), accumulate(SIZES.values()), strict=True)
+}
+"""Where in a header block each field is."""
+
+
+NAME_BYTES = SIZES["name"]
 """The size of the name field, the first of a header; longer names are in extended headers."""
 
 
@@ -34,16 +63,14 @@ EXTENSIONS = frozenset((PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK, b"X"))
 """Type flags of extended headers, which describe the member after them (``X`` is Sun's ``x``)."""
 
 
-MODE = slice(100, 108)
-"""The permissions in a header block."""
-
-
 SET_ID = 0o6000
 """The set-user-ID and set-group-ID bits of the permissions."""
 
 
-CHKSUM = slice(148, 156)
+CHKSUM = PLACES["chksum"]
 """The checksum in a header block."""
+MAGIC = slice(PLACES["magic"].start, PLACES["version"].stop)
+"""The magic and the version, which GNU tar writes as one."""
 
 
 LINKS = frozenset((b"1", b"2"))
@@ -129,7 +156,7 @@ def text(field: bytes) -> bytes:
 
 def checksums(block: bytes) -> tuple[int, int]:
     """The sum of a block's bytes, with spaces for the checksum: unsigned, and signed as old programs did."""
-    rest = block[:148] + block[156:]
+    rest = block[: CHKSUM.start] + block[CHKSUM.stop :]
     unsigned = sum(rest) + 8 * 0x20
     return unsigned, unsigned - 256 * len(rest.translate(None, _ASCII))
 
@@ -163,14 +190,14 @@ class Header:
 
 def parse(block: bytes) -> Header:
     """Parse one complete block as a header, whatever is in it."""
-    magic, chksum = block[257:265], block[CHKSUM]
+    magic, chksum = block[MAGIC], block[CHKSUM]
     posix, gnu = magic.startswith(b"ustar\0"), magic == b"ustar  \0"
-    name, prefix = text(block[:100]), text(block[345:500]) if posix else b""
+    name, prefix = text(block[PLACES["name"]]), text(block[PLACES["prefix"]]) if posix else b""
     return Header(
         prefix + b"/" + name if prefix else name,
-        number(block[124:136]),
-        block[156:157],
-        text(block[157:257]),
+        number(block[PLACES["size"]]),
+        block[PLACES["typeflag"]],
+        text(block[PLACES["linkname"]]),
         # After the number only NULs and spaces are allowed; anything else is damage.
         number(chksum) in checksums(block) and not chksum.partition(b"\0")[2].strip(b" \0"),
         posix or gnu,

@@ -10,7 +10,7 @@ from inspector.core.finding import Finding
 from inspector.core.numbers import count, in_bytes
 from inspector.core.repair import Repair
 from inspector.core.source import Source
-from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums, padded_stop, parse
+from inspector.formats._tar.header import BLOCK, CHKSUM, MAGIC, PLACES, ZEROS, aligned, checksums, padded_stop, parse
 
 END_BLOCKS = 2 * ZEROS
 """The end of a tar."""
@@ -23,18 +23,9 @@ _END_CODES = frozenset(("tar-end-missing", "tar-end-short", "tar-truncated-heade
 
 
 _SHARED_FIELDS = {
-    "mode": slice(100, 108),
-    "uid": slice(108, 116),
-    "gid": slice(116, 124),
-    "typeflag": slice(156, 157),
-    "linkname": slice(157, 257),
-    "magic and version": slice(257, 265),
-    "uname": slice(265, 297),
-    "gname": slice(297, 329),
-    "devmajor": slice(329, 337),
-    "devminor": slice(337, 345),
-    "prefix": slice(345, 500),
-    "padding": slice(500, 512),
+    **{name: PLACES[name] for name in ("mode", "uid", "gid", "typeflag", "linkname")},
+    "magic and version": MAGIC,
+    **{name: PLACES[name] for name in ("uname", "gname", "devmajor", "devminor", "prefix", "padding")},
 }
 """Fields that usually are the same in all headers of an archive."""
 

@@ -20,6 +20,7 @@ from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
+from inspector.formats._kinds import TAR_END
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, padded_stop, parse
 from inspector.formats._tar.search import (
     MAX_REMOTE_SEARCH_BYTES,
@@ -202,7 +203,7 @@ class Cursor:
     def lost_before(self, at: int) -> bool:
         """Whether the bytes before ``at`` belong to no member, or to one that ends early."""
         strays, members = self.layout.strays, self.emitter.members
-        gap = bool(strays) and strays[-1].span.stop == at and strays[-1].kind is not Kind.TAR_END
+        gap = bool(strays) and strays[-1].span.stop == at and strays[-1].kind is not TAR_END
         return gap or (len(members) > 1 and members.stops[-2] == at)
 
     def last_member(self) -> int | None:
@@ -467,11 +468,11 @@ def _end(cursor: Cursor) -> None:
             f"The archive ends with {in_bytes(size - start)} of zeros instead of two blocks of {BLOCK} bytes.",
             (start, size),
         )
-        cursor.stray("end of archive", Kind.TAR_END, size, "Two complete blocks of zeros belong here.")
+        cursor.stray("end of archive", TAR_END, size, "Two complete blocks of zeros belong here.")
         return
     used = start - cursor.base + 2 * BLOCK
     record = cursor.base + -(-used // RECORD_BYTES) * RECORD_BYTES
-    cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
+    cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
     cursor.stray("padding", Kind.PADDING, size, "Zeros that fill the last record, usually up to 10,240 bytes.")
     if size > max(record, start + RECORD_BYTES):
         _report_many_zeros(cursor, start)
@@ -558,7 +559,7 @@ def _pass_far_zeros(cursor: Cursor, limit: int) -> None:
         cursor.stray("zeros", Kind.PADDING, recorded, "Zeros inside the archive: members may have been lost here.")
         return
     cursor.ended = True
-    cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
+    cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
     cursor.stray("padding", Kind.PADDING, limit, "Zeros after the end of the archive.")
     again = " A check of the archive searches further." if is_sparing(cursor.source) else ""
     cursor.emitter.warning(
@@ -611,7 +612,7 @@ def _join(cursor: Cursor, at: int) -> None:
         "(tar -i).",
         (at, at + BLOCK),
     )
-    cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
+    cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
     cursor.stray("padding", Kind.PADDING, at, "Zeros that fill the last record, usually up to 10,240 bytes.")
     cursor.base = at
 
@@ -672,7 +673,7 @@ def _pass_bytes_after_end(cursor: Cursor, block: int, stop: int, *, searched: Se
         )
         cursor.stray("zero block", Kind.PADDING, block, "A single block of zeros does not end a tar.")
     else:
-        cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
+        cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
         note = "Zeros that fill the last record, usually up to 10,240 bytes."
         cursor.stray("padding", Kind.PADDING, block, note)
     far = "" if searched.complete else f" The search for members stopped at byte {searched.stop:,}."

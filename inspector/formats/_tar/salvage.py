@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
-from inspector.core.member import SPECIAL, UNREADABLE, Members
+from inspector.core.member import HOLES, SPECIAL, UNREADABLE, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count
+from inspector.core.outcome import outcomes
 from inspector.core.progress import Progress
 from inspector.core.repair import Content, Repair
 from inspector.core.source import blocks
@@ -18,6 +19,8 @@ from inspector.formats._tar.resync import Layout
 
 _NOT_DAMAGE = frozenset(("tar-compressed", "tar-sparse-map", "tar-truncated-header"))
 """Codes of errors after which a new tar would be no better than the repaired one."""
+
+_PROOF = "a digest of its content matches"
 
 MAX_NAMES_LISTED = 5
 """Names of lost members in one sentence."""
@@ -47,6 +50,7 @@ def salvage(archive: Archive, layout: Layout) -> Repair | None:
         losses(archive, kept),
         "A tar has no checksum of its members' data, so nothing proves that the saved ones are unchanged.",
         content=content(archive, kept),
+        outcomes=outcomes(archive, frozenset(kept), _PROOF, "its header and its place are whole; a tar has no digest"),
     )
 
 
@@ -54,7 +58,7 @@ def _is_whole(archive: Archive, index: int) -> bool:
     members = archive.members
     marks = members.marks[index] if members.marks is not None else 0
     there = members.stops[index] <= archive.source.size
-    sized = bool(marks & SPECIAL) or members.stored(index) == members.size(index)
+    sized = bool(marks & (SPECIAL | HOLES)) or members.stored(index) == members.size(index)
     return there and sized and not marks & UNREADABLE
 
 

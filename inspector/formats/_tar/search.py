@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source, is_sparing
-from inspector.formats._tar.header import BLOCK, CHKSUM, number, parse
+from inspector.formats._tar.header import BLOCK, CHKSUM, PLACES, number, parse
 
 SEARCH_WINDOW_BYTES = 1 << 20
 """Bytes read and searched at a time; a header may begin in the last of them."""
@@ -32,13 +32,13 @@ MAX_ZERO_SEARCH_BYTES = 256 << 20
 _DIGITS = b" 01234567\0"
 
 
-_SUM = slice(148, 154)
+_SUM = slice(CHKSUM.start, CHKSUM.start + 6)
 
 
 _MAGIC = b"ustar"
 
 
-_MAGIC_AT = 257
+_MAGIC_AT = PLACES["magic"].start
 
 
 class SearchResult(NamedTuple):

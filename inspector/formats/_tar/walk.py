@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING
 from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
-from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
+from inspector.core.member import FOLDER, HOLES, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
+from inspector.formats._kinds import TAR_EXTENSION
 from inspector.formats._tar import header as heads
 from inspector.formats._tar import resync
 from inspector.formats._tar.extension import (
     MAX_BODY_BYTES,
     MapFault,
     Overrides,
-    fault_of_blocks,
-    fault_of_records,
+    expanded_size,
+    map_end,
     pax_problems,
+    sparse_map,
 )
 from inspector.formats._tar.header import BLOCK, ZEROS, Header, NameCheck, aligned
 from inspector.formats._tar.resync import HEADER_WINDOW_BYTES, Cursor
@@ -40,7 +42,7 @@ MAX_EXTENSIONS = 64
 
 
 MAX_SPECIAL_REPORTED = 100
-"""Links, devices and sparse files reported one by one; the rest are counted."""
+"""Links and devices reported one by one; the rest are counted."""
 
 
 MIN_FAST_MEMBERS = 16
@@ -86,7 +88,7 @@ class _Walk:
         self._names.close()
         self._set_id.close()
         if self._special > MAX_SPECIAL_REPORTED:
-            total = count(self._special, "link, device or sparse file", "links, devices and sparse files")
+            total = count(self._special, "link or device", "links and devices")
             cursor.emitter.info("tar-special", f"{total} are listed in all.")
 
     def _walk_fast(self) -> None:
@@ -153,7 +155,7 @@ class _Walk:
                 (cursor.at, stop),
             )
         cursor.ended = stop > cursor.source.size
-        cursor.stray("extended header", Kind.TAR_EXTENSION, stop, "Extended headers without a member.")
+        cursor.stray("extended header", TAR_EXTENSION, stop, "Extended headers without a member.")
 
     def _extension(self, at: int, found: Header, overrides: Overrides) -> int:
         """Apply the extended header at ``at``; returns where its body ends."""
@@ -226,23 +228,23 @@ class _Walk:
             stop = at + BLOCK + aligned(found.stored)
             if (proved := cursor.recover.at(at, stop, cursor.progress)) is not None:
                 name, size = proved.path, proved.stop - proved.start
-        start = self._map_end(at) if found.typeflag == heads.SPARSE else at + BLOCK
+        start = map_end(cursor.source, at, cursor.progress) if found.typeflag == heads.SPARSE else at + BLOCK
         wrong = self._size_problem(at, start, size, found.typeflag in heads.BODILESS)
         if size is None or wrong:
             self._list_without_size(head, at, name, wrong)
             return
         is_sparse = found.typeflag == heads.SPARSE or overrides.sparse
-        special = is_sparse or found.typeflag in heads.LINKS | heads.DEVICES
+        special = found.typeflag in heads.LINKS | heads.DEVICES
         stored = 0 if found.typeflag in heads.BODILESS else size
-        expanded = self._expanded(at, found, overrides, stored) if is_sparse else stored
-        fault = self._map_fault((head, at, start), found, overrides, stored, expanded) if is_sparse else None
+        expanded = expanded_size(cursor.block(at), overrides, stored) if is_sparse else stored
+        fault = self._map_fault(head, at, overrides, Span(start, start + stored), expanded) if is_sparse else None
         marks = UNREADABLE if fault else 0
-        marks |= (SPECIAL if special else 0) | (FOLDER if found.folder else 0)
+        marks |= (SPECIAL if special else HOLES if is_sparse else 0) | (FOLDER if found.folder else 0)
         index = cursor.emitter.members.append(name, start, start + stored, size=expanded, head=head, marks=marks)
         self._names.check(index, name, (head, start))
         self._check_mode(at, index)
         if special:
-            self._report_special(at, index, found, visible(overrides.target(found.link)), is_sparse)
+            self._report_special(at, index, found, visible(overrides.target(found.link)))
         elif found.typeflag not in heads.TYPES:
             cursor.emitter.warning(
                 "tar-typeflag",
@@ -316,46 +318,27 @@ class _Walk:
 
     def _check_mode(self, at: int, index: int) -> None:
         """Report set-ID permissions, which should not be restored."""
-        mode = heads.number(self._cursor.block(at)[heads.MODE]) or 0
+        mode = heads.number(self._cursor.block(at)[heads.PLACES["mode"]]) or 0
         if mode & heads.SET_ID and not self._set_id.full():
             message = (
                 f"The permissions of {visible(self._cursor.emitter.members.path(index))} ({mode & 0o7777:o}) let it "
                 "run with the rights of its owner or group. Do not restore them when extracting."
             )
-            self._set_id.add(message, ((at + heads.MODE.start, at + heads.MODE.stop),), index)
+            self._set_id.add(message, ((at + heads.PLACES["mode"].start, at + heads.PLACES["mode"].stop),), index)
 
-    def _map_end(self, at: int) -> int:
-        """The end of a GNU sparse header, after the blocks that continue its map."""
-        more = self._cursor.block(at)[482:483]
-        at += BLOCK
-        while more not in (b"", b"\0") and at < self._cursor.source.size:
-            more = self._cursor.block(at)[504:505]
-            at += BLOCK
-            self._cursor.progress.advance(0)
-        return at
+    def _map_fault(self, head: int, at: int, overrides: Overrides, data: Span, expanded: int) -> MapFault | None:
+        """The fault of a sparse member's map; None for one that can be read."""
+        if self._defaults.sparse:
+            return MapFault("is that of all members, as a global header says", Span(head, at))
+        found = sparse_map(self._cursor.source, (head, at), overrides, data, expanded)
+        return found if isinstance(found, MapFault) else None
 
-    def _expanded(self, at: int, found: Header, overrides: Overrides, stored: int) -> int:
-        """The size of a sparse member with its holes."""
-        if found.typeflag == heads.SPARSE:
-            return max(0, heads.number(self._cursor.source.read(at, BLOCK)[483:495]) or 0)
-        return overrides.expanded(stored)
-
-    def _map_fault(
-        self, places: tuple[int, int, int], found: Header, overrides: Overrides, stored: int, expanded: int
-    ) -> MapFault | None:
-        """The fault of a sparse member's map; ``places`` are its first header, its own header and its data."""
-        head, at, start = places
-        source = self._cursor.source
-        if found.typeflag == heads.SPARSE:
-            return fault_of_blocks(source, at, start, expanded, stored)
-        return fault_of_records(source, overrides, Span(head, at), Span(start, start + stored), expanded)
-
-    def _report_special(self, at: int, index: int, found: Header, target: str, is_sparse: bool) -> None:
+    def _report_special(self, at: int, index: int, found: Header, target: str) -> None:
         self._special += 1
         if self._special > MAX_SPECIAL_REPORTED:
             return
         name = visible(self._cursor.emitter.members.path(index))
-        kind = "sparse file" if is_sparse else heads.TYPES[found.typeflag]
+        kind = heads.TYPES[found.typeflag]
         where = f" to {target}" if found.typeflag in heads.LINKS else ""
         self._cursor.emitter.info(
             "tar-special",

@@ -17,6 +17,8 @@ from typing import NamedTuple
 from isal.isal_zlib import crc32
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.bounds import BOUNDS
+from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import UNREADABLE, Codec
@@ -30,13 +32,10 @@ from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.members import content
 from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, LOCAL_STRUCT, Local
+from inspector.formats._zip.strays import find_strays
 
 _WINDOW_BYTES = 1 << 20
 """Bytes read at once for several members."""
-
-
-_MAX_READS_OF_FILE = 4
-"""If members overlap, at most this many times the size of the file is read."""
 
 
 _DISPUTED_CODES = frozenset({"zip-local-crc", "zip-descriptor-differs"})
@@ -55,13 +54,37 @@ def check_members(archive: Archive, directory: Directory, emitter: Emitter, prog
     """Judge every member, report mismatches, and return a summary."""
     directory.computed = array("q", [-1]) * len(directory.members)
     _Check(archive, directory, emitter, progress).run()
+    directory.strays = ()
+    if any(each.severity is Severity.ERROR for each in archive.findings):
+        directory.strays = find_strays(archive, directory, progress)
+        _report_strays(emitter, directory)
     return _summary(archive)
+
+
+def _report_strays(emitter: Emitter, directory: Directory) -> None:
+    found = directory.strays
+    if found:
+        emitter.info(
+            "zip-elsewhere",
+            f"Whole members stand at other places than the archive says: {count(len(found), 'member')}, the first "
+            f"{visible(found[0].name)} at byte {grouped(found[0].head)}. A salvage saves what verifies there.",
+            *((each.head, each.stop) for each in islice(found, MAX_FINDINGS_PER_KIND)),
+        )
+
+
+class _Claim(NamedTuple):
+    """What one of several members with the same start claims: the same claim gives the same content."""
+
+    stop: int
+    codec: Codec
+    size: int
 
 
 class _Check:
     """One pass over the data of all members."""
 
     def __init__(self, archive: Archive, directory: Directory, emitter: Emitter, progress: Progress) -> None:
+        self.archive = archive
         self.source = archive.source
         self.directory = directory
         self.members = directory.members
@@ -93,23 +116,50 @@ class _Check:
                 index += 1
 
     def _run_overlapping(self) -> None:
-        """Check overlapping members, up to a limit of bytes read."""
+        """Check every member whose bytes no other one before it claims; the others once, and within a budget."""
         members = self.members
-        left = _MAX_READS_OF_FILE * self.source.size
-        skipped = 0
-        for index in range(len(members)):
-            size = members.stored(index)
-            if size > left:
-                skipped += 1
-            else:
-                left -= size
-                self._check(index)
+        starts, stops = members.starts, members.stops
+        left = BOUNDS.budget(self.source.size)
+        skipped = end = 0
+        known: dict[_Claim, int] = {}
+        at = -1
+        for index in sorted(range(len(members)), key=starts.__getitem__):
+            if starts[index] != at:
+                at = starts[index]
+                known.clear()
+            claim = _Claim(stops[index], members.codec_at(index), members.size(index))
+            earlier = known.get(claim)
+            if earlier is not None:
+                self._check_again(index, earlier)
+                continue
+            if at < end:
+                cost = members.stored(index) + members.size(index) + BOUNDS.shared_member_bytes
+                if cost > left:
+                    skipped += 1
+                    continue
+                left -= cost
+            end = max(end, stops[index])
+            self._check(index)
+            known[claim] = index
         if skipped:
             message = (
-                f"{count(skipped, 'member')} could not be checked because members overlap too much. Checking all "
-                f"would read more than {_MAX_READS_OF_FILE} times the file."
+                f"{count(skipped, 'member')} could not be checked because members overlap too much. They claim bytes "
+                "that others claim too, and unpacking these again for each of them would take too long."
             )
             self.emitter.warning("zip-overlap-not-checked", message)
+
+    def _check_again(self, index: int, earlier: int) -> None:
+        """Judge a member that claims exactly the data of ``earlier``, without unpacking it again."""
+        crc = self.directory.computed[earlier]
+        if crc >= 0 and not self._is_unreadable(index):
+            self._accept(index, crc)
+            self.progress.advance(0)
+            return
+        verdict = self.archive.verdict(earlier)
+        self.emitter.judge(index, verdict)
+        if verdict is Verdict.MISMATCH and not self._is_unreadable(index):
+            names = visible(self.members.path(index)), visible(self.members.path(earlier))
+            self._report_content(index, MemberError(f"{names[0]} claims the data of {names[1]}, which is damaged."))
 
     def _check_window(self, first: int, last: int) -> None:
         """Check the members ``[first, last)``, whose data lies within _WINDOW_BYTES."""
@@ -152,8 +202,12 @@ class _Check:
             self.emitter.judge(index, Verdict.MISMATCH)
             self._report_content(index, error)
             return
+        self._accept(index, crc)
+
+    def _accept(self, index: int, crc: int) -> None:
+        """Judge a member whose content has this CRC-32."""
         self.directory.computed[index] = crc
-        digests = members.digests
+        digests = self.members.digests
         if digests is not None and digests[index] == crc and index not in self.disputed:
             self.emitter.judge(index, Verdict.VERIFIED)
         else:

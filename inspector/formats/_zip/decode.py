@@ -6,18 +6,20 @@ from collections.abc import Container
 from itertools import islice, pairwise
 
 from inspector.core.archive import Emitter
+from inspector.core.capped_findings import CappedFindings
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
-from inspector.core.member import FOLDER, LARGEST
+from inspector.core.member import FOLDER, LARGEST, Member
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
 from inspector.core.span import Span
+from inspector.formats._kinds import DATA_SECTION
 from inspector.formats._zip.directory import Directory, DirectoryWalk, new_members, report_displacement
 from inspector.formats._zip.eocd import Eocd, decide_shift, enclosing_member, find_eocd, find_eocd_after_members
-from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name
+from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name, zip64
 from inspector.formats._zip.fields import FirstMember, MemberRows, central_directory, end_fields, end_record, lay_rows
 from inspector.formats._zip.headers import (
     FORMS,
@@ -27,6 +29,7 @@ from inspector.formats._zip.headers import (
     codec_of,
     form_of,
     local_files,
+    read_local,
 )
 from inspector.formats._zip.members import is_plain_name, path_of, report_name
 from inspector.formats._zip.records import CENTRAL, DESCRIPTOR, END, FULL_16, LOCAL_SIZE
@@ -65,7 +68,7 @@ def decode_zip(
     fields: list[Field] = []
     if len(table):
         words = count(len(directory.members), "member")
-        fields.append(Field("local files", Kind.DATA_SECTION, (Span(0, limit),), note=words, children=table))
+        fields.append(Field("local files", DATA_SECTION, (Span(0, limit),), note=words, children=table))
     emitter.lay([*fields, *_end_fields(source, directory)])
     return directory
 
@@ -232,12 +235,22 @@ _MEMBERS_PER_STEP = 1024
 _MAX_DESCRIPTOR_BYTES = 24
 
 
+_NARROW_DESCRIPTOR_BYTES = 16
+"""The size of the longest data descriptor with sizes of 4 bytes."""
+
+
+_MIN_ZIP64_BYTES = 4
+"""The least size of an extra field with ZIP64 information."""
+
+
 def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> None:
     """Find the form of every announced data descriptor (4.3.9); report missing ones and those that differ."""
     members = directory.members
     if not directory.with_descriptor:
         return
     progress.begin("Reading data descriptors", len(directory.with_descriptor), "members")
+    words = "data descriptors of another width than ZIP64 demands"
+    widths = CappedFindings(emitter, Severity.WARNING, "zip-descriptor-width", words)
     for position, index in enumerate(directory.with_descriptor):
         stop = members.stops[index]
         member = members[index]
@@ -246,8 +259,27 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
         directory.descriptors[index] = form_of(data, crc, member.stored, member.size)
         if not directory.descriptors[index]:
             _report_descriptor(emitter, directory, index, data, stop)
+        elif member.size:  # of an empty member both widths look alike
+            wide = directory.descriptors[index] > _NARROW_DESCRIPTOR_BYTES
+            if wide != _has_zip64(source, member) and not widths.full():
+                place = (stop, stop + directory.descriptors[index])
+                widths.add(_width_message(visible(member.path), wide=wide), (place,), index)
         if position % _MEMBERS_PER_STEP == 0:
             progress.advance(position - progress.done)
+    widths.close()
+
+
+def _has_zip64(source: Source, member: Member) -> bool:
+    """Whether the local header has ZIP64 information. One without room for it is not read."""
+    room = member.spans[0].start - member.head - LOCAL_SIZE - len(member.path)
+    local = read_local(source, member.head) if room >= _MIN_ZIP64_BYTES else None
+    return local is not None and zip64(local[2], False, False, False).present
+
+
+def _width_message(name: str, *, wide: bool) -> str:
+    if wide:
+        return f"The data descriptor of {name} has sizes of 8 bytes, though its local header has no ZIP64 information."
+    return f"The data descriptor of {name} has sizes of 4 bytes, though its local header has ZIP64 information."
 
 
 def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data: bytes, stop: int) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from inspector.core.archive import Emitter
+from inspector.core.bounds import BOUNDS
+from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes, verb
+from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
@@ -32,7 +34,14 @@ from inspector.formats._zip.headers import (
     central_headers,
     codec_of,
 )
-from inspector.formats._zip.members import AttributeCheck, has_ordinary_attributes, is_plain_name, path_of, report_name
+from inspector.formats._zip.members import (
+    AttributeCheck,
+    has_ordinary_attributes,
+    impossible_time,
+    is_plain_name,
+    path_of,
+    report_name,
+)
 from inspector.formats._zip.records import (
     CENTRAL_SIZE,
     ENCRYPTED,
@@ -60,6 +69,10 @@ _ENTRIES_PER_STEP = 4096
 _EXTRA_GUESS_BYTES = 64
 
 
+_MAX_SHOWN_BYTES = 1024
+"""Bytes of a name that a message shows: names of 64 KiB that differ may be many."""
+
+
 _ORDINARY_FLAGS = 6 | UTF_8
 """Flags that need no finding: the deflate level and the encoding of the name."""
 
@@ -72,7 +85,8 @@ class Directory:
     its data descriptor, ``computed`` the CRC-32 of its content (filled by a check; -1 if not computed). ``span`` is the
     whole directory and ``stop`` the end of its last readable header. ``with_descriptor`` are the members whose flags
     announce a data descriptor. ``capped``: there are more members than are listed. ``deferred``: local headers were
-    not read, and the places of members are inferred (``decode.place_members``).
+    not read, and the places of members are inferred (``decode.place_members``). ``strays`` are members that verify at
+    other places, as ``strays.Stray``; a check finds them.
     """
 
     members: Members
@@ -85,6 +99,7 @@ class Directory:
     descriptors: array[int] = field(default_factory=lambda: array("B"))
     with_descriptor: array[int] = field(default_factory=lambda: array("Q"))
     computed: array[int] = field(default_factory=lambda: array("q"))
+    strays: tuple[Any, ...] = ()
 
     @property
     def listed(self) -> bool:
@@ -117,6 +132,12 @@ class DirectoryWalk:
         self.last_at_offset = self.first_displaced = -1
         self.crc_checked_at = crc_checked_at
         self.attributes = AttributeCheck(source, emitter)
+        self.times = CappedFindings(emitter, Severity.WARNING, "zip-time", "members with an impossible time")
+        self.last_time = (0, 0)
+        self.rest_left = source.size + BOUNDS.shared_header_bytes
+        self.rest_of: tuple[int, int, bytes] = (-1, 0, b"")
+        self.last_local: tuple[int, int, bytes] = (-1, 0, b"")
+        self.not_compared = 0
         self.split = any(problem.code == "zip-several-disks" for problem in eocd.problems)
 
     def run(self, start: int, limit: int, progress: Progress) -> None:
@@ -133,6 +154,14 @@ class DirectoryWalk:
             if len(self.members) % _ENTRIES_PER_STEP == 0:
                 progress.advance(stop - start - progress.done)
         self.attributes.close()
+        self.times.close()
+        if self.not_compared:
+            number = count(self.not_compared, "local header")
+            message = (
+                f"{number} {verb(self.not_compared, 'was', 'were')} not compared with the central directory. They lie "
+                "in each other, and reading all of them would take too long."
+            )
+            self.emitter.error("zip-overlap-not-compared", message, (start, limit))
         progress.advance(self.directory.stop - start - progress.done)
 
     def _entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
@@ -151,8 +180,8 @@ class DirectoryWalk:
         else:
             full = Central._make(header)._replace(stored=stored, size=size, offset=offset)
             data_start = self._compare(full, name, head, data or b"", (at, stop), index)
-        if not is_plain_name(name):
-            report_name(self.emitter, name, flags, (at + CENTRAL_SIZE, at + CENTRAL_SIZE + len(name)), index)
+        if header[5:7] != self.last_time or not is_plain_name(name):
+            self._check_name_and_time(name, flags, header, at, index)
         if header[13]:
             self._report_disk(header[13], (at, stop), index)
         if method or flags & ~_ORDINARY_FLAGS or stored != size:
@@ -160,10 +189,21 @@ class DirectoryWalk:
         self._append(path_of(name, flags), head, data_start, stored, size, codec_of(method, flags), crc)
         self.directory.central.append(at)
         self.directory.stop = stop
-        if not has_ordinary_attributes(header[15]):
+        if not has_ordinary_attributes(header[15], name):
             self.attributes.check(header[1], header[15], at, index)
         if flags & HAS_DESCRIPTOR and data_start >= 0:
             self.directory.with_descriptor.append(index)
+
+    def _check_name_and_time(self, name: bytes, flags: int, header: Header, at: int, index: int) -> None:
+        if not is_plain_name(name):
+            report_name(self.emitter, name, flags, (at + CENTRAL_SIZE, at + CENTRAL_SIZE + len(name)), index)
+        time, date = header[5:7]
+        problem = impossible_time(date, time)
+        if not problem:
+            self.last_time = time, date
+        elif not self.times.full():
+            message = f"The modification time of {visible(name)} {problem}, so programs show different ones."
+            self.times.add(message, ((at + 12, at + 16),), index)
 
     def _append(self, path: bytes, head: int, data_start: int, stored: int, size: int, codec: Codec, crc: int) -> None:
         folder = FOLDER if path.endswith(b"/") else 0
@@ -204,7 +244,24 @@ class DirectoryWalk:
     def _read_local(self, head: int, name_size: int) -> bytes:
         if not 0 <= head <= self.source.size - LOCAL_SIZE:
             return b""
-        return self.source.read(head, LOCAL_SIZE + name_size + _EXTRA_GUESS_BYTES)
+        if self.last_local[:2] != (head, name_size):
+            data = self.source.read(head, LOCAL_SIZE + name_size + _EXTRA_GUESS_BYTES)
+            self.last_local = head, name_size, data
+        return self.last_local[2]
+
+    def _read_rest(self, start: int, size: int, data: bytes) -> bytes | None:
+        """Name and extra field of a local header, ``data`` its first bytes; None if the budget for that is used up.
+
+        A directory can lead to headers that lie in each other, each with a name and an extra field of 64 KiB.
+        """
+        if LOCAL_SIZE + size <= len(data):
+            return data[LOCAL_SIZE : LOCAL_SIZE + size]
+        if self.rest_of[:2] != (start, size):
+            if size > self.rest_left:
+                return None
+            self.rest_left -= size
+            self.rest_of = start, size, self.source.read(start, size)
+        return self.rest_of[2]
 
     def _local_header(self, offset: int, name: bytes) -> tuple[int, bytes | None]:
         """The offset of the local header and its first bytes; None if it is not read."""
@@ -239,12 +296,19 @@ class DirectoryWalk:
             self.emitter.error("zip-no-local-header", message, place, (head, head + LOCAL_SIZE), member=index)
             return -1
         data_start = head + LOCAL_SIZE + local.name_length + local.extra_length
-        rest = self.source.read(head + LOCAL_SIZE, local.name_length + local.extra_length)
+        rest = self._read_rest(head + LOCAL_SIZE, local.name_length + local.extra_length, data)
+        if rest is None:
+            self.not_compared += 1
+            return data_start
+        if rest[: local.name_length] != name and self.emitter.full(Severity.ERROR):
+            # Headers that differ are errors; what is only counted need not be put in words.
+            self.emitter.archive.findings_dropped += 1
+            return data_start
         extra = rest[local.name_length :]
         local_place = ExtraPlace(head + LOCAL_SIZE + local.name_length, name, index, local=True)
         report_extra(self.emitter, extra, local_place)
         # A second name that is in both headers is reported once.
-        if extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length):
+        if extra and extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length):
             report_second_name(self.emitter, extra, local_place)
         different = differences(central, local, name, rest[: local.name_length], extra)
         for code, severity, text, local_span, central_span in different:
@@ -402,7 +466,8 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
         text = f"The local signature is {local.signature.hex()}"
         found.append(Difference("signature", Severity.ERROR, text, (0, 4), _OFFSET))
     if local_name != name:
-        text = f"The name is {visible(local_name)} locally and {visible(name)} in the central directory"
+        shown = visible(local_name[:_MAX_SHOWN_BYTES]), visible(name[:_MAX_SHOWN_BYTES])
+        text = f"The name is {shown[0]} locally and {shown[1]} in the central directory"
         places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
         found.append(Difference("name", Severity.ERROR, text, *places))
     if local.method != central.method:

@@ -15,6 +15,7 @@ from inspector.core.layout import Part, fields_of
 from inspector.core.names import hazards, unportable, visible
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Span
+from inspector.formats._kinds import EXTRA
 
 PADDING = 0x0000
 """The Header ID that padding zeros look like."""
@@ -81,12 +82,55 @@ def record_name(identifier: int) -> str:
     return _NAMES.get(identifier, f"extra record 0x{identifier:04X}")
 
 
+_UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS = 0x5855, 0x7855, 0x7875, 0x000D, 0x000A
+
+
+_LENGTHS: dict[tuple[int, bool], tuple[int, ...]] = {
+    (_UNIX_OLD, True): (8, 12),
+    (_UNIX_OLD, False): (8, 12),
+    (_UNIX_SHORT, True): (4,),
+    (_UNIX_SHORT, False): (0, 4),
+}
+"""The lengths that a record may have, in a local header (True) or in the central directory."""
+
+
+_MIN_LENGTHS = {UNICODE_PATH: _TEXT_AT, _UNICODE_COMMENT: _TEXT_AT, _PKWARE_UNIX: 12, _NTFS: 4}
+"""The least length of a record."""
+
+
 def shortage(identifier: int, data: bytes, *, local: bool) -> str:
-    """What is missing in the data of a record, to follow its name in a sentence; empty if nothing is."""
-    if identifier in (UNICODE_PATH, _UNICODE_COMMENT):
-        return "" if len(data) >= _TEXT_AT else f"is cut off: it has {in_bytes(len(data))} and needs {_TEXT_AT}"
-    if identifier != TIMESTAMP:
+    """What is missing or too much in the data of a record, to follow its name in a sentence; empty if nothing is."""
+    if identifier == TIMESTAMP:
+        return _timestamp_shortage(data, local=local)
+    if identifier == _UNIX_IDS:
+        return _ids_shortage(data)
+    if len(data) < _MIN_LENGTHS.get(identifier, 0):
+        return f"is cut off: it has {in_bytes(len(data))} and needs {_MIN_LENGTHS[identifier]}"
+    lengths = _LENGTHS.get((identifier, local))
+    if lengths is not None and len(data) not in lengths:
+        return f"has {in_bytes(len(data))}, not {' or '.join(map(str, lengths))}"
+    return _ntfs_shortage(data) if identifier == _NTFS else ""
+
+
+def _ids_shortage(data: bytes) -> str:
+    """As ``shortage``: a version, and two numbers each with its length before it. Other versions are not known."""
+    if data[:1] not in (b"", b"\1"):
         return ""
+    user = data[1] if len(data) > 1 else 0
+    group = data[2 + user] if len(data) > 2 + user else 0
+    needed = 3 + user + group
+    return "" if len(data) == needed else f"has {in_bytes(len(data))}, and its lengths add up to {needed}"
+
+
+def _ntfs_shortage(data: bytes) -> str:
+    """As ``shortage``: after four reserved bytes, attributes each with a tag and its length."""
+    at = 4
+    while at + 4 <= len(data):
+        at += 4 + int.from_bytes(data[at + 2 : at + 4], "little")
+    return "" if at == len(data) else f"has {in_bytes(len(data))}, and its attributes need {max(at, 4):,}"
+
+
+def _timestamp_shortage(data: bytes, *, local: bool) -> str:
     # In the central directory it has only the first time, whatever the flags say; some writers repeat all.
     announced = (data[0] & (7 if local else 1)).bit_count() if data else 0
     needed = 1 + 4 * announced
@@ -154,7 +198,7 @@ def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], 
             children.append(Field("malformed", Kind.BYTES, (rest,), data[stop : stop + 16].hex(), _malformed(rest)))
         else:
             children.append(Field("padding", Kind.PADDING, (rest,), note="Zeros after the last record."))
-    return parent("extra field", Kind.EXTRA, (Span(start, start + len(data)),), children, specification="APPNOTE 4.5")
+    return parent("extra field", EXTRA, (Span(start, start + len(data)),), children, specification="APPNOTE 4.5")
 
 
 def _malformed(span: Span) -> str:
@@ -172,7 +216,7 @@ def _record_field(
     span = Span(start + record.start - 4, start + record.stop)
     children, _ = fields_of(parts, data[record.start - 4 : record.stop], span.start)
     note = _malformed(span) if wrong else ""
-    return parent(record_name(record.identifier), Kind.EXTRA, (span,), children, note=note)
+    return parent(record_name(record.identifier), EXTRA, (span,), children, note=note)
 
 
 def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bool]) -> list[Part]:
@@ -223,7 +267,14 @@ _OVERRIDING_RECORDS = frozenset(identifier.to_bytes(2, "little") for identifier 
 """Records that override numbers or names of the header."""
 
 
-_TIMESTAMP = TIMESTAMP.to_bytes(2, "little")
+_MEASURED = frozenset(
+    each.to_bytes(2, "little") for each in (TIMESTAMP, _UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS)
+)
+"""Records whose length is compared."""
+
+
+_USUAL_IDS = bytes((1, 4, 0, 0, 0, 0, 4, 0, 0, 0, 0))
+"""What most records of Info-ZIP's Unix ids hold where a program runs for root."""
 
 
 class ExtraPlace(NamedTuple):
@@ -262,8 +313,10 @@ def is_harmless(data: bytes, size: int = -1, *, local: bool) -> bool:
         length = data[at + 2] + (data[at + 3] << 8)
         if kind in _OVERRIDING_RECORDS or kind in seen:
             return False
-        if kind == _TIMESTAMP and shortage(TIMESTAMP, data[at + 4 : at + 4 + length], local=local):
-            return False
+        if kind in _MEASURED and data[at + 4 : at + 4 + length] != _USUAL_IDS:
+            held = data[at + 4 : at + 4 + length]
+            if len(held) == length and shortage(kind[0] + (kind[1] << 8), held, local=local):
+                return False
         seen += kind
         at += 4 + length
     return (at == end or (at < end and not any(data[at:]))) and size in (-1, end)

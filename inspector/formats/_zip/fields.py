@@ -23,6 +23,15 @@ from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
 from inspector.formats._extents import GAP, Overlap, Rows, lay_out, shared_extents
+from inspector.formats._kinds import (
+    CENTRAL_DIRECTORY,
+    CENTRAL_HEADER,
+    DATA_DESCRIPTOR,
+    END_OF_DIRECTORY,
+    LOCAL_HEADER,
+    ZIP64_END,
+    ZIP64_LOCATOR,
+)
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import Eocd
 from inspector.formats._zip.extra import extra_field
@@ -59,7 +68,7 @@ class FirstMember:
 
     ``parts`` describe its local header and ``file_name`` is the name of the field with its name, both in the terms of
     that format; ``content`` makes the field of its data from the span and the member's index, with structures of these
-    ``families`` (a set, see ``family_bit``).
+    ``families`` and roles beside those of a member (a set, see ``role_set``).
     """
 
     parts: tuple[Part, ...]
@@ -91,7 +100,7 @@ def local_header(source: Source, span: Span, first_member: FirstMember, member: 
         children.append(extra_field(data[at + name_size :], span.start + at + name_size, placeholders, local=True))
     return parent(
         "local file header",
-        Kind.LOCAL_HEADER,
+        LOCAL_HEADER,
         (span,),
         children,
         specification="APPNOTE 4.3.7",
@@ -112,7 +121,7 @@ def _name(word: str, name: bytes, start: int, flags: int) -> Field:
 def _data_descriptor(source: Source, span: Span) -> Field:
     children, _ = fields_of(descriptor_parts(span.size), source.read(span.start, span.size), span.start)
     note = FORMS.get(span.size, "")
-    return parent("data descriptor", Kind.DATA_DESCRIPTOR, (span,), children, note=note, specification="APPNOTE 4.3.9")
+    return parent("data descriptor", DATA_DESCRIPTOR, (span,), children, note=note, specification="APPNOTE 4.3.9")
 
 
 class MemberRows:
@@ -145,9 +154,9 @@ class MemberRows:
             elif row == first or owner >= len(members):
                 found += census((self.make(row),))
             else:
-                found[Kind.LOCAL_HEADER, False] += 1
+                found[LOCAL_HEADER, False] += 1
                 found[Kind.DATA, False] += members.stops[owner] > members.starts[owner]
-                found[Kind.DATA_DESCRIPTOR, False] += descriptors[owner] > 0
+                found[DATA_DESCRIPTOR, False] += descriptors[owner] > 0
         return +found
 
     def make(self, row: int) -> Field:
@@ -182,7 +191,7 @@ class MemberRows:
         children = Unread(lambda: local_header(self.source, span, first_member, index).children)
         return Field(
             "local file header",
-            Kind.LOCAL_HEADER,
+            LOCAL_HEADER,
             (span,),
             children=children,
             specification="APPNOTE 4.3.7",
@@ -224,7 +233,7 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
     children = FieldTable(starts, make, roles) if central else ()
     return Field(
         "central directory",
-        Kind.CENTRAL_DIRECTORY,
+        CENTRAL_DIRECTORY,
         (span,),
         len(central),
         count(len(central), "header"),
@@ -256,7 +265,7 @@ def _central_header(source: Source, span: Span, member: int | None) -> Field:
         children.append(Field("file comment", Kind.TEXT, (Span(start, span.stop),), visible(comment)))
     return parent(
         "central directory header",
-        Kind.CENTRAL_HEADER,
+        CENTRAL_HEADER,
         (span,),
         children,
         value=visible(name),
@@ -273,13 +282,11 @@ def end_fields(source: Source, eocd: Eocd) -> list[Field]:
         rest = Span(eocd.zip64.start + ZIP64_END_SIZE, eocd.zip64.stop)
         if rest.size > 0:
             children.append(Field("zip64 extensible data sector", Kind.BYTES, (rest,)))
-        found.append(
-            parent(str(Kind.ZIP64_END), Kind.ZIP64_END, (eocd.zip64,), children, specification="APPNOTE 4.3.14")
-        )
+        found.append(parent(str(ZIP64_END), ZIP64_END, (eocd.zip64,), children, specification="APPNOTE 4.3.14"))
     if eocd.locator is not None:
         data = source.read(eocd.locator.start, eocd.locator.size)
         children, _ = fields_of(ZIP64_LOCATOR_PARTS, data, eocd.locator.start)
-        kind = Kind.ZIP64_LOCATOR
+        kind = ZIP64_LOCATOR
         found.append(parent(str(kind), kind, (eocd.locator,), children, specification="APPNOTE 4.3.15"))
     return [*found, end_record(source, eocd.record.start)]
 
@@ -294,7 +301,7 @@ def end_record(source: Source, start: int) -> Field:
     if comment:
         place = Span(span.start + END_SIZE, span.stop)
         children.append(Field(".ZIP file comment", Kind.TEXT, (place,), visible(comment)))
-    kind = Kind.END_OF_DIRECTORY
+    kind = END_OF_DIRECTORY
     return parent(str(kind), kind, (span,), children, specification="APPNOTE 4.3.16")
 
 

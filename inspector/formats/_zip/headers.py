@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from inspector.core.member import Codec
 from inspector.core.source import Source
+from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
-    DEFLATED,
     DESCRIPTOR,
     ENCRYPTED,
     FOLLOWING,
@@ -23,7 +23,6 @@ from inspector.formats._zip.records import (
     LOCAL_STRUCT,
     MASKED,
     PATCHED,
-    STORED,
     STRONG,
     Local,
 )
@@ -125,7 +124,7 @@ def codec_of(method: int, flags: int) -> Codec:
     """The codec of a member; UNKNOWN if this program cannot read it."""
     if flags & UNSUPPORTED:
         return Codec.UNKNOWN
-    return {STORED: Codec.STORED, DEFLATED: Codec.DEFLATE}.get(method, Codec.UNKNOWN)
+    return CODECS.get(method, Codec.UNKNOWN)
 
 
 def central_headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, Header, bytes, bytes, bytes, int]]:

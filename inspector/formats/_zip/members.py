@@ -1,9 +1,9 @@
-"""Members: names (APPNOTE.TXT appendix D), attributes (4.4.15), times (4.4.6) and contents (4.4.5, methods 0 and 8)."""
+"""Members: names (APPNOTE.TXT appendix D), attributes (4.4.15), times (4.4.6) and contents (4.4.5)."""
 
 from __future__ import annotations
 
 import re
-import zlib
+from calendar import monthrange
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -15,7 +15,8 @@ from inspector.core.member import SPECIAL, Codec, Member
 from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
-from inspector.core.source import BLOCK, Source, blocks, expect, is_sparing
+from inspector.core.source import Source, blocks, expect, is_sparing
+from inspector.formats._zip.compression import decompressed
 from inspector.formats._zip.extra import TIMESTAMP, extra_records
 from inspector.formats._zip.headers import data_start, read_local
 from inspector.formats._zip.records import (
@@ -93,6 +94,13 @@ _PLAIN_TYPES = frozenset((0, 8))
 _FIFO, _FOLDER, _LINK = 1, 4, 10
 
 
+_DOS_FOLDER = 0x10
+"""The bit of a folder in the attributes of DOS, which programs of all systems set."""
+
+
+_SEPARATORS = (b"/", b"\\")
+
+
 _UNSET = 0xFFFF
 """The UNIX mode that Maven writes where it knows none."""
 
@@ -112,9 +120,26 @@ _MAX_LINK = 64 << 10
 """Bytes of the longest target of a link that any system has (Windows: 32,767 UTF-16 units)."""
 
 
-def has_ordinary_attributes(external: int) -> bool:
+def has_ordinary_attributes(external: int, name: bytes) -> bool:
     """Whether the attributes need no finding, decided fast."""
-    return external >> 28 in _PLAIN_TYPES and not external & _SET_ID
+    plain = external >> 28 in _PLAIN_TYPES and not external & _SET_ID
+    return plain and not (external & _DOS_FOLDER and not name.endswith(_SEPARATORS))
+
+
+def impossible_time(date: int, time: int) -> str:
+    """What is impossible about a DOS date and time, as a predicate; empty if nothing is.
+
+    Two zeros are no date, which is what programs write that know none.
+    """
+    if not date and not time:
+        return ""
+    year, month, day = 1980 + (date >> 9), date >> 5 & 15, date & 31
+    if not 1 <= month <= 12:
+        return f"has the month {month}"
+    if not 1 <= day <= monthrange(year, month)[1]:
+        return f"has the day {day} in month {month} of {year}"
+    hour, minute, second = time >> 11, time >> 5 & 63, time % 32 * 2
+    return f"has the time {hour}:{minute:02}:{second:02}" if hour > 23 or minute > 59 or second > 59 else ""
 
 
 class AttributeCheck:
@@ -134,12 +159,21 @@ class AttributeCheck:
 
     def check(self, made_by: int, external: int, start: int, member: int) -> None:
         """Examine ``member``, whose central directory header begins at ``start``."""
+        path = self._emitter.members.path(member)
+        place, name = ((start + 38, start + 42),), visible(path)
+        if external & _DOS_FOLDER and not path.endswith(_SEPARATORS) and not self._contradicting.full():
+            size = self._emitter.members.size(member)
+            but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
+            message = f"{name} is a folder by its attributes, but {but}. It is extracted as a file."
+            self._contradicting.add(message, place, member)
+            return
         if made_by >> 8 not in _UNIX_SYSTEMS and not external & _HAS_UNIX_MODE:
             return
-        place = ((start + 38, start + 42),)
-        name = visible(self._emitter.members.path(member))
         number = external >> 28
         kind = _TYPES.get(number)
+        if number == _FIFO and self._emitter.members.size(member):
+            # Info-ZIP records its standard input as the FIFO that it is, with the content read from it.
+            return
         contradiction = self._contradiction(external, member)
         if kind is not None:
             marks = self._emitter.members.marks
@@ -175,10 +209,11 @@ class AttributeCheck:
         if number == _LINK:
             return f"{in_bytes(size)} are too many for its target" if size > _MAX_LINK else ""
         if number == _FOLDER:
-            return f"is a folder by its attributes, but has {in_bytes(size)}" if size else ""
+            but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
+            slash = self._emitter.members.path(member).endswith(_SEPARATORS)
+            return f"is a folder by its attributes, but {but}" if size or not slash else ""
         if number in _TYPES:
-            # Info-ZIP records its standard input as the FIFO that it is, with the content read from it.
-            return f"it has {in_bytes(size)}" if size and number != _FIFO else ""
+            return f"it has {in_bytes(size)}" if size else ""
         return (
             ""
             if number in _PLAIN_TYPES or external >> 16 == _UNSET
@@ -205,10 +240,17 @@ _HAS_CHANGED = 1
 
 
 def member_metadata(archive: Archive, index: int) -> MemberMetadata:
-    """The modification time: an extended timestamp, or the DOS date, which has no time zone and is taken as local."""
-    local = read_local(archive.source, archive.members[index].head)
+    """The modification time, and where a link leads.
+
+    The time is an extended timestamp, or the DOS date, which has no time zone and is taken as local.
+    """
+    member = archive.members[index]
+    local = read_local(archive.source, member.head)
     if local is None:
         return MemberMetadata()
+    if member.marks & SPECIAL:
+        target = b"".join(read_member(archive, index, Progress())) if 0 < member.size <= _MAX_TARGET_BYTES else None
+        return MemberMetadata(target=target)
     header, _, extra = local
     for record in extra_records(extra):
         if record.identifier == TIMESTAMP and record.stop - record.start >= 5 and extra[record.start] & _HAS_CHANGED:
@@ -261,9 +303,9 @@ def stored_pieces(source: Source, member: Member) -> Iterator[bytes]:
 
 
 def content(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the content of a stored or deflated member from its ``stored`` bytes, as ``read_member`` does."""
+    """Yield the content of a member from its ``stored`` bytes, as ``read_member`` does."""
     given = 0
-    for piece in stored if member.codec is Codec.STORED else _inflated(member, stored):
+    for piece in stored if member.codec is Codec.STORED else decompressed(member, stored):
         kept = piece[: member.size - given]
         given += len(kept)
         if kept:
@@ -286,34 +328,3 @@ def _why_unreadable(source: Source, member: Member) -> str:
         return f"{name} is encrypted, which this program does not read."
     method = f"{local.method} ({method_text(local.method)})"
     return f"{name} uses compression method {method}, which this program does not read."
-
-
-def _inflated(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the inflated bytes. Raises MemberError if the stream is damaged or ends in the wrong place."""
-    decoder = zlib.decompressobj(-zlib.MAX_WBITS)
-    name = visible(member.path)
-    try:
-        for piece in stored:
-            yield from _pieces(decoder, piece)
-            if decoder.eof:
-                break
-    except zlib.error as error:
-        raise MemberError(f"The deflate stream of {name} is damaged: {error}.") from error
-    if not decoder.eof:
-        raise MemberError(f"The deflate stream of {name} does not end within its {in_bytes(member.stored)}.")
-    rest = len(decoder.unused_data) + sum(map(len, stored))
-    if rest:
-        raise MemberError(
-            f"The deflate stream of {name} ends {in_bytes(rest)} before its compressed size. Readers ignore the rest."
-        )
-
-
-def _pieces(decoder: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    while not decoder.eof:
-        piece = decoder.decompress(data, BLOCK)
-        if piece:
-            yield piece
-        data = decoder.unconsumed_tail
-        # A full piece may leave output in the decoder even if no input is left.
-        if not data and len(piece) < BLOCK:
-            return

@@ -23,6 +23,7 @@ from inspector.core.member import LARGEST, Codec
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, Source, SourceError, blocks
 from inspector.core.span import Span
+from inspector.formats._zip.compression import CODECS, METHODS
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import Eocd, eocd_after, is_header_of
 from inspector.formats._zip.extra import extra_faults, zip64
@@ -38,14 +39,12 @@ from inspector.formats._zip.headers import (
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
-    DEFLATED,
     END,
     END_SIZE,
     FULL_32,
     HAS_DESCRIPTOR,
     LOCAL,
     LOCAL_SIZE,
-    STORED,
     Local,
     make_central_header,
     make_end_records,
@@ -287,11 +286,11 @@ def _redirected(source: Source, header: _WholeHeader, other: int, base: int, ver
     Members after a place where bytes were inserted or lost are displaced, those before it are not.
     """
     here, there = header.head, header.head + other
-    if not other or there < base or not _narrow(header.data) or here in verified:
+    if not other or there < base or not _narrow(header.data) or is_header_of(source, here, header.name):
         return header
-    stays = there not in verified and is_header_of(source, here, header.name)
-    goes = there in verified or is_header_of(source, there, header.name)
-    return header._replace(head=there) if goes and not stays else header
+    # Small members stand at equal distances, so that the header at a wrong offset may be another member's.
+    goes = is_header_of(source, there, header.name) or (there in verified and here not in verified)
+    return header._replace(head=there) if goes else header
 
 
 def _with_offset(header: _WholeHeader, offset: int) -> bytes:
@@ -433,7 +432,8 @@ def _with_numbers(
     """The header with its true numbers; None if they are unknown."""
     sizes = local_sizes(local, extra)
     if verified is not None and not _claims_nothing(source, local, begin, verified, sizes, progress):
-        method = STORED if verified.codec is Codec.STORED else DEFLATED
+        same = CODECS.get(local.method) is verified.codec
+        method = local.method if same else METHODS.get(verified.codec, local.method)
         return local._replace(method=method, crc=verified.crc, stored=verified.stored, size=verified.size)
     if sizes is None:
         return _measured_by_data(source, local, begin, progress)

@@ -6,12 +6,12 @@ All numbers are little-endian.
 from __future__ import annotations
 
 import datetime as dt
-from struct import Struct, pack
+from struct import pack
 from typing import NamedTuple
 
 from inspector.core.field import Value
 from inspector.core.kinds import Kind
-from inspector.core.layout import Part
+from inspector.core.layout import Part, packed
 from inspector.core.numbers import in_bytes
 from inspector.formats._zip.extra import TIMESTAMP, ZIP64, extra_records
 
@@ -155,18 +155,6 @@ class Zip64End(NamedTuple):
     entries: int
     directory_size: int
     directory_offset: int
-
-
-LOCAL_STRUCT = Struct("<4s5H3I2H")
-
-
-CENTRAL_STRUCT = Struct("<4s6H3I5H2I")
-
-
-END_STRUCT = Struct("<4s4H2IH")
-
-
-ZIP64_END_STRUCT = Struct("<4sQ2H2I4Q")
 
 
 _METHODS = {
@@ -396,6 +384,10 @@ def descriptor_parts(size: int) -> tuple[Part, ...]:
         Part("compressed size", width, Kind.LENGTH),
         Part("uncompressed size", width, Kind.LENGTH),
     )
+
+
+LOCAL_STRUCT, CENTRAL_STRUCT = packed(LOCAL_PARTS), packed(CENTRAL_PARTS)
+END_STRUCT, ZIP64_END_STRUCT = packed(END_PARTS), packed(ZIP64_END_PARTS)
 
 
 class Problem(NamedTuple):

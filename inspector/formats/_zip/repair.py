@@ -29,6 +29,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.check import RecordedCrc, recorded_crcs
+from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.headers import FORMS, UNSUPPORTED, codec_of, form_of
 from inspector.formats._zip.members import content, stored_pieces
@@ -36,13 +37,11 @@ from inspector.formats._zip.rebuild import Rebuilt, Verified, VerifiedNumbers, r
 from inspector.formats._zip.records import (
     CENTRAL_SIZE,
     CENTRAL_STRUCT,
-    DEFLATED,
     FULL_32,
     HAS_DESCRIPTOR,
     LOCAL,
     LOCAL_SIZE,
     LOCAL_STRUCT,
-    STORED,
     Central,
     Local,
 )
@@ -295,9 +294,6 @@ _MAX_MEMBERS = 1_000
 """Members whose headers are repaired at once; the others follow when these are repaired."""
 
 
-_METHODS = {STORED: Codec.STORED, DEFLATED: Codec.DEFLATE}
-
-
 _DESCRIPTOR_BYTES = 28
 """Bytes read for a data descriptor: the longest form, and the signature of the next record."""
 
@@ -431,7 +427,7 @@ class _HeaderProof:
 
     def _crc(self, form: _StoredForm, member: int) -> int:
         """The CRC-32 of the content in that form; -1 if it cannot be read so."""
-        codec, stop = _METHODS.get(form.method), form.begin + form.stored
+        codec, stop = CODECS.get(form.method), form.begin + form.stored
         stored = codec is Codec.STORED
         if codec is None or stop > self.source.size or form.size > self.left or (stored and form.size != form.stored):
             return -1

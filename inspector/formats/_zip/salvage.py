@@ -9,6 +9,7 @@ from inspector.core.archive import Archive
 from inspector.core.format import MemberError
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count
+from inspector.core.outcome import Fate, Outcome, outcomes
 from inspector.core.progress import Progress
 from inspector.core.repair import Content, Repair
 from inspector.core.source import Source, blocks
@@ -25,6 +26,7 @@ from inspector.formats._zip.records import (
     make_end_records,
     make_local_header,
 )
+from inspector.formats._zip.strays import Stray
 
 FirstMember = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, bytes]]
 """Makes header, name and content of a first member, given new starts of stored data by old ``(start, stop)``."""
@@ -52,21 +54,41 @@ def salvage(
     ``extra_losses`` are sentences on what else is lost.
     """
     members = archive.members
-    whole = sum(1 for _ in _whole(archive, directory, first_member is not None))
-    lost = len(members) - whole - (first_member is not None and _first(directory) >= 0)
+    strays = directory.strays
+    whole = sum(1 for _ in _whole(archive, directory, first_member is not None)) + len(strays)
+    elsewhere = {each.name for each in strays}
+    lost = sum(members.path(index) not in elsewhere for index in _lost(archive, directory, first_member is not None))
     loses = extra_losses
     if lost > 0:
-        names = listed((members.path(index) for index in _lost(archive, directory, first_member is not None)), lost)
+        gone = (members.path(index) for index in _lost(archive, directory, first_member is not None))
+        names = listed((path for path in gone if path not in elsewhere), lost)
         text = f"{count(lost, 'member')} of {len(members):,} whose content does not match a CRC-32"
         loses = (f"{text}: {names}.", *extra_losses)
     header = "a new header and " if first_member is not None else ""
     title = f"Write {header}the {count(whole, 'whole member')} to a new archive"
-    return Repair("zip-salvage", title, frozenset(), loses, content=_content(archive, directory, first_member))
+    replaced = first_member is not None
+    saved = {*_whole(archive, directory, replaced), *([_first(directory)] if replaced else [])}
+    found = outcomes(archive, saved, "its CRC-32 matches", "its header is written anew")
+
+    def fates() -> Iterator[Outcome]:
+        yield from (each for each in found() if each.fate is not Fate.LOST or each.path not in elsewhere)
+        for stray in strays:
+            why = f"its CRC-32 matches, at byte {stray.head:,} instead of its place"
+            yield Outcome(stray.name, Fate.PROVED, why)
+
+    return Repair(
+        "zip-salvage",
+        title,
+        frozenset(),
+        loses,
+        content=_content(archive, directory, first_member),
+        outcomes=fates,
+    )
 
 
-def has_whole(archive: Archive) -> bool:
+def has_whole(archive: Archive, directory: Directory) -> bool:
     """Whether there is a whole member to salvage."""
-    return VERDICTS.index(Verdict.VERIFIED) in archive.verdicts
+    return VERDICTS.index(Verdict.VERIFIED) in archive.verdicts or bool(directory.strays)
 
 
 def copied(archive: Archive, directory: Directory) -> Iterator[tuple[int, int]]:
@@ -104,6 +126,8 @@ def _lost(archive: Archive, directory: Directory, replaced: bool) -> Iterator[in
 def _copies(archive: Archive, directory: Directory, replaced: bool) -> Iterator[_Copy]:
     for index in _whole(archive, directory, replaced):
         yield _copy(archive.source, directory, index)
+    for stray in directory.strays:
+        yield _stray_copy(stray)
 
 
 def _copy(source: Source, directory: Directory, index: int) -> _Copy:
@@ -137,6 +161,18 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
         extra_length=0,
     )
     return _Copy(whole, name, extra, central, start, stop)
+
+
+def _stray_copy(stray: Stray) -> _Copy:
+    whole = stray.local._replace(
+        flags=stray.local.flags & ~HAS_DESCRIPTOR,
+        crc=stray.crc,
+        stored=stray.stop - stray.start,
+        size=stray.size,
+        name_length=0,
+        extra_length=0,
+    )
+    return _Copy(whole, stray.name, stray.extra, None, stray.start, stray.stop)
 
 
 def _content(archive: Archive, directory: Directory, first_member: FirstMember | None) -> Content:

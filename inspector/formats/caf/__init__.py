@@ -6,9 +6,13 @@ fields, ``findings`` reports their problems, ``repair`` and ``salvage`` fix them
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
-from inspector.core.format import Format, Functions
+from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.reader import Reader
+from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
+from inspector.formats.caf.kinds import FOOTER
 
 
 @cache
@@ -18,6 +22,13 @@ def _functions() -> Functions:
     from inspector.formats.caf.repair import repairs
 
     return Functions(probe, decode, read, check, repairs)
+
+
+@cache
+def _readers() -> Sequence[Reader]:
+    from inspector.formats.caf.readers import READERS
+
+    return READERS
 
 
 FORMAT = Format(
@@ -31,4 +42,18 @@ FORMAT = Format(
         "The format has no checksums, so a check covers the structure only.",
     ),
     load=_functions,
+    readers=_readers,
+    kinds=(DATA_SECTION, INDEX, INDEX_ENTRY, FOOTER),
+    mime=(
+        MimeType(
+            "application/x-caf-archive",
+            "CAF archive",
+            (("*.caf", 40),),
+            uti="org.archive-inspector.caf",
+            uti_of_others=("com.apple.coreaudio-format",),
+            reason="Core Audio files have the same suffix, and theirs weighs 50.",
+        ),
+    ),
+    has_checksums=False,
+    concerns={"caf-duplicate-name": Concern.NAME},
 )

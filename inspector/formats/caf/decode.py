@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from inspector.core.archive import Archive, Emitter
@@ -11,29 +11,33 @@ from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
-from inspector.core.member import MISPLACED, Members
+from inspector.core.member import MISPLACED, SHARED, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
-from inspector.formats._extents import lay_out
+from inspector.formats._extents import lay_out, shared_extents
+from inspector.formats._kinds import DATA_SECTION, INDEX
 from inspector.formats.caf.exact import read_exactly
 from inspector.formats.caf.fast import SLICE_BYTES, read_fast
 from inspector.formats.caf.fields import EntrySpans, data_section, footer_field, index_field
 from inspector.formats.caf.findings import (
     SHIFTED,
+    TWO_ARCHIVES,
     report_inserted,
     report_layout,
     report_names,
     report_ranges,
     report_shift,
     report_two_archives,
+    report_unlisted,
 )
 from inspector.formats.caf.index import Index, archive_order, inverse, members_in, suspicious_names
 from inspector.formats.caf.inserted import MIN_LINE_FEEDS, Doubled, find_doubled, is_text_mode
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, Place, find_index
+from inspector.formats.caf.overwritten import Newer, find_newer, report_newer
 from inspector.formats.caf.shift import Shift, find_shift
 
 MAX_ARCHIVE_BYTES = 32 << 30
@@ -46,13 +50,15 @@ TARGET_DATA_BYTES = 30 << 30
 class Detail:
     """What the format's functions know of an archive: where its data ends, and whether bytes were lost or inserted.
 
-    ``doubled`` and ``text_mode`` say what was inserted; a check finds them out.
+    ``doubled`` and ``text_mode`` say what was inserted, ``newer`` what was written over the beginning; a check finds
+    them out.
     """
 
     stop: int
     shift: Shift | None = None
     doubled: Doubled | None = None
     text_mode: bool = False
+    newer: Newer | None = None
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -75,15 +81,15 @@ def _report_size(source: Source, emitter: Emitter, place: Place) -> None:
     if source.size > MAX_ARCHIVE_BYTES:
         emitter.warning(
             "caf-too-large",
-            f"The file is larger than 32 GB, which the specification allows at most. It has {in_bytes(source.size)}; "
+            f"The file is larger than 32 GiB, which the specification allows at most. It has {in_bytes(source.size)}; "
             "other readers may reject it.",
             (MAX_ARCHIVE_BYTES, source.size),
         )
     elif data > TARGET_DATA_BYTES:
         emitter.info(
             "caf-above-target",
-            f"The data section is larger than the recommended 30 GB: it has {in_bytes(data)}. The specification allows "
-            "that.",
+            f"The data section is larger than the recommended 30 GiB: it has {in_bytes(data)}. The specification "
+            "allows that.",
             (TARGET_DATA_BYTES, data),
         )
 
@@ -109,8 +115,8 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
         )
         emitter.lay(
             [
-                _undecoded("data section", Kind.DATA_SECTION, 0, span.start),
-                _undecoded("index", Kind.INDEX, *span),
+                _undecoded("data section", DATA_SECTION, 0, span.start),
+                _undecoded("index", INDEX, *span),
                 *footer,
             ]
         )
@@ -121,7 +127,7 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     emitter.begin_members(members)
     member_of = inverse(order)
     rows = lay_out(members.starts, members.stops, 0, span.start)
-    shift = find_shift(source, members, rows, index.unlisted, progress) if index.complete else None
+    shift = find_shift(source, members, rows, progress) if index.complete else None
     emitter.archive.detail = Detail(span.start, shift)
     emitter.lay([data_section(members, rows), index_field(source, index, member_of.__getitem__), *footer])
     for problem in index.problems:
@@ -135,17 +141,23 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
         _mark_misplaced(members, shift)
         if not joined:
             report_shift(emitter, shift, members, entries)
-    report_layout(emitter, members, rows, entries, shift, index.unlisted)
+    report_layout(emitter, members, rows, entries, shift)
+    if rows.overlap_count:
+        _mark(members, shared_extents(members.starts, members.stops), SHARED)
+    report_unlisted(emitter, members)
     report_names(emitter, members, suspicious_names(members), entries)
 
 
 def _mark_misplaced(members: Members, shift: Shift) -> None:
     """Mark every member that may lie elsewhere than the index says. An empty one is empty anywhere."""
+    _mark(members, (member for member in range(shift.first, len(members)) if members.stored(member)), MISPLACED)
+
+
+def _mark(members: Members, which: Iterable[int], mark: int) -> None:
     if members.marks is None:
         members.marks = array("B", bytes(len(members)))
-    for member in range(shift.first, len(members)):
-        if members.stored(member):
-            members.marks[member] |= MISPLACED
+    for member in which:
+        members.marks[member] |= mark
 
 
 def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:
@@ -186,7 +198,7 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """The format records no checksums, so decoding has compared everything; this sums up.
 
-    Only if bytes were inserted is the data read, to find out what they are.
+    The data is read to find another archive in it, and if bytes were inserted, to find out what they are.
     """
     progress.advance(0)
     emitter.judge_all(Verdict.NOT_CHECKABLE)
@@ -194,6 +206,10 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     for member in doubtful:
         emitter.judge(member, Verdict.DOUBTFUL)
     _look_at_inserted(archive, emitter, progress)
+    why = "bytes were lost or inserted"
+    if _look_for_newer(archive, emitter, progress):
+        why = "another archive stands where the first members were"
+        doubtful = [each for each in range(len(archive.members)) if archive.verdict(each) is Verdict.DOUBTFUL]
     if not len(archive.members) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         return "No members can be listed."
     errors = [finding.member for finding in archive.findings if finding.severity is Severity.ERROR]
@@ -204,7 +220,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
         parts.append(f"{grouped(wrong)} of them with errors")
     if doubtful:
         number = "all" if len(doubtful) == len(archive.members) else grouped(len(doubtful))
-        parts.append(f"{number} of them in doubt, because bytes were lost or inserted")
+        parts.append(f"{number} of them in doubt, because {why}")
     if elsewhere:
         parts.append(f"{count(elsewhere, 'error')} in the index or the footer")
     return f"{', '.join(parts)}; the format records no checksums, so only the structure was checked."
@@ -222,3 +238,16 @@ def _look_at_inserted(archive: Archive, emitter: Emitter, progress: Progress) ->
     if doubled is not None and doubled.start <= high and doubled.start + 2 * size >= low:
         detail.doubled = doubled
     report_inserted(emitter, detail.text_mode, detail.doubled, size)
+
+
+def _look_for_newer(archive: Archive, emitter: Emitter, progress: Progress) -> bool:
+    """Report an archive that was written over the beginning, if there is one. Raises SourceError and Cancelled."""
+    detail = archive.detail
+    if not isinstance(detail, Detail) or detail.shift is not None:
+        return False
+    if any(each.code == TWO_ARCHIVES for each in archive.findings):
+        return False
+    detail.newer = find_newer(archive, detail.stop, progress)
+    if detail.newer is not None:
+        report_newer(archive, emitter, detail.newer)
+    return detail.newer is not None

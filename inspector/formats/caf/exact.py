@@ -15,7 +15,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.progress import Progress
 from inspector.core.span import Span
-from inspector.formats.caf.index import MAX_MEMBERS, MAX_PARTS, MAX_PROBLEMS, UNLISTED, Index, Part, Problem
+from inspector.formats.caf.index import MAX_MEMBERS, MAX_PARTS, MAX_PROBLEMS, Index, Part, Problem
 from inspector.formats.caf.locate import NextEntryFinder, first_entry
 from inspector.formats.caf.scan import (
     BYTE_ORDER_MARK,
@@ -201,8 +201,6 @@ class _Reader(_Reporter):
                 self.files()
             elif word == b"format_version":
                 self.version()
-            elif word == UNLISTED:
-                self.unlisted(key)
             else:
                 self.extra_part(word, key)
                 self.scanner.value()
@@ -217,15 +215,6 @@ class _Reader(_Reporter):
             f"The index has a key {visible(word)!r}, which the specification does not define.",
             *key,
         )
-
-    def unlisted(self, key: Span) -> None:
-        """Read how many bytes lost their entries when a repair closed the index."""
-        value = self.scanner.value()
-        text = self.data[value.start : value.stop]
-        if _INTEGER.fullmatch(text) and len(text) <= 19 and int(text) > 0:
-            self.index.unlisted = int(text)
-        else:
-            self.extra_part(UNLISTED, key)
 
     def version(self) -> None:
         value = self.scanner.value()

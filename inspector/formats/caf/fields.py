@@ -18,13 +18,15 @@ from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.formats._extents import GAP, Rows
+from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
 from inspector.formats.caf.index import Index, Part
+from inspector.formats.caf.kinds import FOOTER
 from inspector.formats.caf.locate import Place
 from inspector.formats.caf.scan import COLON, COMMA, Malformed, Scanner, unquoted
 
-DATA_SECTION = "CAF, 1. File Data Section"
-INDEX_SECTION = "CAF, 2. File Index Section"
-FOOTER_SECTION = "CAF, 3. Footer Section"
+DATA_CHAPTER = "CAF, 1. File Data Section"
+INDEX_CHAPTER = "CAF, 2. File Index Section"
+FOOTER_CHAPTER = "CAF, 3. Footer Section"
 
 _ENTRY_ROLES = role_bit(Role.DIRECTORY) | role_bit(Role.NAME) | role_bit(Role.EXTENT) | family_bit(Family.INDEX)
 _UNREAD = role_bit(Role.GARBAGE)
@@ -42,16 +44,14 @@ def footer_field(source: Source, place: Place) -> Field:
     span = place.footer
     data = source.read(span.start, span.size)
     if len(data) < 4:
-        return Field(
-            "footer", Kind.FOOTER, (span,), None, f"Cut off: {len(data)} of 4 bytes.", specification=FOOTER_SECTION
-        )
+        return Field("footer", FOOTER, (span,), None, f"Cut off: {len(data)} of 4 bytes.", specification=FOOTER_CHAPTER)
     value = int.from_bytes(data, "little")
     note = f"Index size: {in_bytes(value)}."
     if value == span.start - (place.index.start if place.index else -1):
         note = f"Index size: {in_bytes(value)}, so the index begins at byte {grouped(span.start - value)}."
     elif place.index is not None:
         note += f" Wrong: the index begins at byte {grouped(place.index.start)} and has {in_bytes(place.index.size)}."
-    return Field("footer", Kind.FOOTER, (span,), value, note, text=hexadecimal(value), specification=FOOTER_SECTION)
+    return Field("footer", FOOTER, (span,), value, note, text=hexadecimal(value), specification=FOOTER_CHAPTER)
 
 
 def data_section(members: Members, rows: Rows) -> Field:
@@ -87,9 +87,7 @@ def data_section(members: Members, rows: Rows) -> Field:
     if len(rows.gaps):
         roles = array("I", (_GAP if owner == GAP else _DATA for owner in rows.owners))
     children = FieldTable(rows.starts, make, roles, number, turn) if len(rows.starts) else ()
-    return Field(
-        "data section", Kind.DATA_SECTION, (Span(0, rows.stop),), children=children, specification=DATA_SECTION
-    )
+    return Field("data section", DATA_SECTION, (Span(0, rows.stop),), children=children, specification=DATA_CHAPTER)
 
 
 def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -> Field:
@@ -104,7 +102,7 @@ def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -
     note = f"JSON, {count(len(index), 'entry', 'entries')}, {in_bytes(index.span.size)}."
     children = tile(inside, (index.span,), Kind.SYNTAX)
     label = f"index, {count(len(index), 'entry', 'entries')}"
-    return Field("index", Kind.INDEX, (index.span,), None, note, children, specification=INDEX_SECTION, label=label)
+    return Field("index", INDEX, (index.span,), None, note, children, specification=INDEX_CHAPTER, label=label)
 
 
 def _value(source: Source, part: Part) -> Field:
@@ -118,7 +116,7 @@ def _value(source: Source, part: Part) -> Field:
 def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], int]) -> Field:
     note = count(part.last - part.first, "entry", "entries") + "."
     if part.last == part.first:
-        return Field("files", Kind.INDEX, (part.span,), note=note)
+        return Field("files", INDEX, (part.span,), note=note)
     # The rows own all bytes of their parent, so the braces around the entries stay outside "files".
     starts = index.positions if (part.first, part.last) == (0, len(index)) else index.positions[part.first : part.last]
     stop = part.span.stop
@@ -131,7 +129,7 @@ def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], 
         return entry_field(source.read(span.start, min(span.size, _MAX_ENTRY_BYTES)), span, member_of(part.first + row))
 
     children = FieldTable(starts, make, _entry_roles(index, part))
-    return Field("files", Kind.INDEX, (Span(starts[0], stop),), note=note, children=children)
+    return Field("files", INDEX, (Span(starts[0], stop),), note=note, children=children)
 
 
 def _entry_roles(index: Index, part: Part) -> int | Sequence[int]:
@@ -176,7 +174,7 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
     note = "" if start is None or stop is None else f"{in_bytes(max(0, stop - start))} from byte {grouped(start)} on."
     children = tile(inside, (span,), Kind.SYNTAX)
     label = f"entry {visible(name)}"
-    return Field("entry", Kind.INDEX_ENTRY, (span,), visible(name), note, children, member=member, label=label)
+    return Field("entry", INDEX_ENTRY, (span,), visible(name), note, children, member=member, label=label)
 
 
 def _number(word: bytes, span: Span, data: bytes, value: Span, numbers: dict[bytes, int | None]) -> Field:

@@ -15,7 +15,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._extents import Rows
 from inspector.formats.caf.fields import EntrySpans
-from inspector.formats.caf.index import members_out_of_range
+from inspector.formats.caf.index import UNLISTED, members_out_of_range
 from inspector.formats.caf.inserted import Doubled
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
 from inspector.formats.caf.shift import Shift, is_inclusive
@@ -56,12 +56,10 @@ def report_ranges(emitter: Emitter, stop: int, members: Members, entries: EntryS
     outside.close()
 
 
-def report_layout(
-    emitter: Emitter, members: Members, rows: Rows, entries: EntrySpans, shift: Shift | None, unlisted: int
-) -> None:
+def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: EntrySpans, shift: Shift | None) -> None:
     """Report bytes that several members claim, and bytes that no member claims.
 
-    ``shift`` explains the gap before the index. ``unlisted`` bytes there are those whose entries were lost.
+    ``shift`` explains the gap before the index.
     """
     overlaps = CappedFindings(emitter, Severity.ERROR, "caf-overlap", "overlaps")
     for earlier, later, start, stop in rows.overlaps:
@@ -80,13 +78,28 @@ def report_layout(
     gaps.dropped += max(0, len(reported) - MAX_FINDINGS_PER_KIND)
     for row in reported[:MAX_FINDINGS_PER_KIND]:
         start, stop = rows.starts[row], rows.row_stop(row)
-        why = ": their entries were lost before the index was repaired" if stop - start == unlisted else ""
         gaps.add(
             f"There is a gap: {in_bytes(stop - start)} at byte {grouped(start)} "
-            f"{verb(stop - start, 'belongs', 'belong')} to no member{why}.",
+            f"{verb(stop - start, 'belongs', 'belong')} to no member.",
             [(start, stop)],
         )
     gaps.close()
+
+
+def report_unlisted(emitter: Emitter, members: Members) -> None:
+    """Report what a repair listed in the place of members whose entries were lost: it stands behind all others."""
+    starts, stops = members.starts, members.stops
+    for member in range(max(0, len(members) - 1), len(members)):
+        if members.path(member) == UNLISTED % (starts[member], stops[member]):
+            size = stops[member] - starts[member]
+            emitter.find(
+                Severity.WARNING,
+                "caf-unlisted",
+                f"{visible(members.path(member))!r} holds {in_bytes(size)} whose entries were lost before the index "
+                "was repaired. They are members one after another; their names and sizes are not known.",
+                [(starts[member], stops[member])],
+                member,
+            )
 
 
 def report_shift(emitter: Emitter, shift: Shift, members: Members, entries: EntrySpans) -> None:

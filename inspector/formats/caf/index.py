@@ -26,10 +26,10 @@ MAX_PARTS = 256
 MAX_PROBLEMS = 10_000
 """Problems kept of one index."""
 
-UNLISTED = b"unlisted_bytes"
-"""A key of an index that a repair closed: how many bytes at the end of the data it has lost the entries of.
+UNLISTED = b"lost+found/bytes-%d-%d"
+"""The name under which a repair lists the bytes, from where to where, whose entries an index has lost.
 
-Without it such bytes would look as if they had been inserted, which puts every member in doubt."""
+If no member had them, they would look as if they had been inserted, which puts every member in doubt."""
 _INCOMPLETE_CODES = frozenset(
     (
         "caf-entry-duplicate-key",
@@ -69,7 +69,6 @@ class Index:
 
     ``positions`` are the file offsets of the entries' opening quotes, ``starts`` and ``stops`` the ranges they give
     (half-open), ``marks`` the members' marks, ``unread`` the rest of the index if it could not be parsed to its end.
-    ``unlisted`` is how many bytes at the end of the data a repaired index says that it lost the entries of.
     """
 
     span: Span
@@ -82,7 +81,6 @@ class Index:
     parts: list[Part] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unread: Span | None = None
-    unlisted: int = 0
 
     @property
     def complete(self) -> bool:

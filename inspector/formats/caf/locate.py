@@ -142,6 +142,9 @@ def search(source: Source, last_bytes: int = MAX_INDEX_BYTES) -> Found | None:
 
 def object_at(source: Source, start: int) -> Found | None:
     """The JSON object that begins at ``start``; None if there is none."""
+    whole = _named_by_footer(source, start)
+    if whole is not None:
+        return whole
     length = _FIRST_READ_BYTES
     while True:
         data = source.read(start, length)
@@ -157,6 +160,24 @@ def object_at(source: Source, start: int) -> Found | None:
         if len(data) < length:
             return Found(Span(start, start + len(data)), False)
         length *= 16
+
+
+def _named_by_footer(source: Source, start: int) -> Found | None:
+    """The object at ``start`` if it is large, strict JSON, and as long as the footer says; None for any other."""
+    size = source.size - FOOTER_SIZE - start
+    if not _FIRST_READ_BYTES < size <= MAX_INDEX_BYTES:
+        return None
+    if int.from_bytes(source.read(start + size, FOOTER_SIZE), "little") != size:
+        return None
+    # Imported here because small indexes do not need it.
+    import msgspec
+
+    data = source.read(start, size)
+    try:
+        msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return Found(Span(start, start + len(data.rstrip(SPACE))), True)
 
 
 def first_entry(data: bytes, since: int = 0) -> int | None:

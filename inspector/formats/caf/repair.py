@@ -30,6 +30,7 @@ from inspector.formats.caf.decode import read_index
 from inspector.formats.caf.findings import SHIFTED, TWO_ARCHIVES, first_archive_size
 from inspector.formats.caf.index import UNLISTED, Index
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index, object_at
+from inspector.formats.caf.overwritten import OVERWRITTEN
 from inspector.formats.caf.salvage import salvage, salvages_of_shifted
 from inspector.formats.caf.scan import BYTE_ORDER_MARK, COLON, OBJECT_END, Malformed, Scanner, needless_bytes, not_utf8
 from inspector.formats.caf.write import entry, footer, in_json, index_pieces
@@ -75,7 +76,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     context = RepairContext(archive, codes, index)
     found = list(_edits(context))
     errors = {each.code for each in archive.findings if each.severity is Severity.ERROR}
-    if TWO_ARCHIVES in errors:
+    if errors & {TWO_ARCHIVES, OVERWRITTEN}:
         return found  # a salvage would copy the wrong bytes
     if errors and not any(errors <= each.fixes and not each.loses and not each.claim for each in found):
         last = salvage(archive, {index.positions[entry] for entry in context.broken()})
@@ -217,7 +218,8 @@ def _close(context: RepairContext) -> Repair | None:
     stop = context.end_of(last)
     assert stop is not None
     start = context.index.span.start
-    closing = b"}" + _version_to_append(context, files) + _unlisted(context, range(last + 1)) + b"}"
+    unlisted = b"".join(b"," + entry(*each) for each in _unlisted(context, range(last + 1)))
+    closing = unlisted + b"}" + _version_to_append(context, files) + b"}"
     title = f"Close the index at byte {grouped(stop)}, after the last of {count(last + 1, 'entry', 'entries')}"
     edit = replace_tail(context.source, stop, closing + footer(stop - start + len(closing)), title)
     loses = (*_overwritten(context, stop), *_lost(context, range(last + 1)))
@@ -248,13 +250,11 @@ def _version_to_append(context: RepairContext, files: int) -> bytes:
     return b',"format_version":' + (texts[0] if texts and texts[0] else b'"1.0"')
 
 
-def _unlisted(context: RepairContext, kept: Iterable[int]) -> bytes:
-    """The key for the bytes behind the entries ``kept``, if the others, which claimed them, are lost."""
+def _unlisted(context: RepairContext, kept: Iterable[int]) -> Sequence[tuple[bytes, int, int]]:
+    """An entry (name, start, stop) for the bytes behind the entries ``kept``, if those that claimed them are lost."""
     index = context.index
-    end = max((index.stops[entry] for entry in kept), default=0)
-    left = index.span.start - end
-    known = left > 0 and (context.malformed() or left == index.unlisted)
-    return b',"%s":%d' % (UNLISTED, left) if known else b""
+    end, stop = max((index.stops[each] for each in kept), default=0), index.span.start
+    return [(UNLISTED % (end, stop), end, stop)] if end < stop and context.malformed() else []
 
 
 def _extent(span: tuple[int, int]) -> tuple[int, int]:
@@ -275,7 +275,7 @@ def _rewrite(context: RepairContext) -> Repair | None:
     entries = ((index.name(entry), index.starts[entry], index.stops[entry]) for entry in sorted(kept, key=index.name))
     start = index.span.start
     title = f"Rewrite the index at byte {grouped(start)} with its {count(len(kept), 'entry', 'entries')}"
-    pieces = index_pieces(entries, _unlisted(context, kept))
+    pieces = index_pieces(sorted([*entries, *_unlisted(context, kept)]))
     edit = replace_tail(context.source, start, b"".join(pieces), title)
     loses = (*(_lost(context, kept) if context.malformed() else ()), *context.unwritten)
     lossless = "" if loses else "Every entry of the index is written again."
@@ -300,8 +300,8 @@ def _lost(context: RepairContext, kept: Iterable[int]) -> tuple[str, ...]:
         losses.append(f"{count(len(dropped), 'entry', 'entries')} that cannot be read completely: {names}.")
     if free:
         losses.append(
-            f"The names in the unreadable part of the index: {in_bytes(free)} of data "
-            f"{verb(free, 'stays in place and belongs', 'stay in place and belong')} to no member."
+            f"The names in the unreadable part of the index: {in_bytes(free)} of data {verb(free, 'stays', 'stay')} in "
+            "place; those behind the last entry are listed as one member in lost+found."
         )
     return tuple(losses)
 

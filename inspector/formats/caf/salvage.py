@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
@@ -13,8 +14,10 @@ from inspector.core.format import MemberError
 from inspector.core.member import MISPLACED, UNREADABLE, Members
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
+from inspector.core.outcome import outcomes
 from inspector.core.progress import Progress
 from inspector.core.repair import Content, Repair
+from inspector.core.rows import LazyRows
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
@@ -47,17 +50,17 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
         f"Write {count(len(kept), 'member')} that {verb(len(kept), 'lies', 'lie')} in the data section to a new archive"
     )
     codes = {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
-    extents = [
-        _Extent(names.get(member) or members.path(member), members.starts[member], members.stops[member])
-        for member in kept
-    ]
     return Repair(
         "caf-salvage",
         title,
         frozenset(codes - _REMAINING_CODES),
         _loses(archive, kept, names),
-        content=_written(archive.source, extents),
+        content=_written(archive.source, _Extents(members, kept, names)),
+        outcomes=outcomes(archive, frozenset(kept), _PROOF, "its place is in no doubt; a CAF records no digest"),
     )
+
+
+_PROOF = "a digest of it in a manifest matches"
 
 
 class _Extent(NamedTuple):
@@ -66,6 +69,23 @@ class _Extent(NamedTuple):
     name: bytes
     start: int
     stop: int
+
+
+class _Extents(LazyRows[_Extent]):
+    """The members ``kept`` under their new names, made on access: there may be millions."""
+
+    def __init__(self, members: Members, kept: Sequence[int], names: Mapping[int, bytes]) -> None:
+        self._members = members
+        self._kept = kept
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def row(self, at: int) -> _Extent:
+        """Row ``at``."""
+        member, members = self._kept[at], self._members
+        return _Extent(self._names.get(member) or members.path(member), members.starts[member], members.stops[member])
 
 
 def _written(source: Source, extents: Sequence[_Extent]) -> Content:
@@ -179,7 +199,10 @@ def _realigned(archive: Archive, shift: Shift) -> Repair:
         claim = f"The first {in_bytes(shift.size)} of the file were put in front of the archive."
     gone = [members.path(member) for member in range(shift.first, shift.last) if members.stored(member)]
     loses = (f"{count(len(gone), 'member')} between them, whose place is not known: {_listed(gone)}.",) if gone else ()
-    return Repair("caf-realign", title, frozenset((SHIFTED,)), loses, claim, content=_written(archive.source, extents))
+    kept = frozenset(each for each in range(len(members)) if not shift.first <= each < shift.last)
+    fates = outcomes(archive, kept, _PROOF, "its first bytes show where it begins; a CAF records no digest")
+    content = _written(archive.source, extents)
+    return Repair("caf-realign", title, frozenset((SHIFTED,)), loses, claim, content=content, outcomes=fates)
 
 
 def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
@@ -206,7 +229,10 @@ def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
         f"Those named NAME{suffix} are written from where the index says, where other bytes may be. They are probably "
         "wrong."
     )
-    return Repair("caf-salvage-doubtful", title, frozenset(), (), claim, content=_written(archive.source, extents))
+    every = frozenset(each for each in range(len(members)) if members.stops[each] <= archive.detail.stop)
+    fates = outcomes(archive, every, _PROOF, "where its place is in doubt it is written as NAME" + suffix)
+    content = _written(archive.source, extents)
+    return Repair("caf-salvage-doubtful", title, frozenset(), (), claim, content=content, outcomes=fates)
 
 
 def _placed(members: Members, shift: Shift) -> list[_Extent]:
@@ -230,6 +256,7 @@ def _whole(archive: Archive, incomplete: Collection[int]) -> Sequence[int]:
     Of exact duplicates it is the first.
     """
     members, end = archive.members, archive.detail.stop
+    repeated = _repeated(members, range(len(members)))
     seen: set[tuple[bytes, int, int]] = set()
     kept = array("I")
     assert members.heads is not None
@@ -240,16 +267,27 @@ def _whole(archive: Archive, incomplete: Collection[int]) -> Sequence[int]:
             uncertain = False
         if uncertain or members.heads[member] in incomplete or not start <= stop <= end:
             continue
-        key = (members.path(member), start, stop)
-        if key not in seen:
+        if member in repeated:
+            key = (members.path(member), start, stop)
+            if key in seen:
+                continue
             seen.add(key)
-            kept.append(member)
+        kept.append(member)
     return kept
+
+
+def _repeated(members: Members, which: Sequence[int]) -> Collection[int]:
+    """The members of ``which`` whose name another one of them has or may have: by hashes, which take little memory."""
+    hashes = array("q", (hash(in_json(members.path(member))) for member in which))
+    ordered = array("q", sorted(hashes))
+    twice = {each for each, following in pairwise(ordered) if each == following}
+    return {member for member, each in zip(which, hashes, strict=True) if each in twice} if twice else ()
 
 
 def _names(members: Members, kept: Sequence[int]) -> Mapping[int, bytes]:
     """New names for members: what is not UTF-8 is replaced, and duplicates get a number before the suffix."""
-    taken = {in_json(members.path(member)) for member in kept}
+    repeated = _repeated(members, kept)
+    taken = {in_json(members.path(member)) for member in kept} if repeated else set()
     numbers: dict[bytes, int] = {}
     found: dict[int, bytes] = {}
     for member in kept:
@@ -257,6 +295,8 @@ def _names(members: Members, kept: Sequence[int]) -> Mapping[int, bytes]:
         name = in_json(path)
         if name != path:
             found[member] = name
+        if member not in repeated:
+            continue
         if name in numbers:
             new = name
             while new in taken:
@@ -274,10 +314,13 @@ def _numbered(name: bytes, number: int) -> bytes:
 
 
 def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) -> tuple[str, ...]:
-    members, copied = archive.members, set(kept)
-    paths = {members.path(member) for member in kept}
-    gone = [members.path(member) for member in range(len(members)) if member not in copied]
-    gone = [name for name in gone if name not in paths]
+    members = archive.members
+    gone: list[bytes] = []
+    if len(kept) < len(members):
+        copied = set(kept)
+        paths = {members.path(member) for member in kept}
+        gone = [members.path(member) for member in range(len(members)) if member not in copied]
+        gone = [name for name in gone if name not in paths]
     rows = _rows(members, kept, archive.detail.stop)
     free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
     sentences = (

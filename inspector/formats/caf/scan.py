@@ -200,7 +200,15 @@ class Scanner:
 def unquoted(data: bytes) -> bytes:
     """The UTF-8 bytes that a JSON string (with its quotes) stands for; lone surrogates survive."""
     inside = data[1:-1]
-    return _ESCAPE.sub(_meaning, inside) if b"\\" in inside else inside
+    if b"\\" not in inside:
+        return inside
+    # One by one: joining a million pieces takes 80 bytes for each of them.
+    meant, at = bytearray(), 0
+    for escape in _ESCAPE.finditer(inside):
+        meant += inside[at : escape.start()]
+        meant += _meaning(escape)
+        at = escape.end()
+    return bytes(meant + inside[at:])
 
 
 def not_utf8(data: bytes) -> Iterator[Span]:

@@ -46,16 +46,15 @@ class Shift:
     bounds: Span
 
 
-def find_shift(source: Source, members: Members, rows: Rows, unlisted: int, progress: Progress) -> Shift | None:
+def find_shift(source: Source, members: Members, rows: Rows, progress: Progress) -> Shift | None:
     """The shift of an archive whose index was read completely; None if its members end where the index begins.
 
-    ``rows`` are the members laid out up to the index; ``unlisted`` bytes may follow them. Overlapping, reversed and
+    ``rows`` are the members laid out up to the index. Overlapping, reversed and
     unreadable members show wrong numbers rather than a shift. Raises SourceError and Cancelled.
     """
     end = _end(members, rows)
-    if end is None or rows.stop in (end, end + unlisted):
+    if end is None or rows.stop == end:
         return None
-    end += unlisted
     if end > max(rows.stop, _MAX_END):
         return None
     size = rows.stop - end

@@ -64,11 +64,8 @@ def footer(index_size: int) -> bytes:
     return index_size.to_bytes(FOOTER_SIZE, "little")
 
 
-def index_pieces(entries: Iterable[tuple[bytes, int, int]], more: bytes = b"") -> Iterator[bytes]:
-    """An index and its footer in pieces of bounded size; ``entries`` are (name, start, stop), sorted by name.
-
-    ``more`` are further keys of the index, each with a comma before it.
-    """
+def index_pieces(entries: Iterable[tuple[bytes, int, int]]) -> Iterator[bytes]:
+    """An index and its footer in pieces of bounded size; ``entries`` are (name, start, stop), sorted by name."""
     size, piece, comma = 0, bytearray(_OPENING), b""
     for each in entries:
         piece += comma + entry(*each)
@@ -77,7 +74,7 @@ def index_pieces(entries: Iterable[tuple[bytes, int, int]], more: bytes = b"") -
             size += len(piece)
             yield bytes(piece)
             piece.clear()
-    piece += b"}" + more + b"}"
+    piece += b"}}"
     yield bytes(piece + footer(size + len(piece)))
 
 

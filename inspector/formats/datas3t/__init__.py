@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
-from inspector.core.format import Format, Functions
+from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.reader import Reader
+from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_KINDS
+from inspector.formats._kinds import INDEX as INDEX_KIND
+from inspector.formats.datas3t.kinds import METADATA as METADATA_KIND
+from inspector.formats.datas3t.kinds import METADATA_ROW
 
 _SPECIFICATION = "S3 Storage Layout for datas3t"
 
@@ -35,6 +41,13 @@ def _index() -> Functions:
     return Functions(standalone.probe_index, standalone.decode_index, standalone.read_index)
 
 
+@cache
+def _readers() -> Sequence[Reader]:
+    from inspector.formats.datas3t.readers import READERS
+
+    return READERS
+
+
 FORMAT = Format(
     name="datas3t",
     title="datas3t range",
@@ -45,6 +58,18 @@ FORMAT = Format(
         "The short-lived .index.zst is not read.",
     ),
     load=_range,
+    readers=_readers,
+    kinds=(*TAR_KINDS, METADATA_ROW, INDEX_ENTRY),
+    general="tar",
+    concerns={
+        "datas3t-datapoint-name": Concern.NAME,
+        "datas3t-index-offset": Concern.NAME,
+        "datas3t-key-gap": Concern.NAME,
+        "datas3t-key-twice": Concern.NAME,
+        "datas3t-metadata-offset": Concern.NAME,
+        "datas3t-metadata-row": Concern.RECORD,
+        "datas3t-metadata-row-missing": Concern.RECORD,
+    },
 )
 
 METADATA = Format(
@@ -54,6 +79,17 @@ METADATA = Format(
     specification=_SPECIFICATION,
     limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
     load=_metadata,
+    kinds=(METADATA_KIND, METADATA_ROW, FRAME),
+    mime=(
+        MimeType(
+            "application/x-datas3t-metadata",
+            "datas3t metadata",
+            (("*.tar.metadata", 50),),
+            uti="org.archive-inspector.datas3t-metadata",
+            conforms_to="public.data",
+        ),
+    ),
+    sequential=(".metadata",),
 )
 
 INDEX = Format(
@@ -63,4 +99,6 @@ INDEX = Format(
     specification="none: the later layout as its programs write it",
     limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
     load=_index,
+    kinds=(INDEX_KIND, INDEX_ENTRY),
+    sequential=(".index",),
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import UNREADABLE, Severity
-from inspector.core.member import HAS_DIGEST, SPECIAL
+from inspector.core.member import HAS_DIGEST, HOLES, SPECIAL
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
@@ -24,7 +24,7 @@ from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, RangeRecords
 
 MISMATCH = "datas3t-hash-mismatch"
 
-_MATCHABLE = SPECIAL | HAS_DIGEST
+_MATCHABLE = SPECIAL | HOLES | HAS_DIGEST
 """The marks that decide whether a member has a hash to compare: a regular file with a row has only HAS_DIGEST."""
 
 _VERIFIED = VERDICTS.index(Verdict.VERIFIED)

@@ -11,7 +11,7 @@ from itertools import groupby, islice, pairwise
 from inspector.core.archive import Emitter
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.finding import Severity
-from inspector.core.member import FOLDER, SPECIAL, Members
+from inspector.core.member import FOLDER, HOLES, SPECIAL, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
@@ -47,7 +47,7 @@ def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None
                 headers(members, index),
                 member=index,
             )
-        elif members.marks is not None and members.marks[index] & (SPECIAL | FOLDER):
+        elif members.marks is not None and members.marks[index] & (SPECIAL | HOLES | FOLDER):
             emitter.error(
                 "datas3t-datapoint-kind",
                 f"The datapoint {visible(members.path(index))} is not a regular file, so it has no content.",

@@ -13,9 +13,11 @@ from inspector.core.member import HAS_DIGEST, Members
 from inspector.core.numbers import grouped
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
+from inspector.formats._kinds import INDEX_ENTRY
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats._tar.resync import Layout
 from inspector.formats.datas3t.keys import datapoint_key
+from inspector.formats.datas3t.kinds import METADATA_ROW
 from inspector.formats.datas3t.rows import IndexRows, Rows
 
 NONE = -1
@@ -107,13 +109,13 @@ class RangeRecords:
         if self.rows is not None and index < len(self.row_of):
             row = self.row_of[index]
             if row == NONE:
-                yield Field("metadata row", Kind.METADATA_ROW, (), None, "The metadata has no row for it.")
+                yield Field("metadata row", METADATA_ROW, (), None, "The metadata has no row for it.")
             else:
                 yield metadata_row(self.rows, row, self.row_error(index) or AGREES)
         if self.index is not None and index < len(self.index_rows):
             row = self.index_rows[index]
             if row == NONE:
-                yield Field("index row", Kind.INDEX_ENTRY, (), None, "The index has no row for it.")
+                yield Field("index row", INDEX_ENTRY, (), None, "The index has no row for it.")
             else:
                 yield index_row(self.index, row, self.index_error(index) or AGREES)
 
@@ -174,7 +176,7 @@ def metadata_row(rows: Rows, row: int, note: str = "") -> Field:
         children.append(Field(name, kind, (), value, meaning))
     if row in rows.unreadable:
         note = f"Broken: {rows.unreadable[row]} cannot be read."
-    return Field("metadata row", Kind.METADATA_ROW, (), row, note, tuple(children))
+    return Field("metadata row", METADATA_ROW, (), row, note, tuple(children))
 
 
 def index_row(index: IndexRows, row: int, note: str) -> Field:
@@ -186,7 +188,7 @@ def index_row(index: IndexRows, row: int, note: str) -> Field:
         Field(name, kind, (), value, unit)
         for name, kind, unit, value in zip(names, kinds, units, index[row], strict=True)
     )
-    return Field("index row", Kind.INDEX_ENTRY, (), row, note, children)
+    return Field("index row", INDEX_ENTRY, (), row, note, children)
 
 
 def headers(members: Members, index: int) -> tuple[int, int]:

@@ -12,12 +12,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.kinds import Kind
 from inspector.core.member import UNREAD, Members
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource, gather
 from inspector.core.span import Span
 from inspector.formats import _tar
+from inspector.formats._kinds import TAR_END
 from inspector.formats._tar.fields import archive_fields
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, PAX_GLOBAL, ZEROS, aligned, parse
 from inspector.formats._tar.resync import Layout, Stray
@@ -92,7 +92,7 @@ def decode(
     layout = Layout([Span(0, end)])
     if end < source.size:
         note = "The bytes after the last datapoint, which were not read. Two blocks of zeros end a tar."
-        layout.strays.append(Stray("end of archive", Kind.TAR_END, Span(end, source.size), note))
+        layout.strays.append(Stray("end of archive", TAR_END, Span(end, source.size), note))
     emitter.lay(archive_fields(source, members, layout, records.extras))
     members.reader = partial(_read, archive, members, end)
     emitter.info(

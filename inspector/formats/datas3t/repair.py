@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
-from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
+from inspector.core.member import FOLDER, HOLES, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
@@ -117,7 +117,7 @@ def _tar_determines_rows(archive: Archive, records: RangeRecords, codes: Iterabl
     members = archive.members
     keyed = [member for member, key in enumerate(records.keys) if key is not None]
     unusual = members.marks is not None and any(
-        members.marks[member] & (SPECIAL | FOLDER | UNREADABLE) for member in keyed
+        members.marks[member] & (SPECIAL | HOLES | FOLDER | UNREADABLE) for member in keyed
     )
     return bool(keyed) and not _is_damaged(archive) and not unusual and TWICE not in codes
 

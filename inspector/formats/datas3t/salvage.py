@@ -6,18 +6,21 @@ from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive
 from inspector.core.numbers import count
+from inspector.core.outcome import Fate, Outcome, Outcomes, outcomes
 from inspector.core.progress import Progress
 from inspector.core.repair import Companion, Repair
 from inspector.core.verdict import Verdict
 from inspector.formats._tar.header import BLOCK, aligned, parse
 from inspector.formats._tar.salvage import content, damage, head_of, losses
+from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.datapoints import NONE, RangeRecords
+from inspector.formats.datas3t.keys import DIGITS
 from inspector.formats.datas3t.write import MAX_DATAPOINT_BYTES, Row, header, metadata
 
 
 def salvage(archive: Archive, records: RangeRecords) -> Repair | None:
-    """A new range of the datapoints that verify; None if the tar is not damaged, or none verifies."""
-    codes, rows, members = damage(archive), records.rows, archive.members
+    """A new range of the datapoints that verify; None if neither tar nor content is damaged, or none verifies."""
+    codes, rows, members = damage(archive) | _mismatches(archive), records.rows, archive.members
     if not codes or rows is None:
         return None
     kept = [
@@ -47,7 +50,29 @@ def salvage(archive: Archive, records: RangeRecords) -> Repair | None:
         content=content(archive, kept, new_header),
         lossless="Every row of the metadata has its datapoint in the new range." if complete else "",
         along=(Companion(".metadata", "", new_metadata),),
+        outcomes=_outcomes(archive, records, kept),
     )
+
+
+def _mismatches(archive: Archive) -> frozenset[str]:
+    return frozenset(each.code for each in archive.findings) & {MISMATCH}
+
+
+def _outcomes(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> Outcomes:
+    """What becomes of each datapoint, those too that only the metadata lists."""
+    found = outcomes(archive, frozenset(kept), "its hash in the metadata matches", "the metadata has no hash of it")
+    rows = records.rows
+    assert rows is not None
+
+    def each() -> Iterator[Outcome]:
+        yield from found()
+        present = {records.row_of[index] for index in range(len(archive.members))}
+        for row in range(len(rows)):
+            if row not in present:
+                name = b"%0*d" % (DIGITS, rows.ids[row])
+                yield Outcome(name, Fate.LOST, "the metadata lists it, and its bytes were not found in the file")
+
+    return each
 
 
 def _rows(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> Iterator[Row]:

@@ -15,11 +15,13 @@ from inspector.core.source import BLOCK as PIECE
 from inspector.core.source import HiddenError, Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
+from inspector.formats._kinds import INDEX, INDEX_ENTRY
 from inspector.formats._zstd import HEADER, MAGIC, frame_header
 from inspector.formats._zstd_fields import frame_field
 from inspector.formats.datas3t.consistency import check_row_form
 from inspector.formats.datas3t.datapoints import metadata_row
 from inspector.formats.datas3t.keys import range_name
+from inspector.formats.datas3t.kinds import METADATA
 from inspector.formats.datas3t.rows import (
     INDEX_ROW,
     IndexRows,
@@ -78,7 +80,7 @@ def _has_tar(source: Source, suffix: str, instead_of: str) -> bool:
 def _row_fields(rows: Rows) -> Field:
     note = "The rows in the decoded JSON; they own no bytes of this file."
     table = FieldTable(range(len(rows)), lambda row: metadata_row(rows, row), 0)
-    return Field("rows", Kind.METADATA, (), len(rows), note, table)
+    return Field("rows", METADATA, (), len(rows), note, table)
 
 
 def _check_rows(emitter: Emitter, rows: Rows) -> None:
@@ -149,10 +151,10 @@ def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
             range(0, stop, INDEX_ROW),
             lambda row: _index_field(source, row),
             roles,
-            lambda: Census({(Kind.INDEX_ENTRY, False): count}),
+            lambda: Census({(INDEX_ENTRY, False): count}),
         )
         note = f"A row of {INDEX_ROW} bytes for each datapoint, big-endian."
-        fields.append(Field("index", Kind.INDEX, (Span(0, stop),), count, note, table))
+        fields.append(Field("index", INDEX, (Span(0, stop),), count, note, table))
     if stop < source.size:
         message = f"The index ends inside a row: {in_bytes(source.size - stop)} of {INDEX_ROW} are present."
         emitter.error("datas3t-index-cut", message, (stop, source.size))
@@ -173,7 +175,7 @@ def _index_field(source: Source, row: int) -> Field:
         Field(name, kind, (Span(start + low, start + high),), value, note)
         for (name, low, high, kind, note), value in zip(parts, values, strict=True)
     )
-    return Field("index row", Kind.INDEX_ENTRY, (Span(start, start + INDEX_ROW),), row, children=children)
+    return Field("index row", INDEX_ENTRY, (Span(start, start + INDEX_ROW),), row, children=children)
 
 
 def read_index(archive: Archive, index: int, _progress: Progress) -> Iterator[bytes]:

@@ -6,9 +6,12 @@ Format (Blob Layer)" for ``blocks`` and ``blobs``, "Reset blocks (block type 0)"
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
-from inspector.core.format import Format, Functions
+from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.reader import Reader
+from inspector.formats.rca.kinds import KINDS
 
 
 @cache
@@ -30,6 +33,13 @@ def _functions() -> Functions:
     )
 
 
+@cache
+def _readers() -> Sequence[Reader]:
+    from inspector.formats.rca.readers import READERS
+
+    return READERS
+
+
 FORMAT = Format(
     name="rca",
     title="RCA archive",
@@ -42,5 +52,10 @@ FORMAT = Format(
         "Names are kept up to 65,535 bytes, blocks up to 4,000,000.",
     ),
     load=_functions,
+    readers=_readers,
+    kinds=KINDS,
+    mime=(MimeType("application/x-rca", "RCA archive", (("*.rca", 50),), uti="org.archive-inspector.rca"),),
+    sequential=(".rca",),
+    concerns={"rca-name-not-utf-8": Concern.NAME},
     torn=frozenset({"rca-trailing-garbage"}),
 )

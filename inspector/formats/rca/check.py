@@ -29,7 +29,7 @@ from inspector.formats.rca.layout import Layout
 def compare_hashes(layout: Layout, emitter: Emitter, progress: Progress) -> Hashes:
     """Compare all hashes, emit new findings and set the archive's checksums."""
     hashes = compare(layout, progress)
-    emitter.archive.checksums = Ledger(hashes)
+    emitter.archive.checksums = StoredHashes(hashes)
     report_hashes(hashes, emitter)
     return hashes
 
@@ -139,10 +139,10 @@ def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Seque
 
     Those before and behind are compared too, for they can tell that of two that do not fit only a hash is wrong.
     """
-    layout, ledger = archive.detail, archive.checksums
-    if not isinstance(layout, Layout) or not isinstance(ledger, Ledger):
+    layout, stored = archive.detail, archive.checksums
+    if not isinstance(layout, Layout) or not isinstance(stored, StoredHashes):
         return archive.findings
-    hashes = ledger.hashes
+    hashes = stored.hashes
     segments = sorted({decode_group(archive, member) for member in members})
     copy = replace(archive, findings=list(archive.findings))
     if not any(hashes.verdict(row) in _COMPARED for row in range(len(hashes))):
@@ -176,7 +176,7 @@ _CONVENTIONS = {
 }
 
 
-class Ledger(LazyRows[Checksum]):
+class StoredHashes(LazyRows[Checksum]):
     """All stored hashes in file order; ``hashes`` are what they are made of."""
 
     def __init__(self, hashes: Hashes) -> None:

@@ -16,6 +16,7 @@ from inspector.core.layout import Part, fields_of, hex_text, unsigned_be
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats.rca.kinds import CHUNK_HEADER, CHUNK_LAYER
 
 FIRST_SIZE_BITS = 16
 """The width of the first chunk's size field."""
@@ -217,7 +218,7 @@ def layer_field(layer: ChunkLayer, source: Source) -> list[Field]:
     payload = sum(chunk.payload.size for chunk in layer.chunks)
     note = f"{len(layer.chunks)} of {len(headers)} chunks can be read" if layer.corrupt else f"chunks: {len(headers)}"
     note = f"{note}; their payload is {in_bytes(payload)} of blob layer."
-    return [parent("chunk layer", Kind.CHUNK_LAYER, spans, headers, note=note, specification=_SECTION)]
+    return [parent("chunk layer", CHUNK_LAYER, spans, headers, note=note, specification=_SECTION)]
 
 
 def _chunk_field(chunk: Chunk, layer: ChunkLayer, source: Source) -> Field:
@@ -250,7 +251,7 @@ def _header_field(header: bytes, start: int, bits: int, number: int, note: str, 
     span = Span(start, start + len(header))
     return parent(
         "chunk header",
-        Kind.CHUNK_HEADER,
+        CHUNK_HEADER,
         (span,),
         children,
         value=values["size"],

@@ -12,7 +12,7 @@ from inspector.core.source import Source, expect
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
-from inspector.formats.rca.check import Ledger
+from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, header_size, layer_field
 from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.findings import report_hashes, report_structure
@@ -71,9 +71,9 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         reading = searched
     layout = reading.layout
     if reading.hashes is None or (layout.inner.size > MAX_HASHED_BYTES and layout.consistent and not layout.varints):
-        emitter.archive.checksums = Ledger(Hashes(layout))
+        emitter.archive.checksums = StoredHashes(Hashes(layout))
     else:
-        emitter.archive.checksums = Ledger(reading.hashes)
+        emitter.archive.checksums = StoredHashes(reading.hashes)
         report_hashes(reading.hashes, emitter)
 
 

@@ -16,6 +16,7 @@ from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.rows import LazyRows
 from inspector.core.span import Spans
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, NOT_OPENING, RESET, REST, kind_and_size, varint
+from inspector.formats.rca.kinds import BLOB_BLOCK, BLOB_LAYER, CONTROL_BLOCK, RESET_BLOCK, SEGMENT
 from inspector.formats.rca.layout import Layout, OuterStarts
 
 _SECTION = "RCA, Inner Layer Format (Blob Layer)"
@@ -76,17 +77,17 @@ class BlobLayerFields:
         note = f"{count(blobs, 'blob')} in {count(len(segments), 'segment')}, {in_bytes(self._inner.size)}."
         table = FieldTable(OuterStarts(self._layout, segments), self._segment, _SegmentRoles(self._layout), self._count)
         spans = self._inner.outer(0, self._inner.size)
-        return [Field("blob layer", Kind.BLOB_LAYER, spans, None, note, table, specification=_SECTION)]
+        return [Field("blob layer", BLOB_LAYER, spans, None, note, table, specification=_SECTION)]
 
     def _count(self) -> Census:
         """The blocks of each kind."""
         types = self._blocks.types
         blobs, resets, rest = (types.count(kind) for kind in (BLOB, RESET, REST))
         found = {
-            Kind.BLOB_BLOCK: blobs,
+            BLOB_BLOCK: blobs,
             Kind.DATA: blobs,
-            Kind.RESET_BLOCK: resets,
-            Kind.CONTROL_BLOCK: len(types) - blobs - resets - rest,
+            RESET_BLOCK: resets,
+            CONTROL_BLOCK: len(types) - blobs - resets - rest,
             Kind.GAP: rest,
         }
         return Census({(kind, False): number for kind, number in found.items() if number})
@@ -108,7 +109,7 @@ class BlobLayerFields:
         foreign = self._hash(first) if first < last and self._blocks.types[first] == RESET else ()
         label = f"segment {number + 1}"
         spans = self._spans(first, last)
-        return Field("segment", Kind.SEGMENT, spans, number + 1, note, table, foreign=foreign, label=label)
+        return Field("segment", SEGMENT, spans, number + 1, note, table, foreign=foreign, label=label)
 
     def _hash(self, block: int) -> Spans:
         """The hash in a reset block: that of the segment before."""
@@ -151,7 +152,7 @@ class BlobLayerFields:
         parts = [Field("payload", Kind.DATA, payload, note=content)]
         return parent(
             "blob block",
-            Kind.BLOB_BLOCK,
+            BLOB_BLOCK,
             self._spans(block, block + 1),
             self._parts(block, value, f"blob, {stated}", parts),
             value=name,
@@ -179,7 +180,7 @@ class BlobLayerFields:
             parts.append(Field("additional payload", Kind.BYTES, self._inner.outer(cut, stop), note=note))
         return parent(
             "reset block",
-            Kind.RESET_BLOCK,
+            RESET_BLOCK,
             self._spans(block, block + 1),
             self._parts(block, value, f"control, type 0 (reset), {stated}", parts),
             value=digest,
@@ -198,7 +199,7 @@ class BlobLayerFields:
         parts = [Field("payload", Kind.BYTES, span, note="Of a meaning that is not known here.")]
         return parent(
             "control block",
-            Kind.CONTROL_BLOCK,
+            CONTROL_BLOCK,
             self._spans(block, block + 1),
             self._parts(block, value, f"control, type {kind}, {stated}", parts),
             value=kind,

@@ -33,7 +33,7 @@ from inspector.formats.rca.blocks import (
 )
 from inspector.formats.rca.chunks import UNFINISHED, ChunkLayer, scan
 from inspector.formats.rca.hashes import Convention, Hashes
-from inspector.formats.rca.layout import Behind, Layout
+from inspector.formats.rca.layout import Layout, Tail
 
 FindingParts = tuple[Severity, str, str, Spans]
 
@@ -377,7 +377,7 @@ def _instead(layout: Layout) -> str:
     return f" A hash proves that the archive ends at byte {grouped(layout.chunks.end)}, so it is read up to there."
 
 
-def _sentences(behind: Behind | None) -> Iterator[str]:
+def _sentences(behind: Tail | None) -> Iterator[str]:
     """Sentences about blobs after the end."""
     if behind is None or not any(behind.counted):
         return

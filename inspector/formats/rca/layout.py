@@ -73,7 +73,7 @@ class Layout:
     lost: tuple[Lost, ...] = ()
     sizes: tuple[Patch, ...] = ()
     varints: tuple[Patch, ...] = ()
-    behind: Behind | None = None
+    behind: Tail | None = None
 
     @property
     def consistent(self) -> bool:
@@ -109,7 +109,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class Tail:
     """What stands behind the end of an archive: the rest of an append that was interrupted, or garbage.
 
     ``layout`` reads the file as if the archive went on to the end of it. All that follows are positions in it: the

@@ -24,7 +24,7 @@ from inspector.formats.rca.blobs import Decoding
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, walk
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, ended, header_size, reach, scan
 from inspector.formats.rca.hashes import Convention, Hashes, compare
-from inspector.formats.rca.layout import Behind, Layout, Lost, whole_blocks
+from inspector.formats.rca.layout import Layout, Lost, Tail, whole_blocks
 from inspector.formats.rca.search import Fix, Search
 
 MAX_HASHED_BYTES = 16 * 1024 * 1024
@@ -166,7 +166,7 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
     end = plain.layout.inner.size if plain.ends else 0
     whole = _resolve(source, open_, progress, since, end, chunks.uncertain_header)
     if plain.ends:
-        plain.layout.behind = look_behind(whole.layout, whole.hashes, end, progress)
+        plain.layout.behind = read_tail(whole.layout, whole.hashes, end, progress)
         return plain
     # Of a first append that was interrupted the first header still is zeros; it writes no reset block.
     begun = (
@@ -177,7 +177,7 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
     if not begun and (whole.proved > plain.proved or whole.ends):
         return whole
     if not chunks.chunks:
-        plain.layout.behind = look_behind(whole.layout, whole.hashes, 0, progress)
+        plain.layout.behind = read_tail(whole.layout, whole.hashes, 0, progress)
     return plain
 
 
@@ -196,7 +196,7 @@ MAX_LISTED_NAMES = 100
 """The most names that are kept of each kind."""
 
 
-def look_behind(layout: Layout, hashes: Hashes | None, start: int, progress: Progress) -> Behind | None:
+def read_tail(layout: Layout, hashes: Hashes | None, start: int, progress: Progress) -> Tail | None:
     """What follows the inner position ``start`` of an archive that is read to the end of its file."""
     if hashes is None or not len(layout.blocks) or start >= layout.inner.size:
         return None
@@ -221,7 +221,7 @@ def look_behind(layout: Layout, hashes: Hashes | None, start: int, progress: Pro
             if counted[kind] <= MAX_LISTED_NAMES:
                 names[kind].append(members.path(member))
     readable, unproved_metadata = _readable(layout, hashes, proved, members, progress)
-    return Behind(
+    return Tail(
         layout,
         start,
         proved,

@@ -19,28 +19,28 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST
-from inspector.formats.rca.check import Ledger
+from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ended, header_size, scan
 from inspector.formats.rca.findings import resumed_wrongly
 from inspector.formats.rca.hashes import Convention, Hashes, own_convention
-from inspector.formats.rca.layout import Behind, Layout, whole_blocks
-from inspector.formats.rca.reading import look_behind
+from inspector.formats.rca.layout import Layout, Tail, whole_blocks
+from inspector.formats.rca.reading import read_tail
 from inspector.formats.rca.salvage import salvages
 from inspector.formats.rca.write import header
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """See Format.repairs."""
-    if not isinstance(archive.checksums, Ledger):
+    if not isinstance(archive.checksums, StoredHashes):
         return ()  # the file could not be read
     found = list(_edits(archive, archive.checksums, progress))
     found.sort(key=lambda repair: repair.needs_consent)
     return [*found, *salvages(archive, archive.checksums.hashes, progress)]
 
 
-def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Repair]:
+def _edits(archive: Archive, stored: StoredHashes, progress: Progress) -> Iterator[Repair]:
     """Repairs in place. Values that a hash proves come first; the rest is planned once they are written."""
-    hashes, source = ledger.hashes, archive.source
+    hashes, source = stored.hashes, archive.source
     proved = list(repair_headers(source, hashes, progress))
     if proved:
         yield from proved
@@ -79,7 +79,7 @@ def finish(source: Source, hashes: Hashes) -> Iterator[Repair]:
         yield Repair("rca-finish-unproved", title, _GARBAGE, claim=claim, edit=edit)
 
 
-def _finished(source: Source, layout: Layout, behind: Behind, stop: int, metadata: bytes, label: str) -> Edit:
+def _finished(source: Source, layout: Layout, behind: Tail, stop: int, metadata: bytes, label: str) -> Edit:
     """The Edit that ends the archive at the inner position ``stop`` of what follows it."""
     end = behind.layout.inner.outer(stop - 1, stop)[0].stop
     return Edit(label, ended(source, layout.chunks.uncertain_header, end, metadata), source.size, source.size)
@@ -111,7 +111,7 @@ def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
     return Repair("rca-drop-garbage", title, _GARBAGE, loses, claim, edit, lossless=lossless)
 
 
-def _blobs_behind(behind: Behind | None) -> Iterator[str]:
+def _blobs_behind(behind: Tail | None) -> Iterator[str]:
     """The blobs in the bytes after the end."""
     if behind is None:
         return
@@ -122,7 +122,7 @@ def _blobs_behind(behind: Behind | None) -> Iterator[str]:
         yield f"{behind.unproved}: readable, though nothing proves {'it' if unproved == 1 else 'them'}."
 
 
-def _lossless(behind: Behind | None) -> str:
+def _lossless(behind: Tail | None) -> str:
     """Why cutting bytes that hold no whole blob loses nothing."""
     if behind is not None and behind.partial is not None:
         return f"Of '{visible(behind.partial[:80])}' only the beginning is there, and the archive never held it."
@@ -286,7 +286,7 @@ def repair_headers(source: Source, hashes: Hashes, progress: Progress) -> Iterat
 def _open_end(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
     """End an archive whose last header is lost after the last blob that decodes."""
     layout = hashes.layout
-    behind = look_behind(layout, hashes, 0, progress)
+    behind = read_tail(layout, hashes, 0, progress)
     if behind is None or layout.lost:
         return None
     end, metadata = behind.proved, behind.metadata

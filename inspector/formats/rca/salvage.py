@@ -17,13 +17,16 @@ from inspector.core.format import MemberError
 from inspector.core.member import Codec, Members
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.outcome import Fate, Outcome, outcomes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import blocks
+from inspector.core.span import united
 from inspector.formats.rca.blobs import MAX_NAME_BYTES, Decoding, read
 from inspector.formats.rca.blocks import RESET
 from inspector.formats.rca.hashes import Convention, Hashes, compare, own_convention
 from inspector.formats.rca.layout import Layout, whole_blocks
+from inspector.formats.rca.strays import Stray, find_strays
 from inspector.formats.rca.write import BlobLayer, Chain
 
 _REWRITTEN = frozenset(
@@ -54,9 +57,13 @@ def salvages(archive: Archive, hashes: Hashes, progress: Progress) -> list[Repai
     sides = [(archive, hashes), *_with_what_stands_behind(archive, hashes, progress)]
     side, proved = _most(sides, proved=True)
     found: list[Repair] = []
-    if proved:
-        title = f"Copy the {count(_members(proved), 'blob')} that {_are(proved)} proved whole into a new archive"
-        found.append(_repair("rca-salvage", title, *side, proved, worst))
+    strays = _strays(*side, proved, progress)
+    if proved or strays:
+        number = _members(proved) + sum(len(each.names) for each in strays)
+        title = (
+            f"Copy the {count(number, 'blob')} that {'is' if number == 1 else 'are'} proved whole into a new archive"
+        )
+        found.append(_repair("rca-salvage", title, *side, proved, worst, strays=strays))
     side, readable = _most(sides, proved=False)
     unproved = _members(readable) - _members(proved)
     if unproved:
@@ -71,6 +78,15 @@ def salvages(archive: Archive, hashes: Hashes, progress: Progress) -> list[Repai
 
 _Side = tuple[Archive, Hashes]
 """An archive as it is read, and its hashes."""
+
+
+def _strays(archive: Archive, hashes: Hashes, parts: Sequence[_Part], progress: Progress) -> Sequence[Stray]:
+    """The proved segments that the chain of chunks does not lead to."""
+    layout, members = hashes.layout, archive.members
+    edges = layout.blocks.edges
+    taken = [span for part in parts for span in layout.inner.outer(edges[part.first], edges[part.stop])]
+    known = frozenset(bytes(members.path(member)) for part in parts for member in range(part.begin, part.end))
+    return find_strays(archive.source, united(taken), known, progress)
 
 
 def _with_what_stands_behind(archive: Archive, hashes: Hashes, progress: Progress) -> Iterator[_Side]:
@@ -92,18 +108,38 @@ def _most(sides: Sequence[_Side], *, proved: bool) -> tuple[_Side, list[_Part]]:
 
 
 def _repair(
-    code: str, title: str, archive: Archive, hashes: Hashes, parts: Sequence[_Part], worst: set[str], claim: str = ""
+    code: str,
+    title: str,
+    archive: Archive,
+    hashes: Hashes,
+    parts: Sequence[_Part],
+    worst: set[str],
+    claim: str = "",
+    strays: Sequence[Stray] = (),
 ) -> Repair:
-    content = _Salvage(archive, parts, own_convention(hashes)).content
-    return Repair(code, title, frozenset(worst), _loses(archive, hashes.layout, parts), claim, content=content)
+    content = _Salvage(archive, parts, own_convention(hashes), strays).content
+    saved = {member for part in parts for member in range(part.begin, part.end)}
+    whole = _parts(archive, hashes, proved=True) if claim else parts
+    fates = outcomes(
+        archive,
+        saved,
+        "the hash of its segment matches",
+        "it decodes, and no hash that covers it matches",
+        {member for part in whole for member in range(part.begin, part.end)},
+    )
+    elsewhere = {name: each for each in strays for name in each.names}
+
+    def every() -> Iterator[Outcome]:
+        yield from (each for each in fates() if each.fate is not Fate.LOST or each.path not in elsewhere)
+        for name, stray in elsewhere.items():
+            yield Outcome(name, Fate.PROVED, f"the hash of its segment matches, found at byte {grouped(stray.start)}")
+
+    loses = _loses(archive, hashes.layout, parts)
+    return Repair(code, title, frozenset(worst), loses, claim, content=content, outcomes=every)
 
 
 def _members(parts: Sequence[_Part]) -> int:
     return sum(part.end - part.begin for part in parts)
-
-
-def _are(parts: Sequence[_Part]) -> str:
-    return "is" if _members(parts) == 1 else "are"
 
 
 def _parts(archive: Archive, hashes: Hashes, *, proved: bool) -> list[_Part]:
@@ -194,8 +230,11 @@ class _Salvage:
     compressed once more before that, for the size of every blob stands before it too.
     """
 
-    def __init__(self, archive: Archive, parts: Sequence[_Part], convention: Convention) -> None:
+    def __init__(
+        self, archive: Archive, parts: Sequence[_Part], convention: Convention, strays: Sequence[Stray] = ()
+    ) -> None:
         self._archive = archive
+        self._strays = strays
         self._parts = parts
         self._convention = convention
         self._edges = archive.detail.blocks.edges
@@ -241,6 +280,14 @@ class _Salvage:
             for piece in blocks(self._archive.detail.inner, self._edges[part.first], self._edges[part.stop]):
                 progress.advance(len(piece))
                 yield layer.add(piece)
+        yield from self._from_elsewhere(layer)
+
+    def _from_elsewhere(self, layer: BlobLayer) -> Iterator[bytes]:
+        """The segments that the chain of chunks does not lead to, as they stand."""
+        for number, stray in enumerate(self._strays):
+            if number or self._parts:
+                yield layer.reset()
+            yield from map(layer.add, blocks(self._archive.source, stray.start, stray.stop))
 
     def _pack(self, member: int, layer: BlobLayer, progress: Progress) -> Iterator[bytes]:
         """What a member compresses to; ``progress`` counts its stored bytes."""

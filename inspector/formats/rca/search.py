@@ -45,7 +45,7 @@ MAX_EMPTY_SEGMENTS = 64
 """Segments in a row without a right hash and without a blob that decodes, before they count as one damaged stretch."""
 _NO_FRAME = 0x0B
 """Bits that are 0 in the first byte behind a frame's magic: the reserved one, and those of a dictionary, never used."""
-MAX_GAP_BYTES = 256 << 20
+MAX_OPEN_SEARCH_BYTES = 256 << 20
 """How far behind lost blocks the next segment is searched for in an archive whose headers do not say where it ends."""
 MAX_EXTRA_BYTES = 256
 """How far before a blob block a reset block is searched for, in bytes."""
@@ -306,7 +306,7 @@ class Search:
     def _hidden(self, start: int, stop: int, goes_on: int | None) -> int | None:
         """The next proved segment after ``start``; if ``goes_on``, all segments up to there must be proved too."""
         if self._layout.chunks.open:
-            stop = min(stop, start + MAX_GAP_BYTES)
+            stop = min(stop, start + MAX_OPEN_SEARCH_BYTES)
         for at in self._frames(start + 1, goes_on or stop):
             proved = at
             while proved < (goes_on or at + 1):

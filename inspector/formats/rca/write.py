@@ -186,6 +186,11 @@ class Writer:
         self._layer = BlobLayer(convention, level, before)
         self._storage = room
 
+    @property
+    def digest(self) -> bytes:
+        """The hash of the last segment, which identifies the archive."""
+        return self._layer.digest
+
     def blob(self, name: bytes, content: Iterable[bytes]) -> Iterator[Piece]:
         """See BlobLayer.blob."""
         for data in self._layer.blob(name, content, self._storage):

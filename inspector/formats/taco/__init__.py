@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
-from inspector.core.format import Format, Functions
+from inspector.core.format import Format, Functions, Magic, MimeType
+from inspector.core.reader import Reader
+from inspector.formats._kinds import LOCAL_HEADER, ZIP_KINDS
 from inspector.formats._zip.records import TACO_SUFFIXES
+from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 
 
 @cache
@@ -18,6 +22,13 @@ def _functions() -> Functions:
     return Functions(probe, decode, read_member, check, repairs, member_metadata)
 
 
+@cache
+def _readers() -> Sequence[Reader]:
+    from inspector.formats.taco.readers import READERS
+
+    return READERS
+
+
 FORMAT = Format(
     name="taco",
     title="TACO archive",
@@ -25,9 +36,25 @@ FORMAT = Format(
     specification="TACO Header format; APPNOTE.TXT 6.3.10",
     limitations=(
         "The older layout TACO_GHOST can be read but not edited.",
-        "Members that are encrypted, or compressed with anything but deflate, are listed but not read.",
+        "Members that are encrypted, or compressed with Deflate64, PPMd or rarer methods, are listed but not read.",
         "The first 2,000,000 members are listed.",
     ),
     load=_functions,
+    readers=_readers,
+    general="zip",
+    mime=(
+        MimeType(
+            "application/x-taco",
+            "TACO archive",
+            (("*.tacozip", 50), ("*.taco", 50), ("*.taco.zip", 60)),
+            Magic(r"PK\003\004", 0, (Magic("TACO_HEADER", 30), Magic("TACO_GHOST", 30))),
+            parent="application/zip",
+            uti="org.archive-inspector.taco",
+            conforms_to="public.zip-archive",
+            reason="There is no glob for *.zip on purpose: some readers of this database would then take every ZIP for "
+            "a TACO.",
+        ),
+    ),
+    kinds=(LOCAL_HEADER, TACO_PAYLOAD, TACO_ENTRY, *ZIP_KINDS),
     torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),
 )

@@ -8,7 +8,7 @@ from itertools import combinations
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
-from inspector.core.kinds import Family, Kind, family_bit
+from inspector.core.kinds import Family, Kind, Role, role_set
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
@@ -64,10 +64,11 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode the ZIP archive, then read the header and report on it."""
     layout = layout_of(source) or Layout.HEADER
     payload = _Payload(source)
-    first_member = FirstMember(TACO_LOCAL_PARTS, "Filename", payload.field, family_bit(Family.TACO))
+    first_member = FirstMember(TACO_LOCAL_PARTS, "Filename", payload.field, role_set(Role.PADDING, Family.TACO))
     directory = decode_zip(source, emitter, progress, first_member, crc_checked_at=(0,))
     header = read_header(source, directory, layout)
     if header is not None:
+        emitter.archive.ranges_at = header.payload.start
         payload.known = header, tuple(target_text(directory, source.size, entry) for entry in header.entries)
         _report(
             emitter,

@@ -17,7 +17,7 @@ MAX_NUMBER = 2**64 - 1
 """The largest offset or length that an entry can hold."""
 
 
-_CRC_SIZE = 4
+CRC_SIZE = 4
 
 
 _CENTRAL_CRC = 16
@@ -42,7 +42,7 @@ def payload_edit(archive: Archive, payload: bytes, label: str) -> Edit:
     header = _header(archive)
     assert header is not None
     assert header.central_crc_offset is not None
-    crc = zlib.crc32(payload).to_bytes(_CRC_SIZE, "little")
+    crc = zlib.crc32(payload).to_bytes(CRC_SIZE, "little")
     writes = ((header.payload.start, payload), (LOCAL_CRC_OFFSET, crc), (header.central_crc_offset, crc))
     size = archive.source.size
     patches = tuple(patch(archive.source, offset, new) for offset, new in writes)

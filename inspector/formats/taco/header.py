@@ -19,6 +19,7 @@ from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd, first_name
 from inspector.formats._zip.headers import read_local
 from inspector.formats._zip.records import ENCRYPTED, LOCAL, LOCAL_SIZE, STORED, UTF_8
+from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 
 
 class Layout(StrEnum):
@@ -231,7 +232,7 @@ def payload_field(source: Source, header: TacoHeader, span: Span, targets: tuple
         note = f"count is {header.count}, but there is room for {MAX_ENTRIES}"
     return parent(
         "TACO payload",
-        Kind.TACO_PAYLOAD,
+        TACO_PAYLOAD,
         (span,),
         children,
         note=note,
@@ -253,4 +254,4 @@ def _entry_field(index: int, data: bytes, start: int, target: str, used: bool) -
     span = Span(start, start + len(data))
     label = f"entry {index}, {target.removeprefix('the data of ')}" if used else f"entry {index}, unused"
     name, value = f"Entry {index}", [offset, length]
-    return parent(name, Kind.TACO_ENTRY, (span,), children, value=value, note=note, label=label, unused=not used)
+    return parent(name, TACO_ENTRY, (span,), children, value=value, note=note, label=label, unused=not used)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inspector.core.names import visible
@@ -75,21 +75,25 @@ class WriteError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A member and its place: ``head`` is the offset of its local header; ``stamp`` is its DOS time and date."""
+    """A member and its place: ``head`` is the offset of its local header; ``stamp`` is its DOS time and date.
+
+    ``extra`` is the extra field of its local header, which may align its data.
+    """
 
     name: bytes
     size: int
     head: int
     stamp: tuple[int, int] = _FIRST_STAMP
+    extra: bytes = b""
 
     @property
     def data(self) -> int:
         """The offset of its data."""
-        return self.head + LOCAL_SIZE + len(self.name)
+        return self.head + LOCAL_SIZE + len(self.name) + len(self.extra)
 
     def local(self, crc: int = 0) -> bytes:
         """Its local header and name; the CRC-32 of its data is ``LOCAL_CRC_OFFSET`` bytes in."""
-        return make_local_header(self._local(crc), self.name, b"")
+        return make_local_header(self._local(crc), self.name, self.extra)
 
     def central(self, crc: int) -> bytes:
         """Its central directory header."""
@@ -106,15 +110,18 @@ class Slot:
         )
 
 
-def slots(members: Iterable[tuple[bytes, int, int | None]]) -> list[Slot]:
+def slots(
+    members: Iterable[tuple[bytes, int, int | None]], extra: Callable[[bytes, int], bytes] = lambda *_: b""
+) -> list[Slot]:
     """The places of the header and of members, given as (name, size, time in nanoseconds since 1970).
 
-    The header gets the time of the newest member. Raises WriteError if the archive would need ZIP64.
+    ``extra`` gives the extra field of a member by its name and the offset of its local header. The header gets the
+    time of the newest member. Raises WriteError if the archive would need ZIP64.
     """
     found, at, end, newest = [], LOCAL_SIZE + len(HEADER_NAME) + PAYLOAD_SIZE, END_SIZE, _FIRST_STAMP
     end += CENTRAL_SIZE + len(HEADER_NAME)
     for name, size, modified in members:
-        slot = Slot(name, size, at, dos_stamp(modified))
+        slot = Slot(name, size, at, dos_stamp(modified), extra(name, at))
         if name == HEADER_NAME:
             raise WriteError("TACO_HEADER is the name of the header, so no member can have it.")
         found.append(slot)
@@ -129,7 +136,7 @@ def _check_size(name: bytes, size: int, members: int) -> None:
     if size > MAX_ARCHIVE_BYTES:
         raise WriteError(
             f"The archive would be too large with {visible(name)!r}: {in_bytes(size)} or more. TACO forbids ZIP64, so "
-            f"an archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (4 GB)."
+            f"an archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (4 GiB)."
         )
     if members > MAX_MEMBERS:
         raise WriteError(f"A TACO archive has at most {grouped(MAX_MEMBERS)} members besides its header.")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
-from inspector.core.format import Format, Functions
+from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.reader import Reader
+from inspector.formats._kinds import TAR_KINDS
 
 
 @cache
@@ -15,16 +18,29 @@ def _functions() -> Functions:
     return Functions(_tar.probe, decode, _tar.read, check, repairs, _tar.member_metadata)
 
 
+@cache
+def _readers() -> Sequence[Reader]:
+    from inspector.formats._readers import TAR_READERS
+
+    return TAR_READERS
+
+
 FORMAT = Format(
     name="tar",
     title="tar",
     suffixes=(".tar",),
     specification="POSIX.1-2017, pax, ustar Interchange Format; GNU tar, Basic Tar Format",
     limitations=(
-        "Links, devices and sparse files are listed, but their content is not read.",
+        "Links and devices are listed, with the targets of links; they have no content of their own.",
+        "Sparse files are read up to 1 TiB and 250,000 extents.",
         "Behind zeros, members are searched for up to 256 MiB after the last one.",
         "A compressed tar is not decompressed.",
         "The format has checksums of headers only, none of the data.",
     ),
     load=_functions,
+    readers=_readers,
+    kinds=TAR_KINDS,
+    mime=(MimeType("application/x-tar", uti="public.tar-archive"),),
+    sequential=(".tar",),
+    concerns=dict.fromkeys(("tar-checksum", "tar-extension", "tar-name-cut"), Concern.RECORD),
 )

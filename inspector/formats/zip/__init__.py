@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
-from inspector.core.format import Format, Functions
+from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.reader import Reader
+from inspector.formats._kinds import ZIP_KINDS
 
 
 @cache
@@ -15,15 +18,26 @@ def _functions() -> Functions:
     return Functions(probe, decode, read_member, check, repairs, member_metadata)
 
 
+@cache
+def _readers() -> Sequence[Reader]:
+    from inspector.formats._readers import ZIP_READERS
+
+    return ZIP_READERS
+
+
 FORMAT = Format(
     name="zip",
     title="ZIP archive",
     suffixes=(".zip",),
     specification="APPNOTE.TXT 6.3.10",
     limitations=(
-        "Members that are encrypted, or compressed with anything but deflate, are listed but not read.",
+        "Members that are encrypted, or compressed with Deflate64, PPMd or rarer methods, are listed but not read.",
         "Archives of several disks are shown one file at a time.",
         "The first 2,000,000 members are listed.",
     ),
     load=_functions,
+    readers=_readers,
+    kinds=ZIP_KINDS,
+    mime=(MimeType("application/zip", uti="public.zip-archive"),),
+    concerns={"zip-overlap": Concern.NAME},  # the mark SHARED shows it instead, on every member concerned
 )

@@ -52,7 +52,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         *repair_headers(archive, directory, progress),
         *repair_records(archive, directory),
     ]
-    if has_whole(archive) and any(finding.severity is Severity.ERROR for finding in archive.findings):
+    if has_whole(archive, directory) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         found.append(salvage(archive, directory))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from PySide6.QtCore import (
+    QAbstractEventDispatcher,
     QDeadlineTimer,
     QEvent,
     QEventLoop,
@@ -26,7 +28,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app.window import Window
 from inspector.gui.ipc import instance
-from inspector.gui.kit import gc_main_thread, theme
+from inspector.gui.kit import theme
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.resources import DESKTOP_ID
@@ -63,7 +65,7 @@ class Application(QApplication):
 
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))
-        gc_main_thread.collect_when_idle()
+        _collect_when_idle()
 
     def event(self, event: QEvent) -> bool:
         """Qt override: open files on macOS. Events of widgets do not come here, so they are not slowed down."""
@@ -227,3 +229,20 @@ def application() -> Application:
     app.setApplicationName("archive-inspector")
     app.setDesktopFileName(DESKTOP_ID)
     return app
+
+
+def _collect_when_idle() -> None:
+    """Run the cyclic garbage collector only on this thread, when its event loop becomes idle."""
+    # Python runs it on whichever thread allocates. On the thread of a worker link it would destroy Qt objects while the
+    # event loop uses or deletes them, which crashes the process.
+    gc.disable()
+    dispatcher = QAbstractEventDispatcher.instance()
+    assert dispatcher is not None, "there is an application"
+    dispatcher.aboutToBlock.connect(_collect)
+
+
+def _collect() -> None:
+    """Collect the oldest generation that is due, and all younger ones; usually none is due."""
+    due = [threshold and count > threshold for count, threshold in zip(gc.get_count(), gc.get_threshold(), strict=True)]
+    if due[0]:
+        gc.collect(2 if all(due) else int(bool(due[1])))

@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal
+from inspector.gui.kit.actions import action
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 
@@ -86,10 +88,12 @@ class Bookmarks:
         self._parent = parent
         self._shown = shown
         self.store = BookmarkStore(settings)
+        self._marked: WeakKeyDictionary[Tab, tuple[Bookmark, ...]] = WeakKeyDictionary()
         self.menu = QMenu("B&ookmarks", parent)
         self.menu.aboutToShow.connect(self._fill)
         menu.addMenu(self.menu)
 
+    @action("&Add Bookmark…", "Ctrl+D", tip="Bookmark this byte with a note", document=True)
     def add_bookmark(self) -> None:
         """Ask for a note and bookmark the byte at the caret."""
         from PySide6.QtWidgets import QInputDialog
@@ -108,10 +112,27 @@ class Bookmarks:
         dialog.textValueSelected.connect(lambda note: self._put(document, selection.layer, selection.caret, note))
         dialog.open()
 
+    def attach(self, tab: Tab) -> None:
+        """Mark the bookmarks of a tab's archive in its bytes and its map, now and when they change."""
+        tab.document.statusChanged.connect(partial(self._mark, tab))
+        self._mark(tab)
+
+    def _mark(self, tab: Tab) -> None:
+        found = tuple(self._of(tab.document))
+        if self._marked.get(tab) != found:
+            self._marked[tab] = found
+            tab.hex_pane.set_bookmarks(found)
+
+    def _mark_all(self) -> None:
+        for tab in list(self._marked):
+            self._mark(tab)
+
     def _put(self, document: Document, layer: int, offset: int, note: str) -> None:
         self.store.put(document.location, document.status.size, Bookmark(layer, offset, note.strip()))
+        self._mark_all()
         document.reported.emit(f"Byte {hexadecimal(offset)} is bookmarked (Go > Bookmarks).")
 
+    @action("Next Book&mark", "Ctrl+Shift+D", tip="Go to the next bookmark", document=True)
     def next_bookmark(self) -> None:
         """Go to the next bookmark of the layer shown; wrap around after the last."""
         tab = self._shown()
@@ -150,3 +171,4 @@ class Bookmarks:
 
     def _remove(self, document: Document, layer: int, offset: int, _: bool = False) -> None:
         self.store.remove(document.location, document.status.size, layer, offset)
+        self._mark_all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.names import visible
-from inspector.gui.app.actions import COMMANDS, Command, menu_label
+from inspector.gui.app.actions import menu_of
+from inspector.gui.kit.actions import without_marks
 from inspector.gui.kit.widgets import Emptiable
 
 SIZE = (620, 420)
@@ -40,17 +41,17 @@ class PaletteEntry(NamedTuple):
     tip: str
 
 
-def command_entries(actions: Mapping[str, QAction], commands: Iterable[Command] = COMMANDS) -> list[PaletteEntry]:
+def command_entries(actions: Mapping[str, QAction]) -> list[PaletteEntry]:
     """All actions in the order of the menus, with their keys on this platform."""
     return [
         PaletteEntry(
-            command.name,
-            command.label,
-            ", ".join(key.toString(NATIVE_TEXT) for key in actions[command.name].shortcuts()),
-            menu_label(command.menu),
-            command.description,
+            name,
+            without_marks(action.text()).rstrip("…"),
+            ", ".join(key.toString(NATIVE_TEXT) for key in action.shortcuts()),
+            menu_of(name),
+            action.statusTip(),
         )
-        for command in commands
+        for name, action in actions.items()
     ]
 
 
@@ -184,7 +185,7 @@ class _PaletteDialog(QDialog):
         if self.table.matches.rowCount():
             self.results.show_view(self.table)
         else:
-            self.results.show_sentence(f"No matching command for “{visible(query.strip())}”.")
+            self.results.show_sentence(f"No match: no command is called “{visible(query.strip())}”.")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt override: pass keys that move in the table from the field on to it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import Sides
+from inspector.gui.kit.actions import K, action
 from inspector.gui.kit.settings import Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -34,8 +36,8 @@ class CreateWindow(Protocol):
     def open_location(self, location: str) -> None:
         """Open one location."""
 
-    def open_locations(self, locations: list[str]) -> None:
-        """Open several."""
+    def open_together(self, locations: Sequence[str]) -> None:
+        """Open what was dropped at once."""
 
     def say(self, sentence: str) -> None:
         """Show a message about no particular document."""
@@ -57,6 +59,7 @@ class CreateActions(QObject):
         for client in self._clients:
             client.close()
 
+    @action("&New Archive…", K.New, tip="Create an archive from files")
     def new_archive(self) -> None:
         """Create an archive in a new tab."""
         self._new_archive()
@@ -76,6 +79,7 @@ class CreateActions(QObject):
 
     # ---- appending ---------------------------------------------------------------------------------------------
 
+    @action("&Add to RCA…", tip="Add files to an RCA archive", document=True)
     def append(self) -> None:
         """Ask what to add to the RCA archive shown."""
         tab = self._window.tabs.shown()
@@ -88,7 +92,7 @@ class CreateActions(QObject):
         """Open dropped locations; if an RCA archive is shown, ask whether to add them to it instead."""
         tab = self._window.tabs.shown()
         if tab is None or not _can_append(tab):
-            self._window.open_locations(locations)
+            self._window.open_together(locations)
             return
         number, name = len(locations), tab.document.name
         text = f"Open the dropped item, or add it to {name}?"
@@ -101,7 +105,7 @@ class CreateActions(QObject):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(text)
         button = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
-        button.clicked.connect(lambda: self._window.open_locations(locations))
+        button.clicked.connect(lambda: self._window.open_together(locations))
         box.setDefaultButton(button)
         add = box.addButton("Add…", QMessageBox.ButtonRole.ActionRole)
         add.clicked.connect(lambda: self._ask_append(tab, locations))
@@ -134,6 +138,7 @@ class CreateActions(QObject):
 
     # ---- catalogues --------------------------------------------------------------------------------------------
 
+    @action("Search Catalo&gue…", "Ctrl+Shift+L", tip="Find the archive that holds a member")
     def search_catalogue(self) -> None:
         """Search a catalogue for members."""
         from inspector.gui.dialogs.catalogue import CatalogueDialog

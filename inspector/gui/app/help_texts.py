@@ -1,65 +1,21 @@
-"""Help texts: the kinds of fields as the specifications define them, the panels, and the columns."""
+"""Help texts: the panels, and the columns."""
 
 from __future__ import annotations
 
-from inspector.core.kinds import Kind
-
-KINDS: dict[Kind, str] = {
-    Kind.DATA_SECTION: "The contents of all files of a CAF archive, one after another, uncompressed.",
-    Kind.INDEX: "JSON after the data: for each name, the offsets where its data starts and ends (exclusive).",
-    Kind.INDEX_ENTRY: ("One file in the index: its name, and the offsets where its data starts and ends (exclusive)."),
-    Kind.FOOTER: "The last 4 bytes of a CAF archive: the size of the index in bytes, little-endian.",
-    Kind.CHUNK_LAYER: "RCA's outer layer: chunk headers and the payload between them.",
-    Kind.CHUNK_HEADER: (
-        "The size of a chunk in bytes, big-endian, including its header: 16 bits for the first chunk, twice as "
-        "many for each next one. Then 8 bytes of metadata, a hash, valid only in the last chunk."
-    ),
-    Kind.BLOB_LAYER: "RCA's inner layer: the payload of all chunks joined, made of blocks.",
-    Kind.SEGMENT: "The blobs between two resets: one compressed stream, covered by one hash.",
-    Kind.BLOB_BLOCK: "One member of an RCA archive: its size, then name and content, compressed.",
-    Kind.RESET_BLOCK: "Restarts the compressor; holds the hash of the segment that ends here.",
-    Kind.CONTROL_BLOCK: "A block that holds no member but affects those after it.",
-    Kind.MEMBER: "One file in the archive: its metadata and its content.",
-    Kind.LOCAL_HEADER: "The description of a file right before its data; the central directory repeats it.",
-    Kind.TACO_PAYLOAD: "116 bytes at byte 41: how many of the 7 entries are in use, 3 reserved bytes, and the entries.",
-    Kind.TACO_ENTRY: "The offset and the length of one part of a TACO archive, 8 bytes each, little-endian.",
-    Kind.DATA_DESCRIPTOR: "CRC-32 and sizes after the data, for writers that do not know them in advance.",
-    Kind.CENTRAL_DIRECTORY: (
-        "The list of all files at the end of a ZIP archive, with the offset of each local header."
-    ),
-    Kind.CENTRAL_HEADER: "One file in the central directory. Unpackers trust this record over the local header.",
-    Kind.ZIP64_END: "The end of the central directory with 8-byte numbers, for archives that need more than 4.",
-    Kind.ZIP64_LOCATOR: "The offset of the ZIP64 end of the central directory.",
-    Kind.END_OF_DIRECTORY: "The last record of a ZIP archive: the offset and size of its central directory.",
-    Kind.EXTRA: "Extra fields of a ZIP header, each with a number for its kind.",
-    Kind.TAR_HEADER: (
-        "512 bytes before a file in a tar archive: name, size in octal digits, and a checksum of the header."
-    ),
-    Kind.TAR_EXTENSION: "A header with values that do not fit into the next one, such as a long name.",
-    Kind.TAR_END: "Blocks of zeros that mark the end of a tar archive.",
-    Kind.METADATA: "The rows beside a datas3t range that locate each datapoint.",
-    Kind.METADATA_ROW: (
-        "One datapoint: its key, the offset of its tar header, the offset of its end, and a hash of its content."
-    ),
-    Kind.FRAME: "Data compressed with zstd: a frame header, blocks, and optionally a checksum.",
-    Kind.SIGNATURE: "Fixed bytes that identify a structure.",
-    Kind.NUMBER: "A number.",
-    Kind.FLAGS: "Single bits, each an option.",
-    Kind.TIME: "A date or a time.",
-    Kind.TEXT: "Text.",
-    Kind.SYNTAX: "Punctuation between values, such as the braces and commas of JSON.",
-    Kind.BYTES: "Bytes that are not decoded further.",
-    Kind.LENGTH: "A size in bytes.",
-    Kind.OFFSET: "The offset where something starts or ends. F12 goes there.",
-    Kind.DIGEST: "A checksum or hash of other bytes. F12 shows which bytes it covers.",
-    Kind.NAME: "The name of a member as bytes; unprintable bytes are escaped.",
-    Kind.DATA: "The content of a member as stored.",
-    Kind.PADDING: "Padding up to the alignment of the next part.",
-    Kind.GAP: "Bytes between structures that no structure claims.",
-    Kind.GARBAGE: "Bytes after the end of the archive, or left by an interrupted write.",
+PANEL_LABELS = {
+    "Members": "&Members",
+    "Structure": "&Structure",
+    "Byte": "&Byte",
+    "Findings": "&Findings",
+    "Digests": "&Digests",
+    "Header": "&Header",
+    "Changes": "&Changes",
+    "Repair": "&Repair",
+    "Requests": "Re&quests",
+    "Coverage": "C&overage",
+    "Reader": "Re&ader",
 }
-"""The explanation of each kind of field."""
-
+"""The panels and their labels in the menu; the keys of the first ten are Alt and a digit."""
 PANELS: dict[str, str] = {
     "Members": (
         "The files in the archive, as a tree by path or as a table. Type above to filter by name. Enter shows "
@@ -83,6 +39,10 @@ PANELS: dict[str, str] = {
     "Repair": "What can be repaired, how, and what would be lost. Nothing is written until you confirm.",
     "Requests": "Each request to S3: when, which bytes, how long it took, and why it was made.",
     "Coverage": "The keys of a dataset: ranges, gaps between them, and overlaps.",
+    "Reader": (
+        "What another program or the specification makes of the archive, step by step: what it reads, what that means "
+        "to it, and where it stops. The bytes of the current step are selected in all views."
+    ),
     "Bytes": (
         "The bytes of the archive: offsets, hexadecimal values, text. Colours show their meaning, a frame "
         "shows the selected field, arrows lead from references to the bytes they point to."
@@ -109,6 +69,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Offset": "The offset of the field, in hexadecimal",
         "Size": "The size of the field in bytes",
         "Meaning": "What the value means",
+    },
+    "Earlier writes of this program to the archive": {
+        "Written": "When it was written, in local time",
+        "What": "What was changed; a click shows the bytes",
     },
     "Bytes at the caret as values": {
         "Read as": "A type: width in bits and byte order (LE little-endian, BE big-endian)",
@@ -141,6 +105,18 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Status": "The HTTP status",
         "Why": "Why the request was made",
         "Of": "The bucket and key",
+    },
+    "Steps of the reader": {
+        "Step": "The number of the step, and what the reader does",
+        "Value": "What the bytes mean to the reader",
+        "Decision": "What follows from it",
+        "Bytes": "The bytes the step is about",
+    },
+    "What each reader makes of this archive": {
+        "Reader": "The program or specification; Enter follows it",
+        "Kind": "Whether the program itself runs, or a description of it is followed",
+        "Verdict": "Accepts, reads wrongly, rejects, or not known",
+        "Why": "Where it stops and its message, or the number of members it gives",
     },
     "Findings": {
         "Severity": "Error: wrong. Warning: may be wrong. Info: worth knowing",

@@ -13,6 +13,7 @@ from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
+from inspector.gui.kit.actions import action
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 
 SETTING = "layouts"
 """The setting that stores them: a JSON object of dock states in base 64, by name."""
+CLOSED = "closed_panels"
+"""The setting that stores the panels at the foot that the user closed: their names, separated by spaces."""
 MAX_LAYOUTS = 50
 
 
@@ -32,6 +35,8 @@ class Layout(NamedTuple):
     bottom: int
 
 
+FOOT = frozenset(("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader"))
+"""The panels that are shown while they have something to say."""
 _SIDES = ("Members", "Structure", "Byte")
 CHECK_LAYOUT = Layout(("Members", "Findings", "Digests", "Repair", "Requests"), "Findings", 45)
 EDIT_LAYOUT = Layout((*_SIDES, "Changes", "Header", "Findings", "Repair"), "Changes", 30)
@@ -46,7 +51,7 @@ class Layouts(QObject):
         self._shown = shown
         self._parent = parent
         self._arrangement = settings.state("docks")
-        self._shows_requests = settings.number("requests_shown", 1) != 0
+        self._closed = frozenset(settings.text(CLOSED).split())
         self.menu = menu
         self._menu_items: list[Any] = []
         menu.aboutToShow.connect(self._fill)
@@ -55,34 +60,35 @@ class Layouts(QObject):
 
     def arrange(self, tab: Tab) -> None:
         """Apply the shared arrangement to a tab."""
-        tab.shows_requests = self._shows_requests
         tab.arrange(self._arrangement)
+        tab.show_speaking(self._closed)
 
     def adopt(self, tab: Tab | None) -> None:
         """Make the arrangement of a tab the shared one."""
         if tab is not None:
             self._arrangement = tab.arrangement()
-            if tab.request_watch.is_remote:  # local archives never show it
-                self._shows_requests = not tab.docks["Requests"].isHidden()
+            self._closed = tab.quiet.adopt()
 
     def store(self) -> None:
         """Store the arrangement for the next start."""
         if not self._arrangement.isEmpty():
             self._settings.set_state("docks", self._arrangement)
-            self._settings.set_number("requests_shown", int(self._shows_requests))
+            self._settings.set_text(CLOSED, " ".join(sorted(self._closed)))
 
     # ---- built-in layouts --------------------------------------------------------------------------------------
 
+    @action("Layout to &Inspect", tip="All panels, the default layout", document=True)
     def layout_inspect(self) -> None:
         """Apply the default layout: all panels in their first places."""
         if (tab := self._shown()) is not None:
-            tab.shows_requests = True
             tab.reset_arrangement()
 
+    @action("Layout to &Check", tip="More room for findings", document=True)
     def layout_check(self) -> None:
         """Apply the layout with more room for findings."""
         self._apply(CHECK_LAYOUT)
 
+    @action("Layout to &Edit", tip="More room for pending changes", document=True)
     def layout_edit(self) -> None:
         """Apply the layout with more room for pending changes."""
         self._apply(EDIT_LAYOUT)
@@ -94,7 +100,7 @@ class Layouts(QObject):
         for name, dock in tab.docks.items():
             if dock is not tab.coverage:  # it shows itself for datasets only
                 dock.setVisible(name in layout.shown)
-        tab.hide_requests()
+        tab.show_speaking(FOOT - set(layout.shown), layout.front)
         tab.area.resizeDocks([tab.docks[layout.front]], [tab.height() * layout.bottom // 100], Qt.Orientation.Vertical)
         tab.docks[layout.front].raise_()
 
@@ -104,6 +110,7 @@ class Layouts(QObject):
         """The names of the saved layouts, sorted."""
         return sorted(self._saved(), key=str.casefold)
 
+    @action("&Save Layout As…", tip="Save the arrangement of the panels", document=True)
     def save_layout(self) -> None:
         """Ask for a name and save the arrangement under it."""
         from PySide6.QtWidgets import QInputDialog  # the first paint does not wait for it
@@ -122,7 +129,7 @@ class Layouts(QObject):
         """Save the arrangement of the tab shown; this replaces a layout of the same name."""
         tab, name = self._shown(), name.strip()
         if tab is not None and name:
-            state = b64encode(tab.arrangement().data()).decode("ascii")
+            state = " ".join((b64encode(tab.arrangement().data()).decode("ascii"), *sorted(tab.quiet.adopt())))
             others = [each for each in self._saved().items() if each[0] != name]
             self._store(dict([*others, (name, state)][-MAX_LAYOUTS:]))
 
@@ -131,7 +138,10 @@ class Layouts(QObject):
         tab = self._shown()
         if tab is None:
             return
-        if not tab.restore(_state(self._saved().get(name, ""))):
+        state, *closed = self._saved().get(name, "").split() or [""]
+        if tab.restore(_state(state)):
+            tab.show_speaking(closed)
+        else:
             tab.document.reported.emit(f"The layout “{visible(name)}” was saved by another version of this program.")
 
     def remove(self, name: str, _: bool = False) -> None:
@@ -150,8 +160,8 @@ class Layouts(QObject):
         self._settings.set_text(SETTING, json.dumps(saved))
 
     def _fill(self) -> None:
-        for action in self._menu_items:
-            self.menu.removeAction(action)
+        for item in self._menu_items:
+            self.menu.removeAction(item)
         names = self.names()
         removing = QMenu("&Remove", self.menu)
         self._menu_items = [self.menu.addSeparator()]

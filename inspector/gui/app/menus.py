@@ -11,8 +11,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
+from inspector.gui.app.tabs import named_state
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.kit import preferences
+from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.settings import ChoiceMenu, Settings
 from inspector.gui.kit.text import escaped
 from inspector.resources import samples
@@ -78,8 +80,13 @@ class Menus:
 
     def _fill_recent(self) -> None:
         self.recent.clear()
+        states = self._window.settings.recent_states
         for location in self._window.settings.recent:
-            self._add(self.recent, visible(location), partial(self._window.open_location, location))
+            state = states.get(location)
+            stated = named_state(visible(location), state)
+            action = self._add(self.recent, stated, partial(self._window.open_location, location))
+            if state is not None:
+                action.setIcon(state_icon(state))
         if self.recent.isEmpty():
             self.recent.addAction("No Recent Files").setEnabled(False)
             return
@@ -101,7 +108,7 @@ class Menus:
         """Open the context menu of the members at a screen position."""
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in ("show_content", "extract", "open_elsewhere", "copy"):
+        for name in ("show_content", "extract", "open_elsewhere", "copy", "copy_path"):
             menu.addAction(self._actions[name])
         menu.popup(position)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache, partial
+from html import escape
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from PySide6.QtDBus import QDBusConnection, QDBusPendingCall
 
     from inspector.gui.app.tab import Tab
-    from inspector.gui.document.checking import ManyChecks
     from inspector.gui.ipc.client import Client, Job, Request
 
 
@@ -79,7 +79,6 @@ class JobNotifications(QObject):
         self._notify = notify or show_notification
         self._now = now
         self._started_at: dict[Job[Any], float] = {}
-        self._checks_started_at: dict[ManyChecks, float] = {}
         self._watched_sides: set[SideTab] = set()
         tabs.currentChanged.connect(self._watch_sides)
 
@@ -95,14 +94,10 @@ class JobNotifications(QObject):
                 self._watch_side(side)
 
     def _watch_side(self, side: SideTab) -> None:
-        from inspector.gui.document.checking import ManyChecks  # a side tab has loaded both already
-        from inspector.gui.ipc.client import Client
+        from inspector.gui.ipc.client import Client  # a side tab has loaded it already
 
         for client in side.findChildren(Client):
             self._watch(side, client, side.title)
-        for checks in side.findChildren(ManyChecks):
-            checks.started.connect(partial(self._checks_started, checks))
-            checks.finished.connect(partial(self._checks_over, side, checks))
 
     def _watch(self, tab: QWidget, client: Client[Any], name: str) -> None:
         client.jobsChanged.connect(partial(self._track_jobs, tab, client, name))
@@ -112,9 +107,9 @@ class JobNotifications(QObject):
         for job in client.jobs:
             if job.request in _titles() and job not in self._started_at:
                 self._started_at[job] = self._now()
-                job.finished.connect(partial(self._job_over, tab, client, job, name))
+                job.finished.connect(partial(self._job_over, tab, client, name))
 
-    def _job_over(self, tab: QWidget, client: Client[Any], job: Job[Any], name: str) -> None:
+    def _job_over(self, tab: QWidget, client: Client[Any], name: str, job: Job[Any]) -> None:
         from inspector.operations.protocol.requests import ArchiveRequests
 
         started, title = self._started_at.pop(job), _titles()[job.request].format(name=name)
@@ -134,13 +129,6 @@ class JobNotifications(QObject):
         if tab in self._tabs.widgets():
             self._tabs.setCurrentWidget(tab)
 
-    def _checks_started(self, checks: ManyChecks) -> None:
-        self._checks_started_at[checks] = self._now()
-
-    def _checks_over(self, side: SideTab, checks: ManyChecks) -> None:
-        if self._is_due(self._checks_started_at.pop(checks)):
-            self._show(side, "The check of several archives has ended.", "")
-
     def _is_due(self, started: float) -> bool:
         is_on = self._settings.get(preferences.NOTIFY)
         return is_on and self._now() - started >= MIN_SECONDS and is_away(self._window)
@@ -149,6 +137,14 @@ class JobNotifications(QObject):
 DBUS_TIMEOUT_MS = 5_000
 _PORTAL = ("/org/freedesktop/portal/desktop", "org.freedesktop.portal.Notification")
 _SERVICE = "org.freedesktop.portal.Desktop"
+_NOTIFICATIONS = (
+    "org.freedesktop.Notifications",
+    "/org/freedesktop/Notifications",
+    "org.freedesktop.Notifications",
+)
+"""Where a tray icon of Qt sends its messages."""
+_MARKUP = "body-markup"
+"""The capability of a desktop that reads markup in the body of a message."""
 _NOTIFICATION_ID = "work"
 """One ID for all notifications, so that a new one replaces the last."""
 _CLICK_ACTION = "show"
@@ -186,7 +182,26 @@ class DesktopNotifications(QObject):
 
         def answered() -> None:
             if watcher.isError():
-                self._show_in_tray(title, sentence)
+                self._show_as_read(title, sentence)
+            watcher.deleteLater()
+
+        watcher.finished.connect(answered)
+
+    def _show_as_read(self, title: str, sentence: str) -> None:
+        """Show a message in the tray, escaped if the desktop reads markup in it: names of archives are in it.
+
+        The portal needs none of that: it has a key of its own for text with markup. A title never has any.
+        """
+        from PySide6.QtDBus import QDBusMessage, QDBusPendingCallWatcher
+
+        assert self._bus is not None
+        call = QDBusMessage.createMethodCall(*_NOTIFICATIONS, "GetCapabilities")
+        watcher = QDBusPendingCallWatcher(self._bus.asyncCall(call, DBUS_TIMEOUT_MS), self)
+
+        def answered() -> None:
+            # Without an answer nothing is known of it, and "&lt;" harms nobody.
+            plain = not watcher.isError() and _MARKUP not in watcher.reply().arguments()[0]
+            self._show_in_tray(title, sentence if plain else escape(sentence, quote=False))
             watcher.deleteLater()
 
         watcher.finished.connect(answered)

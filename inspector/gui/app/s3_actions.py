@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QWidget
 
-from inspector.gui.app.check_lists import CheckLists
+from inspector.gui.app.audits import Audits
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import Sides
+from inspector.gui.kit.actions import action
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.status_line import StatusLine
-from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.address import SCHEME, is_s3
 from inspector.sources.s3.connection import Connection
+from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
@@ -32,7 +34,7 @@ class S3Window(Protocol):
 
     settings: Settings
     tabs: Tabs
-    check_lists: CheckLists
+    audits: Audits
     status_line: StatusLine
 
     def open_location(self, location: str) -> None:
@@ -81,11 +83,14 @@ class S3Actions(QObject):
 
     # ---- opening -----------------------------------------------------------------------------------------------
 
+    @action("Open &Location…", "Ctrl+L", tip="Open a path, or an address on S3 or on the web")
     def ask_location(self) -> None:
-        """Ask for a location and open it."""
-        self._ask().open()
+        """Ask for a location and open it; that of the archive shown is selected if it is remote."""
+        tab = self._window.tabs.shown()
+        location = tab.document.location if tab is not None else ""
+        self._ask(location if is_remote(location) else SCHEME).open()
 
-    def _ask(self, location: str = "s3://") -> OpenLocationDialog:
+    def _ask(self, location: str = SCHEME) -> OpenLocationDialog:
         from inspector.gui.dialogs.open_location import OpenLocationDialog  # the first paint does not wait for it
 
         dialog = OpenLocationDialog(self._parent, self.connections, location)
@@ -110,6 +115,7 @@ class S3Actions(QObject):
 
     # ---- browsing ----------------------------------------------------------------------------------------------
 
+    @action("&Browse S3…", "Ctrl+B", tip="List buckets and prefixes")
     def browse(self) -> None:
         """Browse the folder of the archive shown, or ask for a location."""
         tab = self._window.tabs.shown()
@@ -126,7 +132,7 @@ class S3Actions(QObject):
             self.connections.remember(location, connection)
         tab = BrowserTab(self.connections, location, connection)
         tab.openRequested.connect(self.open)
-        tab.checkRequested.connect(self._window.check_lists.check)
+        tab.checkRequested.connect(self._window.audits.audit)
         tab.extractRequested.connect(self._extract)
         self._window.tabs.insert_side(tab)
 

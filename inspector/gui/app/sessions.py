@@ -12,8 +12,10 @@ from inspector.gui.app.start_page import StartPage
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.session import NO_SESSION, OpenTab, Session, SessionFiles
 from inspector.gui.kit import preferences
+from inspector.gui.kit.actions import action
 from inspector.gui.kit.settings import Settings
 from inspector.gui.tabs.side_tab import SideTab
+from inspector.sources.web.address import has_query
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
@@ -108,6 +110,7 @@ class Sessions(QObject):
         else:
             self._page.offer_session(self.last.words, "The last session ended unexpectedly.")
 
+    @action("Reopen Last Sess&ion", tip="Reopen the tabs of the last session")
     def reopen_session(self) -> None:
         """Reopen the tabs of the last session at their carets."""
         if not self.last.tabs:
@@ -120,7 +123,10 @@ class Sessions(QObject):
 
 def _saved(widget: QWidget) -> OpenTab | None:
     """A tab as stored in a session; None for a tab that is not stored."""
-    return widget.kept if isinstance(widget, SideTab) else _open_tab(cast("Tab", widget))
+    if isinstance(widget, SideTab):
+        return widget.kept
+    tab = cast("Tab", widget)
+    return None if has_query(tab.document.location) else _open_tab(tab)
 
 
 def _open_tab(tab: Tab) -> OpenTab:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.names import visible
-from inspector.gui.kit.icons import Picture, icon, program_icon
+from inspector.core.verdict import State
+from inspector.gui.kit.icons import Picture, icon, program_icon, state_icon
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, sentence_label
 from inspector.resources import resource, samples
@@ -82,6 +84,7 @@ class StartPage(QScrollArea):
         self.setWidget(outer)
         self.sample_entries: list[QPushButton] = []
         self._locations: list[str] = []
+        self._states: Mapping[str, State] = {}
         self._was_painted = False
         outer.installEventFilter(self)
 
@@ -92,9 +95,10 @@ class StartPage(QScrollArea):
             QTimer.singleShot(0, self, self._show_lists)
         return super().eventFilter(watched, event)
 
-    def show_recent(self, locations: list[str]) -> None:
-        """List the recent locations."""
+    def show_recent(self, locations: list[str], states: Mapping[str, State]) -> None:
+        """List the recent locations, with the states they had when they were last open."""
         self._locations = locations
+        self._states = states
         if self._was_painted:
             self._list_recent()
 
@@ -112,7 +116,7 @@ class StartPage(QScrollArea):
         self._fill(self._samples, self.sample_entries, SAMPLE_COLUMNS, "No samples came with this installation.")
 
     def _list_recent(self) -> None:
-        entries = [self._entry(location, _parent_of(location)) for location in self._locations]
+        entries = [self._entry(each, _parent_of(each), self._states.get(each)) for each in self._locations]
         self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
 
     def _header(self) -> QHBoxLayout:
@@ -195,14 +199,15 @@ class StartPage(QScrollArea):
         for column in range(columns):
             grid.setColumnStretch(column, 1)
 
-    def _entry(self, location: str, note: str) -> QPushButton:
+    def _entry(self, location: str, note: str, state: State | None = None) -> QPushButton:
         button = QPushButton()
         button.setFlat(True)
         button.setAutoDefault(True)  # Enter opens it
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         name = ElidedLabel(visible(Path(location).name or location))
-        text = ElidedLabel(visible(note), Qt.TextElideMode.ElideRight)
-        button.setAccessibleName(f"Open {name.text()}")
+        stated = note if state is None else f"{state.value} · {note}"
+        text = ElidedLabel(visible(stated), Qt.TextElideMode.ElideRight)
+        button.setAccessibleName(f"Open {name.text()}" if state is None else f"Open {name.text()}, {state.value}")
         button.setToolTip(plain(visible(location) if not note else f"{visible(location)}\n{visible(note)}"))
         name.setForegroundRole(name.palette().ColorRole.Link)
         text.setForegroundRole(text.palette().ColorRole.PlaceholderText)
@@ -210,7 +215,12 @@ class StartPage(QScrollArea):
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(0)
         layout.addWidget(name)
-        layout.addWidget(text)
+        second = QHBoxLayout()
+        second.setSpacing(4)
+        if state is not None:
+            second.addWidget(Picture(state_icon(state), text.fontMetrics().height()))
+        second.addWidget(text, 1)
+        layout.addLayout(second)
         button.setMinimumHeight(layout.sizeHint().height())
         button.clicked.connect(lambda: self.chosen.emit(location))
         return button

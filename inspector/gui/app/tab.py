@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from math import ceil
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
-from inspector.gui.app.actions import PANELS, without_marks
+from inspector.core.edit import Edit
+from inspector.core.finding import Severity
+from inspector.core.numbers import count
+from inspector.gui.app.help_texts import PANEL_LABELS
 from inspector.gui.app.pane_focus import PaneFocus
+from inspector.gui.app.quiet_panels import QuietPanels
 from inspector.gui.app.whats_this import WhatsThis
-from inspector.gui.document.checking import Checking
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
-from inspector.gui.document.document import Document
+from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.navigation import Navigation
 from inspector.gui.document.request_watch import RequestWatch
@@ -23,17 +28,21 @@ from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.ipc.temp_dir import TempDir
+from inspector.gui.kit.actions import without_marks
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
 from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
 from inspector.gui.panels.findings import FindingsPanel
-from inspector.gui.panels.header import HeaderPanel
+from inspector.gui.panels.header import ONLY_TACO, HeaderPanel
 from inspector.gui.panels.members import MembersPanel
+from inspector.gui.panels.reader.panel import ReaderPanel
 from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.structure import StructurePanel
+from inspector.operations.protocol.views import FindingRow
+from inspector.sources.s3.address import is_s3
 
 MIN_SIDE_WIDTH = 180
 """The least width of the panels at the sides."""
@@ -43,23 +52,29 @@ SIDE_SHARES = ((55, 22), (45, 18))
 """How much of what is left the panels at the left and right take, and of the width at most, in percent."""
 FULL_HEADER_HEIGHT = 250
 """The height of a bottom panel that shows all seven entries of a TACO header."""
+FULL_READER_HEIGHT = 420
+"""The height of the bottom panel that shows steps, variables, readers and the order of reads."""
 MAX_BOTTOM_HEIGHT = 320
 """The greatest initial height of the bottom panels."""
-DOCKS_VERSION = 4
+SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
+DOCKS_VERSION = 5
 """The version of the dock arrangement; a stored one of another version is ignored."""
 
 
 def _title(name: str, number: int = 0) -> str:
     """The title of a panel, with the number of its rows if there are any."""
-    title = without_marks(PANELS[name])
+    title = without_marks(PANEL_LABELS[name])
     return f"{title} ({number:,})" if number else title
 
 
 class Tab(QWidget):
     """A document with its panels, flows and docks."""
 
-    def __init__(self, document: Document, temp_dir: TempDir, connections: Connections) -> None:
-        super().__init__()
+    def __init__(
+        self, document: Document, temp_dir: TempDir, connections: Connections, parent: QWidget | None = None
+    ) -> None:
+        # With a style sheet, Qt styles a widget and all in it again for each new parent: parents come first.
+        super().__init__(parent)
         self.document = document
         document.setParent(self)
         self.banner = Banner(document)
@@ -75,6 +90,7 @@ class Tab(QWidget):
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
+        self.reader = ReaderPanel(document)
         self.request_watch = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.request_watch)
         self.error_actions = ErrorActions(self.request_watch)
@@ -93,7 +109,7 @@ class Tab(QWidget):
         self.findings.exportRequested.connect(self.export_flow.ask_report)
         self.findings.repairRequested.connect(self.plan_repairs)
         self.coverage = CoverageDock(document)
-        self.area = QMainWindow()
+        self.area = QMainWindow(self)
         self.area.setWindowFlags(Qt.WindowType.Widget)
         self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
         self.area.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
@@ -113,15 +129,19 @@ class Tab(QWidget):
             "Changes": self._dock("Changes", self.changes, bottom),
             "Repair": self._dock("Repair", self.repair, bottom),
             "Requests": self._dock("Requests", self.request_panel, bottom),
+            "Reader": self._dock("Reader", self.reader, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
-        for name in ("Digests", "Header", "Changes", "Repair", "Requests"):
+        for name in ("Digests", "Header", "Changes", "Repair", "Requests", "Reader"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
-        self.shows_requests = True
         self._first_layout = self.area.saveState(DOCKS_VERSION)
+        self.quiet = QuietPanels(self.docks, self._speaking(), self)
+        self._found = 0
+        self._previewed: Edit | None = None
+        self.editing.may_write = self._show_writes_once
         self.floating = FloatingDocks(self.docks.values())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -136,12 +156,21 @@ class Tab(QWidget):
         self.editing.changed.connect(self.note.hide)  # its message is outdated
         self.editing.changed.connect(self._title_changes)
         self.banner.repairRequested.connect(self.plan_repairs)
+        self.banner.checkRequested.connect(self.check)
+        self.banner.showRequested.connect(self._show_finding)
+        self.checking.changed.connect(self._check_changed)
         self.changes.copyRequested.connect(self.save_flow.ask_copy)
         self.changes.exportRequested.connect(self.save_flow.ask_export)
+        self.changes.clearRequested.connect(self._ask_to_clear)
         self.repair.changesRequested.connect(self.show_changes)
         self.repair.copyRequested.connect(self.save_flow.ask_repaired)
         self.repair.salvageRequested.connect(self.save_flow.ask_salvage)
-        document.statusChanged.connect(self._title_findings)
+        document.statusChanged.connect(self._status_changed)
+        for changed in (self.findings.model.rowsInserted, self.digests.model.rowsInserted):
+            changed.connect(self.quiet.update)
+        for changed in (self.editing.changed, self.editing.modeChanged, self.repair.planned):
+            changed.connect(self.quiet.update)
+        self._status_changed()
         self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)
 
     @property
@@ -150,7 +179,7 @@ class Tab(QWidget):
         return self.document.settled and self.coverage.settled
 
     def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(_title(name))
+        dock = QDockWidget(_title(name), self.area)
         dock.setObjectName(name)
         dock.setWidget(panel)
         dock.setFeatures(
@@ -161,10 +190,54 @@ class Tab(QWidget):
         self.area.addDockWidget(side, dock)
         return dock
 
-    def _title_findings(self) -> None:
-        status = self.document.status
-        found = sum(number for _, number in status.counts)
-        self.docks["Findings"].setWindowTitle(_title("Findings", found))
+    def _speaking(self) -> dict[str, Callable[[], bool]]:
+        """Whether each panel at the foot has something to say."""
+        editing = self.editing
+        return {
+            "Findings": lambda: bool(self.document.status.counts or self.findings.model.rowCount()),
+            "Digests": lambda: self.digests.model.rowCount() > 0,
+            "Header": lambda: self.header.is_needed,
+            "Changes": lambda: editing.overwriting or editing.pending is not None or editing.can_take_back,
+            "Repair": lambda: self.repair.is_needed,
+            "Requests": lambda: self.request_watch.is_remote,
+            "Reader": lambda: self.reader.is_needed,
+        }
+
+    def _status_changed(self) -> None:
+        """Name the number of findings; show what now has something to say, and new errors and warnings in front."""
+        counts = dict(self.document.status.counts)
+        self.docks["Findings"].setWindowTitle(_title("Findings", sum(counts.values())))
+        self.docks["Header"].toggleViewAction().setVisible(self.header.is_needed)
+        self.quiet.update()
+        wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
+        if wrong > self._found and self.editing.pending is None:
+            self.quiet.rise("Findings")
+        self._found = wrong
+
+    def _show_writes_once(self, edit: Edit) -> bool:
+        """Show the writes of a header edit before they are made, unless they were shown; whether to make them now."""
+        shown = self.header.shows_writes(edit) or self._previewed is edit
+        if shown or is_s3(self.document.location):  # what is sent to S3 is shown before it is agreed to
+            return True
+        self._previewed = edit
+        self.show_header()
+        self.document.reported.emit("These writes are pending, in this order. Press Ctrl+S again to make them.")
+        return False
+
+    def _check_changed(self) -> None:
+        self._found = 0  # a check finds everything anew
+        self.banner.set_checking(self.checking.running)
+
+    def _show_finding(self, row: FindingRow) -> None:
+        """Show the bytes of a finding, and all findings with this one selected."""
+        self._show_dock("Findings")
+        self.findings.select(row)
+        self.document.select_finding(row, "banner")
+
+    def _ask_to_clear(self) -> None:
+        writes = count(len(self.editing.past), "write")
+        sentence = f"The old bytes of {writes} are kept, so that they can be taken back. Remove them?"
+        self.banner.ask(sentence, "Remove Them", self.editing.forget_past)
 
     def _title_changes(self) -> None:
         pending = self.editing.pending
@@ -177,6 +250,33 @@ class Tab(QWidget):
         """Restore an arrangement, or apply the default one if there is none."""
         if state.isEmpty() or not self.restore(state):
             self.reset_arrangement()
+        if (layout := self.area.layout()) is not None:
+            layout.activate()  # gives the docks their new sizes
+        self._keep_rows()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_rows()
+
+    def _keep_rows(self) -> None:
+        """Narrow the panels at the sides until rows of 16 bytes and their text fit, or the panels are at their least.
+
+        Only in another width: what the user drags stays.
+        """
+        sides = [dock for side in SIDES if (dock := self._shown_at(side)) is not None]
+        missing = self.hex_pane.wanted_width() - self.hex_pane.width()
+        spare = [max(0, dock.width() - dock.minimumSizeHint().width()) for dock in sides]
+        room = sum(spare)
+        if missing > 0 and room:
+            share = min(1.0, missing / room)
+            widths = [dock.width() - ceil(each * share) for dock, each in zip(sides, spare, strict=True)]
+            self.area.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
+
+    def _shown_at(self, side: Qt.DockWidgetArea) -> QDockWidget | None:
+        """The widest visible panel at a side."""
+        docks = [each for each in self.docks.values() if each.isVisible() and not each.isFloating()]
+        found = (each for each in docks if self.area.dockWidgetArea(each) is side)
+        return max(found, key=QDockWidget.width, default=None)
 
     def restore(self, state: QByteArray) -> bool:
         """Restore an arrangement of the docks; return whether it is valid."""
@@ -187,35 +287,33 @@ class Tab(QWidget):
         for bar in self.area.findChildren(QTabBar):
             QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
         self.coverage.update_visibility()
-        self.hide_requests()
         return restored
 
-    def hide_requests(self) -> None:
-        """Hide the Requests panel for local files; for S3, show it unless the user closed it."""
-        dock, is_remote = self.docks["Requests"], self.request_watch.is_remote
-        dock.toggleViewAction().setVisible(is_remote)
-        dock.setVisible(is_remote and self.shows_requests)
+    def show_speaking(self, closed: Collection[str], keep: str = "") -> None:
+        """Show the panels at the foot that have something to say and are not ``closed``, and ``keep``."""
+        self.docks["Requests"].toggleViewAction().setVisible(self.request_watch.is_remote)
+        self.quiet.arrange(closed, keep)
 
     def reset_arrangement(self) -> None:
         """Apply the default arrangement, with sizes that suit the window."""
         self.restore(self._first_layout)
         for dock in self.docks.values():
             dock.show()
-        self.hide_requests()
         self.coverage.update_visibility()
         self.coverage.resize_to_bands()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
         # What rows of 16 bytes and the names beside them leave.
-        free = width - self.hex_pane.minimumSizeHint().width() - LANE_WIDTH
+        free = width - self.hex_pane.wanted_width() - LANE_WIDTH
         size = [max(MIN_SIDE_WIDTH, min(free * share // 100, width * most // 100)) for share, most in SIDE_SHARES]
         self.area.resizeDocks(sides, size, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
         self.area.resizeDocks(
-            [self.docks["Findings"]], [min(MAX_BOTTOM_HEIGHT, max(150, height * 24 // 100))], Qt.Orientation.Vertical
+            [self.docks["Findings"]], [min(MAX_BOTTOM_HEIGHT, max(180, height * 24 // 100))], Qt.Orientation.Vertical
         )
         self.docks["Findings"].raise_()
+        self.show_speaking(())
 
     def arrangement(self) -> QByteArray:
         """The arrangement of the docks, to be stored."""
@@ -235,6 +333,10 @@ class Tab(QWidget):
         """Focus the filter of the members."""
         self._show_dock("Members")
         self.members.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def copy_path(self) -> None:
+        """Copy the paths of the selected members."""
+        self.members.copy_paths()
 
     # ---- actions -----------------------------------------------------------------------------------------------
 
@@ -276,9 +378,19 @@ class Tab(QWidget):
 
     def show_header(self) -> None:
         """Focus the editor of the TACO header."""
+        if not self.header.is_needed:
+            self.document.reported.emit(ONLY_TACO)
+            return
         self._show_dock("Header")
         self._enlarge("Header")
         self.header.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_reader(self) -> None:
+        """Show the readers of the archive, and follow the first one unless one was followed."""
+        self.reader.open()
+        self._show_dock("Reader")
+        self._enlarge("Reader", FULL_READER_HEIGHT)
+        self.reader.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_changes(self) -> None:
         """Focus the list of pending changes."""
@@ -289,14 +401,16 @@ class Tab(QWidget):
         self.docks[name].show()
         self.docks[name].raise_()
 
-    def _enlarge(self, name: str) -> None:
-        """Enlarge a bottom panel to show it in full, up to 42 percent of the tab's height."""
-        size = min(FULL_HEADER_HEIGHT, self.height() * 42 // 100)
+    def _enlarge(self, name: str, full: int = FULL_HEADER_HEIGHT) -> None:
+        """Enlarge a bottom panel to show it in ``full``, up to half of the tab's height."""
+        size = min(full, self.height() * (42 if full == FULL_HEADER_HEIGHT else 52) // 100)
+        if (layout := self.area.layout()) is not None:
+            layout.activate()  # a panel that was shown or hidden just now has not changed the heights yet
         if self.docks[name].height() < size:
             self.area.resizeDocks([self.docks[name]], [size], Qt.Orientation.Vertical)
 
     def export_report(self) -> None:
-        """Export a report."""
+        """Ask where to write a report."""
         self.export_flow.ask_report()
 
     def write_manifest(self) -> None:

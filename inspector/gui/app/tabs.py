@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from os.path import commonprefix
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal
-from PySide6.QtWidgets import QMenu, QTabBar, QTabWidget, QToolButton, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QIcon
+from PySide6.QtWidgets import QMenu, QStackedWidget, QTabBar, QTabWidget, QToolButton, QWidget
 
 from inspector.core.names import visible
+from inspector.core.verdict import State
+from inspector.gui.app.background_look import BackgroundLook
 from inspector.gui.document.session import OpenTab, Sides
-from inspector.gui.kit.dropping import leave_drops
-from inspector.gui.kit.locations import name_of
+from inspector.gui.kit.dropping import leave_drops, take_copy
+from inspector.gui.kit.icons import state_icon
+from inspector.gui.kit.locations import from_mime, name_of
 from inspector.gui.kit.text import escaped, plain
 from inspector.gui.tabs.side_tab import SideTab
 
@@ -24,6 +29,8 @@ MIN_TITLE_CHARS = 18
 """The fewest characters of a title that stay visible; if they do not fit, the bar scrolls."""
 SCROLL_BUTTON_WIDTH = 22
 """The width of the buttons that scroll the bar."""
+ELIDED_END = MIN_TITLE_CHARS // 2 - 2
+"""Characters at each end of a title that stay visible where it is elided."""
 MAX_TITLE_CHARS = 40
 """The most characters of a name, and of the folder after it."""
 
@@ -34,6 +41,7 @@ class WaitingTab(SideTab):
     def __init__(self, kept: OpenTab) -> None:
         super().__init__(kept.name)
         self._kept = kept
+        self.state: State | None = None
 
     @property
     def kept(self) -> OpenTab:
@@ -46,9 +54,11 @@ class Tabs(QTabWidget):
 
     Signals:
         sideChanged(): the stored state of a tab without a document changed.
+        titlesChanged(): a title, or the state beside it, may have changed.
     """
 
     sideChanged = Signal()
+    titlesChanged = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,9 +75,19 @@ class Tabs(QTabWidget):
         self.setDocumentMode(True)
         self.setElideMode(Qt.TextElideMode.ElideMiddle)
 
+    @property
+    def pages(self) -> QWidget | None:
+        """The widget that is the parent of each tab."""
+        return self.findChild(QStackedWidget)
+
     def shown(self) -> Tab | None:
         """The tab shown; None if it has no document."""
         return self.document_tab(self.currentIndex())
+
+    def shown_with_bytes(self) -> SideTab | None:
+        """The tab shown if it has bytes and no document."""
+        widget = self.currentWidget()
+        return widget if isinstance(widget, SideTab) and widget.has_bytes else None
 
     def document_tab(self, at: int) -> Tab | None:
         """The tab at an index; None if it has no document."""
@@ -95,6 +115,7 @@ class Tabs(QTabWidget):
     def insert(self, at: int, tab: Tab) -> None:
         """Insert a tab and show it."""
         tab.editing.changed.connect(self.update_titles)
+        tab.document.statusChanged.connect(self.update_titles)
         self._put(at, tab, tab.document.location)
         self.setCurrentIndex(at)
 
@@ -122,14 +143,29 @@ class Tabs(QTabWidget):
 
     def update_titles(self) -> None:
         """Update the titles so that they differ, and mark tabs with unwritten changes."""
-        places = [self._location(at) for at in range(self.count())]
+        places = [self.location(at) for at in range(self.count())]
         names = distinct([place for place in places if place])
         for at, place in enumerate(places):
             tab, side = self.document_tab(at), self.widget(at)
             name = names.pop(0) if place else side.title if isinstance(side, SideTab) else ""
-            self.bar.set_title(at, name, tab is not None and tab.editing.pending is not None)
+            self.bar.set_title(at, name, self.state(at), tab is not None and tab.editing.pending is not None)
+        self.titlesChanged.emit()
         shown = self.shown()
         self.window().setWindowModified(shown is not None and shown.editing.pending is not None)
+
+    def state(self, at: int) -> State | None:
+        """What is known of the archive in a tab; None while nothing is, and for tabs without an archive."""
+        tab, side = self.document_tab(at), self.widget(at)
+        if tab is not None:
+            return tab.document.state if tab.editing.pending is None else None  # not of what is on the disk
+        return side.state if isinstance(side, WaitingTab) else None
+
+    def take_state(self, location: str, state: State | None) -> None:
+        """Show the state of a location whose tab is not open yet."""
+        tab = self.widget(self.index_of(location))
+        if isinstance(tab, WaitingTab):
+            tab.state = state
+            self.update_titles()
 
     def remove(self, at: int) -> None:
         """Remove a tab; end the work of one without a document."""
@@ -142,13 +178,13 @@ class Tabs(QTabWidget):
 
     def index_of(self, location: str) -> int:
         """The index of the tab of a location; -1 if it is not open."""
-        return next((i for i in range(self.count()) if self._location(i) == location), -1)
+        return next((i for i in range(self.count()) if self.location(i) == location), -1)
 
     def shown_location(self) -> str:
         """The location of the tab shown; empty if it has none."""
-        return self._location(self.currentIndex())
+        return self.location(self.currentIndex())
 
-    def _location(self, at: int) -> str:
+    def location(self, at: int) -> str:
         """The location of the tab at an index, open or waiting; empty for no document."""
         widget = self.widget(at)
         if isinstance(widget, WaitingTab):
@@ -165,12 +201,27 @@ def distinct(locations: Sequence[str]) -> list[str]:
     """A title for each location: its last part, and as much of its folder as tells equal names apart."""
     names = [name_of(location) for location in locations]
     alike = Counter(names)
-    return [
-        f"{_cut(name)} — {_cut(_folder(location, locations))}"
+    titles = [
+        f"{_cut(shown)} — {_cut(_folder(location, locations))}"
         if alike[name] > 1 and len(_parts(location)) > 1
-        else _cut(name)
-        for name, location in zip(names, locations, strict=True)
+        else _cut(shown)
+        for name, shown, location in zip(names, _apart(names), locations, strict=True)
     ]
+    return _apart(titles)
+
+
+def _apart(titles: Sequence[str]) -> list[str]:
+    """Titles that differ where they are elided too: one that would look like another begins where they differ."""
+    looks = [(each[:ELIDED_END], each[-ELIDED_END:]) if len(each) > MIN_TITLE_CHARS else each for each in titles]
+    twins: dict[object, set[str]] = {}
+    for title, look in zip(titles, looks, strict=True):
+        twins.setdefault(look, set()).add(title)
+    found = []
+    for title, look in zip(titles, looks, strict=True):
+        others = twins[look] - {title}
+        start = max((len(commonprefix((title, other))) for other in others), default=0)  # noqa: RUF071 - no paths
+        found.append(f"…{title[max(0, start - 2) :]}" if others else title)
+    return found if len(set(found)) == len(set(titles)) else list(titles)
 
 
 def _folder(location: str, locations: Sequence[str]) -> str:
@@ -185,6 +236,11 @@ def _parts(location: str) -> list[str]:
     return location.rstrip("/\\").replace("\\", "/").split("/")
 
 
+def named_state(name: str, state: State | None) -> str:
+    """A name followed by the state of what it names, if that is known."""
+    return name if state is None else f"{name} · {state.value}"
+
+
 def _cut(text: str) -> str:
     return text if len(text) <= MAX_TITLE_CHARS else text[: MAX_TITLE_CHARS - 1] + "…"
 
@@ -194,12 +250,15 @@ class TabBar(QTabBar):
 
     Signals:
         countChanged(): a tab was added or removed.
+        dropped(int, object): these locations, a list, were dropped on the tab at this index.
     """
 
     countChanged = Signal()
+    dropped = Signal(int, object)
 
     def __init__(self) -> None:
         super().__init__()
+        self.setAcceptDrops(True)
         self.setUsesScrollButtons(True)
         for button in self.findChildren(QToolButton):
             button.setFixedWidth(SCROLL_BUTTON_WIDTH)
@@ -219,12 +278,33 @@ class TabBar(QTabBar):
         super().tabRemoved(index)
         self.countChanged.emit()
 
-    def set_title(self, at: int, name: str, changed: bool) -> None:
-        """Set the title of a tab, with a mark for unwritten changes."""
-        text = escaped(f"* {name}" if changed else name)
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        self._take(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        self._take(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Qt override: a drop on no tab is left to the window."""
+        found = self._take(event)
+        if found:
+            self.dropped.emit(self.tabAt(event.position().toPoint()), found)
+
+    def _take(self, event: QDropEvent) -> list[str]:
+        found = from_mime(event.mimeData()) if self.tabAt(event.position().toPoint()) >= 0 else []
+        if not found or not take_copy(event):
+            event.ignore()
+            return []
+        return found
+
+    def set_title(self, at: int, name: str, state: State | None, changed: bool) -> None:
+        """Set the title of a tab, with the state of its archive, and a mark for unwritten changes."""
+        stated = named_state(name, state)
+        text = escaped(f"* {stated}" if changed else stated)
         if self.tabText(at) != text:
             self.setTabText(at, text)
-            self.setAccessibleTabName(at, f"{name}, with unwritten changes" if changed else name)
+            self.setTabIcon(at, QIcon() if state is None else state_icon(state))
+            self.setAccessibleTabName(at, f"{stated}, with unwritten changes" if changed else stated)
 
 
 class AllTabs(QToolButton):
@@ -251,7 +331,7 @@ class AllTabs(QToolButton):
         """List the open tabs."""
         self.tabs.clear()
         for at in range(self._bar.count()):
-            action = self.tabs.addAction(self._bar.tabText(at))
+            action = self.tabs.addAction(self._bar.tabIcon(at), self._bar.tabText(at))
             action.setToolTip(plain(self._bar.tabToolTip(at)))
             action.setCheckable(True)
             action.setChecked(at == self._bar.currentIndex())
@@ -283,6 +363,8 @@ class DeferredTabs(QObject):
         self._open_at = open_at
         self._remember = remember
         self._sides = sides
+        self.look = BackgroundLook(self)
+        self.look.found.connect(tabs.take_state)
 
     def open(self, tabs: Sequence[OpenTab], shown: int) -> None:
         """Append tabs in this order and show the one at index ``shown``; tabs already open stay where they are."""
@@ -300,6 +382,7 @@ class DeferredTabs(QObject):
         for place, tab in enumerate(new, at):
             if tab != first:
                 self._tabs.insert_waiting(place, WaitingTab(tab))
+        self.look.add(tab.location for tab in new if tab != first and not tab.side)
 
     def open_shown(self) -> bool:
         """Replace the placeholder shown, if it is one, by its tab; return whether it was."""

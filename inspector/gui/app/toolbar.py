@@ -9,7 +9,9 @@ from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
+from inspector.gui.kit.actions import K, action
 from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.tabs.side_tab import SideTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
@@ -68,6 +70,8 @@ class ToolBar(QToolBar):
             self._button(actions["plan_repairs"], "Repair"): MAX_COMPACTNESS - 1,
             self._button(actions["show_header"], "Header"): MAX_COMPACTNESS - 1,
         }
+        *_, self._header = self._buttons
+        self._has_header = False
         self._captions: list[QAction] = []
         self.addSeparator()
         self.addAction(actions["back"])
@@ -130,11 +134,11 @@ class ToolBar(QToolBar):
             return
         self._compactness = compactness
         style = Qt.ToolButtonStyle.ToolButtonIconOnly if compactness else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-        for action, last in self._buttons.items():
-            button = action.defaultWidget()
+        for item, last in self._buttons.items():
+            button = item.defaultWidget()
             assert isinstance(button, QToolButton)
             button.setToolButtonStyle(style)
-            action.setVisible(compactness <= last)
+            item.setVisible(compactness <= last and (item is not self._header or self._has_header))
         for caption in self._captions:
             caption.setVisible(compactness < MAX_COMPACTNESS)
 
@@ -174,6 +178,13 @@ class ToolBar(QToolBar):
         """Whether upper and lower case match."""
         return self.is_text and not self.case.isChecked()
 
+    def show_header_button(self, has_header: bool) -> None:
+        """Show the button of the header editor, for an archive that has such a header, or hide it."""
+        if has_header != self._has_header:
+            self._has_header = has_header
+            self._compactness, self._widths_needed = -1, []
+            self._update_compactness()
+
     def enable_fields(self, has_document: bool) -> None:
         """Enable the fields if a document is shown."""
         for widget in (self.go_to, self.find_text, self.mode, self.case):
@@ -212,16 +223,32 @@ class ToolBar(QToolBar):
         self.case.setEnabled(self.is_text and self.find_text.isEnabled())
 
 
-class FindBar(QObject):
-    """The Go To and Find actions: apply the fields of the tool bar to the tab that ``shown`` returns."""
+def _has_bytes(bar: FindBar) -> bool:
+    return bar.has_bytes
 
-    def __init__(self, tool_bar: ToolBar, shown: Callable[[], Tab | None]) -> None:
+
+class FindBar(QObject):
+    """The Go To and Find actions: apply the fields of the tool bar to the tab that ``shown`` returns.
+
+    ``beside`` returns the tab shown that has bytes and no document, such as a comparison.
+    """
+
+    def __init__(
+        self, tool_bar: ToolBar, shown: Callable[[], Tab | None], beside: Callable[[], SideTab | None]
+    ) -> None:
         super().__init__(tool_bar)
+        self._beside = beside
         self._tool_bar = tool_bar
         self._shown = shown
         tool_bar.goToRequested.connect(self._go_to)
         tool_bar.findRequested.connect(self._find)
 
+    @property
+    def has_bytes(self) -> bool:
+        """Whether there are bytes to find something in."""
+        return self._shown() is not None or self._beside() is not None
+
+    @action("&Go To…", "Ctrl+G", tip="Go to an offset, a field or an expression", enabled=_has_bytes)
     def go_to(self) -> None:
         """Focus the Go to field."""
         self._tool_bar.focus_field(self._tool_bar.go_to)
@@ -231,27 +258,36 @@ class FindBar(QObject):
         if tab is not None and expression.strip():
             tab.document.go_to_expression(expression)
             tab.hex_pane.setFocus()
+        elif (side := self._beside()) is not None and expression.strip():
+            side.go_to_expression(expression.strip())
 
+    @action("&Find…", K.Find, tip="Find bytes or text", icon="find", enabled=_has_bytes)
     def find_bytes(self) -> None:
         """Focus the Find field."""
         self._tool_bar.focus_field(self._tool_bar.find_text)
 
+    @action("Find &Next", "F3", tip="Find the next match", icon="next", enabled=_has_bytes)
     def find_next(self) -> None:
         """Find the next match."""
         self._find(False)
 
+    @action("Find &Previous", "Shift+F3", tip="Find the previous match", icon="previous", enabled=_has_bytes)
     def find_previous(self) -> None:
         """Find the previous match."""
         self._find(True)
 
     def _find(self, backwards: bool) -> None:
-        tab = self._shown()
-        if tab is None:
+        tab, side = self._shown(), self._beside()
+        if tab is None and side is None:
             return
         try:
             pattern = self._tool_bar.pattern()
         except FindError as error:
-            tab.document.reported.emit(str(error))
+            if tab is not None:
+                tab.document.reported.emit(str(error))
             self.find_bytes()
             return
-        tab.document.find(pattern, backwards, self._tool_bar.ignore_case)
+        if tab is not None:
+            tab.document.find(pattern, backwards, self._tool_bar.ignore_case)
+        elif side is not None:
+            side.find_pattern(pattern, backwards, self._tool_bar.ignore_case)

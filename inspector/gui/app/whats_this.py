@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui.app.help_texts import COLUMNS, KINDS, PANELS
+from inspector.gui.app.help_texts import COLUMNS, PANELS
 from inspector.gui.document.document import Document
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.hex.view import HexView
@@ -54,7 +54,7 @@ def about_field(row: FieldRow, specification: str = "") -> str:
     """The explanation of a field: its kind, the meaning of its value, the section of the specification."""
     section = row.specification or specification
     where = f"Specification: {section}" if section else ""
-    parts = [f"{row.name}: {row.kind}", KINDS[row.kind], row.note, where]
+    parts = [f"{row.name}: {row.kind}", row.kind.meaning, row.note, where]
     return paragraphs(part for part in parts if part)
 
 

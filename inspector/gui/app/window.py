@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import (
+    QAction,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QGuiApplication,
+)
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
-from inspector.gui.app.actions import COMMANDS, WINDOW_TARGETS, Command, Target, build_actions
+from inspector.gui.app.actions import DOCUMENT_ACTIONS, build_actions, in_order
 from inspector.gui.app.appearance import Appearance
+from inspector.gui.app.audits import Audits
 from inspector.gui.app.bookmarks import Bookmarks
-from inspector.gui.app.check_lists import CheckLists
 from inspector.gui.app.command_help import CommandHelp
 from inspector.gui.app.comparisons import Comparisons
 from inspector.gui.app.crash_reports import CrashReports
@@ -29,14 +39,16 @@ from inspector.gui.app.toolbar import FindBar, ToolBar
 from inspector.gui.document.session import OpenTab
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.ipc.temp_dir import TempDir
-from inspector.gui.kit.dropping import take_copy
+from inspector.gui.kit.actions import Action, K, action, actions_in
+from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
-from inspector.gui.kit.locations import absolute, from_mime
+from inspector.gui.kit.locations import MAX_TABS_OPENED, absolute, from_mime
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import MessageBar, copy_cells
 from inspector.gui.panels.status_line import StatusLine
 from inspector.gui.tabs.side_tab import SideTab
+from inspector.sources.s3.address import is_s3
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
@@ -44,8 +56,14 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 
 TITLE = "Archive Inspector"
 DEFAULT_SIZE = QSize(1280, 800)
+INSPECTOR_ROWS = "inspector_rows"
+"""The setting of the rows of the data inspector, joined by bars; empty for the usual ones."""
 FRAME_SIZE = QSize(20, 50)
 """Pixels that the frame of the window may need."""
+
+
+def _has_tabs(window: Window) -> bool:
+    return window.tabs.count() > 0
 
 
 class Window(QMainWindow):
@@ -57,22 +75,30 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowTitle(TITLE)
         self.setWindowIcon(program_icon())
-        self.actions_, menus = build_actions(self, self.menuBar(), self.run)
+        self.actions_, menus = build_actions(self, self.menuBar(), actions(), self.run)
         self.tabs = Tabs()
         self.appearance = Appearance(self.settings, self.tabs)
         self.menus = Menus(self, self, menus, self.actions_)
         self.tool_bar = ToolBar(self.actions_, self)
-        self.find_bar = FindBar(self.tool_bar, self.tab)
+        self.find_bar = FindBar(self.tool_bar, self.tab, self.tabs.shown_with_bytes)
         self.addToolBar(self.tool_bar)
         self.status_line = StatusLine(self)
         self.setStatusBar(self.status_line)
         self.message = MessageBar()
         self.start_page = StartPage()
-        self.check_lists = CheckLists(self, self.tabs, self.open_location, self.settings)
+        self.temp_dir = TempDir()
+        self.audits = Audits(self, self.tabs, self.open_locations, self.settings)
         self.create_actions = CreateActions(self, self)
-        self.comparisons = Comparisons(self, self.tabs, self.settings, self.say)
+        self.comparisons = Comparisons(self, self.tabs, self.settings, self.say, self.open_location, self.temp_dir)
         self.bookmarks = Bookmarks(self, self.settings, menus["Go"], self.tab)
-        self.command_help = CommandHelp(self, self.actions_, TITLE, self.settings)
+        self.command_help = CommandHelp(
+            self,
+            self.actions_,
+            TITLE,
+            self.settings,
+            open_archives=lambda: [tab.document.status for tab in self.tabs.all()],
+            say=self.say,
+        )
         self.s3_actions = S3Actions(self, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
@@ -84,15 +110,20 @@ class Window(QMainWindow):
         layout.addWidget(self.message)
         layout.addWidget(self._stack)
         self.setCentralWidget(centre)
-        self.temp_dir = TempDir()
+        self.drop_light = DropLight(centre, "Drop to open")
         self._shown: Tab | None = None
         self._close_agreed = False  # to lose unsaved work
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
         self.job_notifications = JobNotifications(self, self.tabs, self.settings)
-        sides = self.check_lists.sides | self.create_actions.sides | self.s3_actions.sides | self.comparisons.sides
+        sides = self.audits.sides | self.create_actions.sides | self.s3_actions.sides | self.comparisons.sides
         self.deferred_tabs = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent, sides)
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.deferred_tabs.open, self.say)
         self.crash_reports = CrashReports(self)
+        parts = (
+            *(self.appearance, self.audits, self.create_actions, self.comparisons, self.s3_actions),
+            *(self.command_help, self.bookmarks, self.sessions, self.layouts, self.find_bar),
+        )
+        self._parts: dict[type, object] = {Window: self} | {type(part): part for part in parts}
         self._connect()
         self.resize(DEFAULT_SIZE.boundedTo(self.screen().availableSize() - FRAME_SIZE))
         self.restoreGeometry(self.settings.state("geometry"))
@@ -103,24 +134,30 @@ class Window(QMainWindow):
         self.start_page.openWanted.connect(self.open_files)
         self.crash_reports.saveRequested.connect(self._save_unfinished)
         self.tabs.currentChanged.connect(self._tab_changed)
+        self.tabs.titlesChanged.connect(self._show_title)
         self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
 
-    def run(self, command: Command) -> None:
-        """Run a command: call its method on its target."""
-        tab = self.tab()
-        if tab is not None and command.panel:
-            tab.panes.go_to_panel(command.panel)
-            return
-        owner = self if command.on in WINDOW_TARGETS else tab
-        target = owner if command.on in (Target.WINDOW, Target.TAB) else owner and getattr(owner, command.on)
-        if target is not None:
-            getattr(target, command.name)()
+    def run(self, wanted: Action) -> None:
+        """Do an action, if there is something to do it with."""
+        if (owner := self._owner(wanted)) is not None:
+            wanted.run(owner)
+
+    def _owner(self, wanted: Action) -> object | None:
+        """The object whose action it is: one of the window's parts, or the tab shown."""
+        return self.tab() if wanted.owner is None else self._parts[wanted.owner]
 
     def open_locations(self, locations: Iterable[str]) -> None:
-        """Open locations, one tab each. Every way of opening ends here."""
-        tabs = [OpenTab(absolute(location)) for location in locations]
+        """Open locations, one tab each."""
+        tabs = [OpenTab(absolute(location)) for location in islice(locations, MAX_TABS_OPENED)]
         if tabs:
             self.deferred_tabs.open(tabs, len(tabs) - 1)
+
+    def open_together(self, locations: Sequence[str]) -> None:
+        """Open what was dropped, pasted or chosen at once: one tab each, or one list if they are many."""
+        if self.audits.takes(locations):
+            self.audits.audit_opened(locations)
+        else:
+            self.open_locations(locations)
 
     def open_location(self, location: str) -> None:
         """Open one location, or show its tab if it is open already."""
@@ -137,48 +174,84 @@ class Window(QMainWindow):
         from inspector.gui.document.document import Document
 
         connections = self.s3_actions.connections
-        return Tab(Document(location, connections.of(location)), self.temp_dir, connections)
+        return Tab(Document(location, connections.of(location)), self.temp_dir, connections, self.tabs.pages)
 
     def _add_tab(self, tab: Tab, at: int) -> None:
         self.appearance.attach(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuRequested.connect(self.menus.show_bytes_menu)
+        inspector = tab.hex_pane.inspector
+        if chosen := self.settings.text(INSPECTOR_ROWS):
+            inspector.show_rows(chosen.split("|"))
+        inspector.rowsChosen.connect(self._choose_inspector_rows)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         tab.save_flow.chosen.connect(self.open_location)
+        tab.disk_watch.compareWanted.connect(partial(self.comparisons.compare_with_disk, tab))
         self.s3_actions.attach(tab)
+        self.bookmarks.attach(tab)
         self.sessions.attach(tab)
         self.job_notifications.attach(tab)
         tab.document.selected.connect(self._enable_actions)
+        tab.document.statusChanged.connect(self._show_header_button)
         tab.document.client.died.connect(self.crash_reports.worker_died)
+        tab.document.statusChanged.connect(partial(self._audit_folder, tab))
         tab.editing.changed.connect(self._enable_actions)
+        tab.reader.traced.connect(self._enable_actions)
         tab.editing.modeChanged.connect(self._enable_actions)
         self.tabs.insert(at, tab)
         self._tab_changed()
 
+    def _choose_inspector_rows(self, names: frozenset[str]) -> None:
+        """Remember the rows of the data inspector, and show them in all tabs."""
+        self.settings.set_text(INSPECTOR_ROWS, "|".join(sorted(names)))
+        for tab in self.tabs.all():
+            tab.hex_pane.inspector.show_rows(names)
+
+    def _audit_folder(self, tab: Tab) -> None:
+        """Replace the tab of a local folder that holds no dataset by an audit of it; a prefix costs requests."""
+        at = self.tabs.indexOf(tab)
+        if not tab.document.status.plain_folder or is_s3(tab.document.location) or at < 0:
+            return
+        shown = self.tabs.currentWidget() is tab
+        before = self.tabs.currentWidget()
+        audit = self.audits.audit([tab.document.location])
+        self.tabs.tabBar().moveTab(self.tabs.indexOf(audit), at)
+        self._close_tab(self.tabs.indexOf(tab))
+        if not shown and before is not None:
+            self.tabs.setCurrentWidget(before)
+
+    @action("&Open…", K.Open, tip="Open archives", icon="open")
     def open_files(self) -> None:
         """Ask for files and open them."""
-        ask_for_files(self, "Open Archives", self.open_locations, self.tabs.shown_location())
+        ask_for_files(self, "Open Archives", self.open_together, self.tabs.shown_location())
 
+    @action("Open &Folder…", "Ctrl+Shift+O", tip="Open a dataset or a bucket's root; any other folder is audited")
     def open_folder(self) -> None:
         """Ask for a folder and open it."""
         ask_for_folder(self, "Open Folder", self.open_locations, self.tabs.shown_location())
 
+    @action("Open &Pasted Path", K.Paste, tip="Open paths in the clipboard")
     def paste_locations(self) -> None:
         """Open the paths in the clipboard."""
         found = from_mime(QGuiApplication.clipboard().mimeData())
         if found:
-            self.open_locations(found)
+            self.open_together(found)
         else:
             self.say("The clipboard holds no path to open.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls() or event.mimeData().hasText():
-            take_copy(event)
+            self.drop_light.light_up(take_copy(event))
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drop_light.light_up(False)
+        super().dragLeaveEvent(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
+        self.drop_light.light_up(False)
         found = from_mime(event.mimeData())
         if found and take_copy(event):
             self.create_actions.take_dropped(found)
@@ -196,7 +269,7 @@ class Window(QMainWindow):
         tab = self.tab()
         self._stack.setCurrentWidget(self.tabs if self.tabs.count() else self.start_page)
         if not self.tabs.count():
-            self.start_page.show_recent(self.settings.recent)
+            self.start_page.show_recent(self.settings.recent, self.settings.recent_states)
         if tab is not self._shown:
             self._leave_tab()
             self._shown = tab
@@ -206,9 +279,17 @@ class Window(QMainWindow):
                 tab.floating.show()
                 self.layouts.arrange(tab)
                 tab.hex_pane.setFocus()
-        name = self.tabs.title().replace("[*]", "[*][*]")  # Qt's placeholder for the mark of unsaved changes
-        self.setWindowTitle(f"{name}[*] – {TITLE}" if name else TITLE)
+        self._show_title()
         self._enable_actions()
+
+    def _show_title(self) -> None:
+        """Name the tab shown and its state in the title, and remember the state of what was opened."""
+        name, state = self.tabs.title(), self.tabs.state(self.tabs.currentIndex())
+        name = name.replace("[*]", "[*][*]")  # Qt's placeholder for the mark of unsaved changes
+        parts = (f"{name}[*]" if name else "", state.value if state is not None else "", TITLE)
+        self.setWindowTitle(" – ".join(filter(None, parts)))
+        for tab in self.tabs.all():
+            self.settings.set_recent_state(tab.document.location, tab.document.state)
 
     def _leave_tab(self) -> None:
         """Leave the tab shown: adopt its arrangement for the next one, and hide its floating panels."""
@@ -217,25 +298,22 @@ class Window(QMainWindow):
             self._shown.floating.hide()
             self._shown = None
 
+    def _show_header_button(self) -> None:
+        tab = self.tab()
+        self.tool_bar.show_header_button(tab is not None and tab.header.is_needed)
+
     def _enable_actions(self, *_: object) -> None:
         tab = self.tab()
-        for command in COMMANDS:
-            if command.document:
-                self.actions_[command.name].setEnabled(tab is not None)
-        for name in ("close_tab", "next_tab", "previous_tab", "list_tabs"):
-            self.actions_[name].setEnabled(self.tabs.count() > 0)
-        self.tool_bar.enable_fields(tab is not None)
+        for each in actions():
+            owner = None if each.document and tab is None else self._owner(each)
+            can = owner is not None and (each.enabled is None or each.enabled(owner))
+            self.actions_[each.name].setEnabled(can)
+        self.tool_bar.enable_fields(self.find_bar.has_bytes)
+        self._show_header_button()
         self.menus.copying.setEnabled(tab is not None)
         overwriting = tab is not None and tab.editing.overwriting
         self.actions_["edit_bytes"].setChecked(overwriting)
         self.status_line.show_mode(overwriting)
-        if tab is not None:
-            for name, can in tab.editing.possible().items():
-                self.actions_[name].setEnabled(can)
-            self.actions_["back"].setEnabled(tab.document.history.can_go_back)
-            self.actions_["forward"].setEnabled(tab.document.history.can_go_forward)
-            for name in ("show_content", "open_elsewhere"):
-                self.actions_[name].setEnabled(tab.document.selection.member is not None)
 
     def _ask_to_close_tab(self, at: int) -> None:
         tab = self.tabs.widgets()[at]
@@ -252,10 +330,12 @@ class Window(QMainWindow):
         self.tabs.remove(at)
         self._tab_changed()
 
+    @action("&Close", K.Close, tip="Close this archive", enabled=_has_tabs)
     def close_tab(self) -> None:
         """Close the tab shown; ask first if it has unsaved work."""
         self._ask_to_close_tab(self.tabs.currentIndex())
 
+    @action("Reloa&d", "F5", tip="Reload the file", icon="reload", document=True)
     def reload(self) -> None:
         """Reload the location of the tab shown, and keep its pending changes if they still apply."""
         tab = self.tab()
@@ -285,14 +365,17 @@ class Window(QMainWindow):
         for tab in self.tabs.all():
             tab.save_flow.ask_export()
 
+    @action("Next &Tab", "Ctrl+Tab", "Ctrl+PgDown", tip="Show the next archive", enabled=_has_tabs)
     def next_tab(self) -> None:
         """Show the next tab."""
         self.tabs.step(1)
 
+    @action("Pr&evious Tab", "Ctrl+Shift+Tab", "Ctrl+PgUp", tip="Show the previous archive", enabled=_has_tabs)
     def previous_tab(self) -> None:
         """Show the previous tab."""
         self.tabs.step(-1)
 
+    @action("All Tab&s…", tip="Choose a tab", enabled=_has_tabs)
     def list_tabs(self) -> None:
         """Open the menu of all tabs."""
         self.tabs.list.open()
@@ -307,6 +390,11 @@ class Window(QMainWindow):
         self.end()
         super().closeEvent(event)
 
+    @action("&Quit", K.Quit, "Ctrl+Q", tip="", role=QAction.MenuRole.QuitRole)
+    def close(self) -> bool:
+        """Close the window; ask first if there is unsaved work."""
+        return super().close()
+
     def _close_now(self) -> None:
         self._close_agreed = True
         self.close()
@@ -314,6 +402,7 @@ class Window(QMainWindow):
     def end(self) -> None:
         """Store the session and end all workers."""
         self.sessions.end()
+        self.deferred_tabs.look.end()
         for tab in self.tabs.all():
             tab.document.close()
         for side in self.tabs.sides():
@@ -322,6 +411,7 @@ class Window(QMainWindow):
         self.s3_actions.end()
         self.temp_dir.clear()
 
+    @action("&Copy", K.Copy, tip="Copy the selection", document=True)
     def copy(self) -> None:
         """Copy the selection of the focused list, or else the selected bytes."""
         tab = self.tab()
@@ -345,6 +435,16 @@ class Window(QMainWindow):
     def settled(self) -> bool:
         """Whether all requests of all tabs are answered."""
         return all(tab.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())
+
+
+@cache
+def actions() -> tuple[Action, ...]:
+    """All actions in the order of the menus, each declared where it is done."""
+    owners = (
+        *(Window, Appearance, Audits, CreateActions, Comparisons, S3Actions),
+        *(CommandHelp, Bookmarks, Sessions, Layouts, FindBar),
+    )
+    return in_order((*chain.from_iterable(map(actions_in, owners)), *DOCUMENT_ACTIONS))
 
 
 def _unsaved_work(tabs: Iterable[QWidget]) -> list[str]:

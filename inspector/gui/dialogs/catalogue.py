@@ -125,7 +125,7 @@ class CatalogueDialog(QDialog):
         path = absolute(self.path.text().strip())
         job = self.client.start(CreateRequests.find, path, self.name.text())
         self._job = job.then(self._show_found, self._show_error)
-        job.finished.connect(lambda: self._job_finished(job))
+        job.finished.connect(self._job_finished)
         self.searched.emit(path)
 
     def _job_finished(self, job: Job[FoundPlaces]) -> None:

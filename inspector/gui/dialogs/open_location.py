@@ -17,12 +17,18 @@ from inspector.gui.kit.widgets import sentence_label
 from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.operations.protocol.requests import ProfileRequests
 from inspector.sources.s3.address import SCHEME, is_s3, parse
+from inspector.sources.web.address import enter, is_remote, is_web, without_query
+from inspector.sources.web.address import parse as parse_web
 
 if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection
 
 SIZE = (620, 300)
-HINT = "A path, or an S3 address: s3://bucket/key for an object, s3://bucket/prefix/ for everything below a prefix."
+HINT = (
+    "A path, an https:// address, or an S3 address: s3://bucket/key for an object, s3://bucket/prefix/ for everything "
+    "below a prefix."
+)
+ON_THE_WEB = "This is an address on the web. It is only read, and its query is not kept."
 LOCAL_PATH = "This is a path on this computer."
 TAKEN_AS_PATH = "This is taken as the path {path} on this computer."
 
@@ -49,7 +55,7 @@ class OpenLocationDialog(QDialog):
         self.client = browse_client(self)
         self.location = PathField()
         self.location.setAccessibleName("Location")
-        self.location.setPlaceholderText("s3://bucket/key or a path")
+        self.location.setPlaceholderText("s3://bucket/key, https://host/path or a path")
         self.location.setClearButtonEnabled(True)
         self.remark = sentence_label()
         self.remark.setAccessibleName("About the location")
@@ -64,8 +70,7 @@ class OpenLocationDialog(QDialog):
         self._connect()
         self._fill(connections.latest())
         self.location.setText(location)
-        if location == SCHEME:
-            self.location.selectAll()  # typing a path or a full address replaces it
+        self.location.selectAll()  # typing a path or a full address replaces it
         self.client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
         leave_drops(self)
         self.resize(*SIZE)
@@ -94,7 +99,10 @@ class OpenLocationDialog(QDialog):
 
     def text(self) -> str:
         """The entered location without credentials."""
-        return strip_credentials(_location(self.location.text().strip().strip("'\"")))
+        return strip_credentials(without_query(self._entered()))
+
+    def _entered(self) -> str:
+        return _location(self.location.text().strip().strip("'\""))
 
     def show_connection(self, connection: Connection) -> None:
         """Fill in a connection instead of the remembered one, and move the focus to it."""
@@ -134,6 +142,7 @@ class OpenLocationDialog(QDialog):
         self.remark.setText(remark)
         self.remark.setVisible(bool(remark))
         is_valid = bool(self._entered_bucket()) and not self.form.problem() if remote else bool(text)
+        is_valid = is_valid and (not is_web(text) or remark == ON_THE_WEB)
         self.open_.setEnabled(is_valid)
         self.open_.setToolTip("" if is_valid else remark or self.form.problem())
         self.browse.setEnabled(remote and not self.form.problem())
@@ -141,6 +150,12 @@ class OpenLocationDialog(QDialog):
     def _remark(self) -> str:
         """How the location is interpreted, or why it cannot be opened."""
         text = self.text()
+        if is_web(text):
+            try:
+                parse_web(self._entered())
+            except SourceError as error:
+                return str(error)
+            return ON_THE_WEB
         if not is_s3(text):
             after_scheme = is_s3(self.location.text().strip())
             return TAKEN_AS_PATH.format(path=visible(text)) if after_scheme else LOCAL_PATH if text else HINT
@@ -155,7 +170,8 @@ class OpenLocationDialog(QDialog):
     def accept(self) -> None:
         """Accept only a valid location."""
         if self.open_.isEnabled():
-            self.chosen.emit(self.text(), self.form.connection())
+            entered = self._entered()
+            self.chosen.emit(enter(entered) if is_web(entered) else self.text(), self.form.connection())
             super().accept()
 
     def _browse(self) -> None:
@@ -166,6 +182,8 @@ class OpenLocationDialog(QDialog):
 def _location(typed: str) -> str:
     """The typed text, or the path or full address typed after the preset ``s3://``."""
     rest = typed[len(SCHEME) :]
-    if is_s3(typed) and (rest.startswith(("/", "~", "./", "../", "\\")) or rest[1:3] in (":\\", ":/") or is_s3(rest)):
+    if is_s3(typed) and (
+        rest.startswith(("/", "~", "./", "../", "\\")) or rest[1:3] in (":\\", ":/") or is_remote(rest)
+    ):
         return rest
     return typed

@@ -23,9 +23,11 @@ class DiskWatch(QObject):
 
     Signals:
         reopen(): the user chose Reload.
+        compareWanted(object): compare what was opened with what is on disk now, which this DiskChange describes.
     """
 
     reopen = Signal()
+    compareWanted = Signal(object)
 
     def __init__(self, document: Document, editing: Editing) -> None:
         super().__init__(document)
@@ -39,6 +41,9 @@ class DiskWatch(QObject):
         self._timer.setInterval(DEBOUNCE_MS)
         self._timer.timeout.connect(self._check)
         self.message = MessageBar()
+        self.compare = QPushButton("Compare")
+        self.compare.setToolTip("Compare what was opened with what is on disk now")
+        self.compare.clicked.connect(lambda: self.compareWanted.emit(self.change))
         self.keep = QPushButton("Keep")
         self.keep.setToolTip("Keep what is shown")
         self.keep.clicked.connect(self._keep)
@@ -47,6 +52,7 @@ class DiskWatch(QObject):
         layout = self.message.layout()
         assert layout is not None
         layout.removeWidget(self.message.dismiss)
+        layout.addWidget(self.compare)
         layout.addWidget(self.keep)
         layout.addWidget(self.message.dismiss)
         document.statusChanged.connect(self._start)
@@ -126,6 +132,8 @@ class DiskWatch(QObject):
             return
         pending = f" {PENDING_NOTE}" if self._editing.pending is not None else ""
         action = "Show New Data" if self._shows_growth(change) else "Reload" if change.now is not None else ""
+        # Of a file that was written over in place, nobody has the old bytes.
+        self.compare.setVisible(change.now is not None and (change.grown or change.replaced))
         self.message.say(f"Changed on disk: {change.sentence}" + pending, action)
 
     def _shows_growth(self, change: DiskChange) -> bool:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Concatenate
+from typing import Any, Concatenate, NamedTuple
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.span import Span, Spans
+from inspector.core.verdict import State
 from inspector.gui.ipc.client import Answer, Arguments, Client, Job, Request, archive_client
 from inspector.gui.kit.locations import name_of
-from inspector.gui.kit.visited_places import History, VisitedPlace
 from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import (
+    CheckResult,
     ChecksumRow,
     ContentInfo,
     Explanation,
@@ -35,8 +36,12 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 
 STATUS_POLL_MS = 250
 """The interval of status requests while the archive is being decoded."""
+CHECK_POLL_MS = 250
+"""The interval of status requests while a check runs."""
 READ_BYTES = 1 << 20
 """The most bytes of a layer that one read request asks for."""
+MAX_PLACES = 200
+"""The most visited places that are stored."""
 NO_STATUS = Status(Stage.OPENING, "", "", "", 0, 0, -1, (), False)
 
 
@@ -108,6 +113,13 @@ class Document(QObject):
         return name_of(self.location)
 
     @property
+    def state(self) -> State | None:
+        """What is known of the archive; None while nothing is, and for a file of an unknown format."""
+        if self.status.stage is Stage.FAILED:
+            return State.UNREADABLE
+        return None if self.status.format == "bytes" else self.status.state
+
+    @property
     def settled(self) -> bool:
         """Whether no request is outstanding."""
         return not self.client.outstanding and not self._poll_timer.isActive()
@@ -170,7 +182,7 @@ class Document(QObject):
             earlier.supersede()
         job = self.client.start(request, *args, **kwargs).otherwise(self._failed)
         self._jobs[request] = job
-        job.finished.connect(lambda: self._job_over(job))
+        job.finished.connect(self._job_over)
         return job
 
     def _job_over(self, job: Job[Any]) -> None:
@@ -262,6 +274,12 @@ class Document(QObject):
             self._visit(Selection(row.layer, start, row.spans, member=row.member, origin=origin, wrong=wrong))
         elif row.member is not None:
             self.select_member(row.member, origin)
+
+    def select_step(self, layer: int, span: Span, origin: str, *, wrong: bool) -> None:
+        """Select the bytes of a reader's step; the history does not keep them, as there may be thousands."""
+        if self.layer_info(layer) is not None:
+            self._switch_layer(layer)
+            self._select(Selection(layer, span.start, (span,), origin=origin, wrong=wrong))
 
     def select_checksum(self, row: ChecksumRow | Reference, origin: str) -> None:
         """Select the bytes that a checksum covers; its own bytes and those it omits are marked too."""
@@ -472,3 +490,87 @@ class Explainer(QObject):
         self._requested = None
         if explanation is not None:
             self.answered.emit(explanation)
+
+
+class Checking(QObject):
+    """The check of a document; one at a time.
+
+    Signals:
+        changed(): a check started, paused, resumed or finished.
+    """
+
+    changed = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self._document = document
+        self._job: Job[CheckResult] | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(CHECK_POLL_MS)
+        self._timer.timeout.connect(document.refresh_status)
+        document.lost.connect(self._timer.stop)
+
+    @property
+    def running(self) -> bool:
+        """Whether a check is running or paused."""
+        return self._job is not None and self._job.running
+
+    def start(self) -> None:
+        """Check everything; resume a check that is paused."""
+        if self._job is not None and self._job.running and not self._job.cancelled:
+            self._job.pause(False)
+        else:
+            self._job = self._document.start(ArchiveRequests.check)
+            self._job.finished.connect(self._over)
+            self._timer.start()
+        self.changed.emit()
+
+    def _over(self) -> None:
+        if self.sender() not in (None, self._job):
+            return
+        self._job = None
+        self._timer.stop()
+        self._document.refresh_status()
+        self._document.refresh_explanation()
+        self.changed.emit()
+
+
+class VisitedPlace(NamedTuple):
+    """A byte of a layer."""
+
+    layer: int
+    offset: int
+
+
+class History:
+    """Visited places and the current position among them."""
+
+    def __init__(self) -> None:
+        self._places: list[VisitedPlace] = []
+        self._at = -1
+
+    def visit(self, left: VisitedPlace, place: VisitedPlace) -> None:
+        """Go from ``left`` to ``place``; the places to go forward to are dropped."""
+        del self._places[self._at + 1 :]
+        for one in (left, place):
+            if not self._places or self._places[-1] != one:
+                self._places.append(one)
+        del self._places[:-MAX_PLACES]
+        self._at = len(self._places) - 1
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether there is an earlier place."""
+        return self._at > 0
+
+    @property
+    def can_go_forward(self) -> bool:
+        """Whether there is a later place."""
+        return self._at < len(self._places) - 1
+
+    def go(self, step: int) -> VisitedPlace | None:
+        """Move ``step`` places (-1 back, 1 forward); returns the new current place, None at either end."""
+        if not 0 <= self._at + step < len(self._places):
+            return None
+        self._at += step
+        return self._places[self._at]

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.edit import Edit, Kept, Patch, combined
+from inspector.core.edit import CutBytes, Edit, Patch, combined
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
-from inspector.operations.protocol.edit_views import OnlyWhole, Repaired, WriteResult
+from inspector.operations.protocol.edit_views import OnlyWhole, PastWrite, Repaired, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 
@@ -59,10 +60,13 @@ class Editing(QObject):
         self._document = document
         self.history = EditHistory()
         self.revert: Edit | None = None
-        self.kept: Kept | None = None
+        self.kept: CutBytes | None = None
+        self.past: tuple[PastWrite, ...] = ()
         self.overwriting = False
         self.broken: tuple[str, ...] | None = None
         """The checksums that the pending changes break; None while that is unknown."""
+        self.may_write: Callable[[Edit], bool] = lambda _: True
+        """Whether to write an edit now; if not, what it does is shown first."""
         self._shown: Edit | None = None
         self._preview_outdated = False
         self._preview_job: Job[tuple[str, ...] | None] | None = None
@@ -70,6 +74,8 @@ class Editing(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(PREVIEW_DELAY_MS)
         self._timer.timeout.connect(self._preview)
+        self._asked_past = False
+        document.statusChanged.connect(self._ask_past_once)
 
     @property
     def pending(self) -> Edit | None:
@@ -79,7 +85,7 @@ class Editing(QObject):
     @property
     def can_take_back(self) -> bool:
         """Whether the last write can be taken back: by an edit, or from the stored old bytes."""
-        return self.revert is not None or self.kept is not None
+        return self.revert is not None or self.kept is not None or any(each.can_take_back for each in self.past)
 
     @property
     def size(self) -> int:
@@ -93,15 +99,35 @@ class Editing(QObject):
         """Whether the archive is yet to be decoded with the pending changes."""
         return self._preview_outdated or self.pending is not self._shown
 
-    def possible(self) -> dict[str, bool]:
-        """Whether each editing action is possible now, by its name."""
-        pending = self.pending is not None
-        return {
-            "undo": self.history.can_undo,
-            "redo": self.history.can_redo,
-            "take_back": self.can_take_back and not pending,
-            **dict.fromkeys(("discard", "write", "repair_checksums", "ask_copy", "ask_export"), pending),
-        }
+    # ---- earlier writes ----------------------------------------------------------------------------------------
+
+    def _ask_past_once(self) -> None:
+        if not self._asked_past and self._document.status.stage is Stage.READY:
+            self._asked_past = True
+            self._ask_past()
+
+    def _ask_past(self) -> None:
+        """Ask what was written to the file earlier, also by another run of the program."""
+        if not is_s3(self._document.location):
+            self._document.client.start(ArchiveRequests.past_writes).then(self._take_past)
+
+    def _take_past(self, past: tuple[PastWrite, ...]) -> None:
+        if past != self.past:
+            self.past = past
+            self.changed.emit()
+
+    def forget_past(self) -> None:
+        """Remove the old bytes of all earlier writes, so that none can be taken back."""
+
+        def done(sentence: str) -> None:
+            self.revert = self.kept = None
+            self.past = ()
+            self.changed.emit()
+            self._document.reported.emit(sentence)
+
+        self._document.start(ArchiveRequests.forget_past_writes).then(done)
+
+    # ---- the mode ----------------------------------------------------------------------------------------------
 
     def edit_bytes(self) -> None:
         """Switch overwriting in the hex view on or off."""
@@ -194,7 +220,7 @@ class Editing(QObject):
     def write(self) -> None:
         """Write the pending changes: to a file at once, to S3 after the user confirms the upload."""
         edit, steps = self.pending, self.history.steps
-        if edit is not None:
+        if edit is not None and self.may_write(edit):
             label = edit.label if steps == 1 else plural("Make {number} change", "Make {number} changes", steps)
             every = replace(edit, label=label)
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, every, whole), edit=every)
@@ -204,7 +230,7 @@ class Editing(QObject):
         edit = self.revert
         if edit is not None:
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, edit, whole), edit=edit)
-        elif self.kept is not None:
+        elif self.can_take_back:
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.take_back, whole), edit=None)
 
     def carry_out(
@@ -259,12 +285,15 @@ class Editing(QObject):
         self._document.reported.emit(" ".join((result.sentence, *result.warnings)))
         self.written.emit(result)
         self._document.refresh_all()
+        self._ask_past()
 
     def reset(self) -> None:
         """Forget all changes: another program changed the file, so nothing can be written or taken back."""
         self.history.clear()
         self._shown = self.broken = self.revert = self.kept = None
+        self.past = ()
         self.changed.emit()
+        self._ask_past()
 
     def _cancel_preview(self) -> None:
         """Cancel a running preview; as its result may still arrive after the write, show the file again then."""

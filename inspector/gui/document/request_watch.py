@@ -1,4 +1,4 @@
-"""Watch the S3 requests of a document. The state is refreshed after other requests, never on its own."""
+"""Watch the requests of a document. The state is refreshed after other requests, never on its own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from inspector.core.span import Spans
 from inspector.gui.document.document import Document
 from inspector.operations.protocol.browse_views import RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.sources.s3.address import is_s3
+from inspector.sources.web.address import is_remote
 
 POLL_MS = 500
-"""The refresh interval while jobs run."""
+"""The refresh interval while jobs run or requests are in flight."""
 
 
 class RequestWatch(QObject):
@@ -30,7 +30,7 @@ class RequestWatch(QObject):
         self.document = document
         self.state: RemoteState | None = None
         self._asked_before = -1
-        self.is_remote = is_s3(document.location)
+        self.is_remote = is_remote(document.location)
         if not self.is_remote:
             return
         self._timer = QTimer(self)
@@ -53,15 +53,16 @@ class RequestWatch(QObject):
             self.refresh()
 
     def _follow_jobs(self) -> None:
-        if self.document.client.jobs:
-            self._timer.start()
-        else:
+        if not self.document.client.jobs and (self.state is None or not self.state.in_flight):
             self._timer.stop()
+        elif not self._timer.isActive():
+            self._timer.start()
 
     def _take(self, state: RemoteState | None) -> None:
         if state == self.state:
             return
         self.state = state
+        self._follow_jobs()
         self.changed.emit()
         self._refresh_cached()
 

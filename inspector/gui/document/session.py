@@ -30,7 +30,6 @@ _MAX_NAMES = 3
 SIDES = {
     "audit": "Audit",
     "browser": "Browse S3",
-    "check": "Check",
     "compare": "Compare",
     "draft": "New Archive",
 }
@@ -123,6 +122,7 @@ def _tab(stored: Any) -> OpenTab | None:
             "stamp": str(stamp),
         } if 0 <= start <= stop and layer >= 0:
             side = str(stored.get("side", ""))  # earlier versions stored none of these
+            side = "audit" if side == "check" else side  # which was a tab of its own
             places, said = _places(stored.get("places")), _field_texts(stored.get("said"))
             tab = OpenTab(location, layer, start, stop, member, stamp, side, places, said)
             return tab if location or side else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path, PurePath
 
 from PySide6.QtCore import QEventLoop, QMetaType, QMimeData, QObject, Qt, QTimer, QUrl
@@ -71,9 +72,9 @@ class ExtractFlow(QObject):
         job = self._document.start(ArchiveRequests.extract, choices.members, choices.folder, *options).then(
             self._show_result
         )
-        job.finished.connect(lambda: self._report_cancelled(job, choices.folder))
+        job.finished.connect(partial(self._report_cancelled, choices.folder))
 
-    def _report_cancelled(self, job: Job[ExtractionResult], folder: str) -> None:
+    def _report_cancelled(self, folder: str, job: Job[ExtractionResult]) -> None:
         if job.cancelled:
             text = f"Extraction was cancelled. Only complete files were written to {visible(folder)}."
             self._document.reported.emit(text)

@@ -99,6 +99,9 @@ class HexEditing(QObject):
         document.layersChanged.connect(self._show)
         document.rowsChanged.connect(self._show)
         self.overwriting.overwritten.connect(self._take)
+        editing.modeChanged.connect(pane.inspector.set_editable)
+        pane.inspector.typed.connect(self._take_value)
+        pane.inspector.refused.connect(document.reported)
 
     def _in_file(self) -> bool:
         info = self._document.layer_info(self._document.layer)
@@ -112,6 +115,11 @@ class HexEditing(QObject):
         pending = self._editing.pending if self._in_file() else None
         model.set_overlay(self._editing.history.overlay() if self._in_file() else [])
         self._pane.set_edited(differing(pending) if pending is not None else ())
+
+    def _take_value(self, old: bytes, new: bytes) -> None:
+        """Make a value pending that was typed where the inspector reads, if the caret is still there."""
+        if self._pane.inspected == (self._document.layer, self._view.caret()):
+            self._take(ByteEdit(self._view.caret(), old, new, False, False))
 
     def _take(self, typed: ByteEdit) -> None:
         if self._in_file():

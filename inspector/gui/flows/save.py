@@ -18,12 +18,13 @@ from inspector.gui.document.editing import Editing, PendingUpload
 from inspector.gui.kit.file_dialogs import start_near
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.s3_connection import S3Target
-from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
+from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXES, ReportKind
 from inspector.operations.protocol.edit_views import Interrupted, WayOut, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ManifestResult, Stage
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
+from inspector.sources.web.address import is_remote
 
 PATCHES = "Patch (*.patch.json)"
 ALL_FILES = "All files (*)"
@@ -107,9 +108,9 @@ class SaveFlow(QObject):
         from inspector.gui.dialogs.save_to import SaveToDialog
 
         document = self._document
-        is_remote = is_s3(document.location)
-        folder = Path.home() if is_remote else Path(document.location).parent
-        s3_target = S3Target(document.client, self._connections, document.connection if is_remote else None)
+        is_on_s3 = is_s3(document.location)
+        folder = Path.home() if is_remote(document.location) else Path(document.location).parent
+        s3_target = S3Target(document.client, self._connections, document.connection if is_on_s3 else None)
         dialog = SaveToDialog(self._parent, title, str(folder / name), s3_target)
         dialog.chosen.connect(then)
         dialog.open()
@@ -131,11 +132,17 @@ class SaveFlow(QObject):
 
 
 FILTERS = {
-    ReportKind.HTML: "HTML page (*.html)",
-    ReportKind.TEXT: "Text (*.txt)",
-    ReportKind.JSON: "JSON (*.json)",
+    "HTML page (*.html)": (ReportKind.HTML, False),
+    "PDF (*.pdf)": (ReportKind.PDF, False),
+    "Markdown (*.md)": (ReportKind.MARKDOWN, False),
+    "HTML page without names and content (*.html)": (ReportKind.HTML, True),
+    "PDF without names and content (*.pdf)": (ReportKind.PDF, True),
+    "Markdown without names and content (*.md)": (ReportKind.MARKDOWN, True),
+    "Text of the findings (*.txt)": (ReportKind.TEXT, False),
+    "JSON of the findings (*.json)": (ReportKind.JSON, False),
 }
-_SUFFIXES = {".html": ReportKind.HTML, ".htm": ReportKind.HTML, ".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
+"""The kinds of reports to choose from, and whether each leaves out names and content."""
+_SUFFIXES = REPORT_SUFFIXES | {".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
 
 
 class ExportFlow(QObject):
@@ -151,24 +158,24 @@ class ExportFlow(QObject):
 
     def ask_report(self) -> None:
         """Ask where to write a report, and in which format."""
-        dialog = QFileDialog(self._parent, "Export Report")
+        dialog = QFileDialog(self._parent, "Report")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(list(FILTERS.values()))
-        dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(_kind_of_filter(name)[1]))
+        dialog.setNameFilters(list(FILTERS))
+        dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(_suffix(name)))
         dialog.setDefaultSuffix("html")
         start_near(dialog, self._document.location)
         dialog.selectFile(f"{self._document.name}.report.html")
-        dialog.fileSelected.connect(lambda path: self.write_report(path, _kind_of(path, dialog.selectedNameFilter())))
+        dialog.fileSelected.connect(lambda path: self.write_report(path, *_chosen(path, dialog.selectedNameFilter())))
         dialog.open()
 
-    def write_report(self, path: str, kind: ReportKind) -> None:
-        """Write a report in the background."""
+    def write_report(self, path: str, kind: ReportKind, redact: bool = False) -> None:
+        """Write a report in the background; ``redact``: without names and content."""
 
         def done(_: object) -> None:
             self._document.reported.emit(f"The report was written to {visible(path)}.")
 
-        self._document.start(ArchiveRequests.export, path, kind).then(done)
+        self._document.start(ArchiveRequests.export, path, kind, redact).then(done)
 
     # ---- manifests ---------------------------------------------------------------------------------------------
 
@@ -194,14 +201,18 @@ class ExportFlow(QObject):
             self._banner.ask(result.sentence, "Replace It", lambda: self.write_manifest(algorithm, True))
 
 
-def _kind_of(path: str, name_filter: str) -> ReportKind:
-    """The format of a report, by the suffix of its path or else by the selected filter."""
-    return _SUFFIXES.get(Path(path).suffix.lower(), _kind_of_filter(name_filter)[0])
+def _chosen(path: str, name_filter: str) -> tuple[ReportKind, bool]:
+    """The format of a report, by the suffix of its path or else by the filter, which says whether it is redacted."""
+    kind, redact = FILTERS.get(name_filter, (ReportKind.HTML, False))
+    kind = _SUFFIXES.get(Path(path).suffix.lower(), kind)
+    if redact and kind not in REPORT_SUFFIXES.values():
+        kind = ReportKind.HTML  # the findings alone are full of names
+    return kind, redact
 
 
-def _kind_of_filter(name_filter: str) -> tuple[ReportKind, str]:
-    kind = next((kind for kind, name in FILTERS.items() if name == name_filter), ReportKind.HTML)
-    return kind, next(suffix[1:] for suffix, known in _SUFFIXES.items() if known is kind)
+def _suffix(name_filter: str) -> str:
+    """The suffix of a filter, without its dot."""
+    return name_filter.rpartition("*.")[2].rstrip(")")
 
 
 class UploadConfirmation(QObject):

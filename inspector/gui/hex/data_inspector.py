@@ -3,58 +3,107 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableView, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSizePolicy, QTableView, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
+from inspector.gui.hex.typed_values import ValueRefusedError, encoded
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.theme import fixed_font
 
 _TITLES = ("Read as", "Value")
 _Role = Qt.ItemDataRole
+_SAID_OF_NOTHING: dict[int, str] = {
+    _Role.DisplayRole: "–",
+    _Role.EditRole: "",
+    _Role.ToolTipRole: "",
+    _Role.AccessibleTextRole: "not a valid value",
+}
+"""What each role says of bytes that cannot be read in this way."""
 
 
 class ReadingsModel(TitledTable):
-    """One reading of the bytes per row."""
+    """One reading of the bytes per row.
+
+    Signals:
+        typed(object, object): the user typed a value: the bytes that stand there, and those of the value.
+        refused(str): why a typed value cannot stand there.
+    """
+
+    typed = Signal(object, object)
+    refused = Signal(str)
 
     def __init__(self) -> None:
         super().__init__(_TITLES)
         self._rows: list[Reading] = readings(b"")
+        self._data = b""
+        self.editable = False
 
     def setBytes(self, data: bytes) -> None:
         """Read these bytes."""
         self._rows = readings(data)
+        self._data = data
         self.dataChanged.emit(self.index(0, 1), self.index(len(self._rows) - 1, 1))
 
     def text(self, row: int, column: int) -> str:
         """The text of a cell."""
         return self._rows[row][column]
 
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        can = self.editable and index.isValid() and index.column() == 1 and bool(self._data)
+        return flags | Qt.ItemFlag.ItemIsEditable if can else flags
+
+    def setData(self, index: Index, value: Any, role: int = _Role.EditRole) -> bool:
+        """Qt override: a typed value goes out as a change; the view shows it when it is pending."""
+        if role != _Role.EditRole or not self.flags(index) & Qt.ItemFlag.ItemIsEditable:
+            return False
+        name, shown = self._rows[index.row()]
+        if str(value) == shown:
+            return False
+        try:
+            new = encoded(name, str(value), self._data)
+        except ValueRefusedError as error:
+            self.refused.emit(str(error))
+            return False
+        self.typed.emit(self._data[: len(new)], new)
+        return True
+
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        text = self.text(index.row(), index.column())
-        by_role = {
-            _Role.DisplayRole: text or "–",
-            _Role.ToolTipRole: text,
-            _Role.AccessibleTextRole: text or "not a valid value",
-            _Role.FontRole: fixed_font() if index.column() else None,
-        }
-        return by_role.get(_Role(role))
+        if role == _Role.FontRole:
+            return fixed_font() if index.column() else None
+        if role in _SAID_OF_NOTHING:
+            return self.text(index.row(), index.column()) or _SAID_OF_NOTHING[role]
+        return None
 
 
 class DataInspector(QTableView):
-    """Shows all readings of the bytes at the caret without scrolling; Copy copies the current cell."""
+    """Shows readings of the bytes at the caret without scrolling; Copy copies the current cell.
+
+    The context menu chooses the rows. While ``set_editable``, a value can be typed.
+
+    Signals:
+        typed(object, object), refused(str): see ReadingsModel.
+        rowsChosen(object): the user chose the rows to show: a frozenset of names.
+    """
+
+    typed = Signal(object, object)
+    refused = Signal(str)
+    rowsChosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._readings = ReadingsModel()
+        self._name_widths: dict[str, int] = {}
         self.setModel(self._readings)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
@@ -76,6 +125,57 @@ class DataInspector(QTableView):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Bytes at the caret as values")
+        self.setEditTriggers(
+            QAbstractItemView.EditTrigger.DoubleClicked
+            | QAbstractItemView.EditTrigger.EditKeyPressed
+            | QAbstractItemView.EditTrigger.AnyKeyPressed
+        )
+        self._readings.typed.connect(self.typed)
+        self._readings.refused.connect(self.refused)
+        self.show_rows(DEFAULT_ROWS)
+
+    # ---- rows --------------------------------------------------------------------------------------------------
+
+    def show_rows(self, names: Collection[str]) -> None:
+        """Show the readings of these names; all of them if none is known."""
+        known = [name in names for name in ALL_ROWS]
+        for row, wanted in enumerate(known):
+            self.setRowHidden(row, not wanted and any(known))
+        self.updateGeometry()
+
+    def shown_rows(self) -> frozenset[str]:
+        """The names of the readings shown."""
+        return frozenset(name for row, name in enumerate(ALL_ROWS) if not self.isRowHidden(row))
+
+    def rows_menu(self) -> QMenu:
+        """A menu to choose the rows, which deletes itself."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        shown = self.shown_rows()
+        for name in ALL_ROWS:
+            entry = menu.addAction(name)
+            entry.setCheckable(True)
+            entry.setChecked(name in shown)
+            entry.setEnabled(shown != {name})
+            entry.triggered.connect(partial(self._choose, shown ^ {name}))
+        menu.addSeparator()
+        menu.addAction("Show &All").triggered.connect(partial(self._choose, frozenset(ALL_ROWS)))
+        menu.addAction("Show the &Usual Ones").triggered.connect(partial(self._choose, DEFAULT_ROWS))
+        return menu
+
+    def _choose(self, names: frozenset[str], _: bool = False) -> None:
+        self.show_rows(names)
+        self.rowsChosen.emit(names)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Choose the rows."""
+        self.rows_menu().popup(event.globalPos())
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    def set_editable(self, editable: bool) -> None:
+        """Allow typing values, or not."""
+        self._readings.editable = editable
 
     def setBytes(self, data: bytes) -> None:
         """Show the readings of ``data``, of which at most ``READ_BYTES`` are used."""
@@ -90,11 +190,20 @@ class DataInspector(QTableView):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """High enough for all rows, so that the view never scrolls."""
-        rows = self._readings.rowCount() * self.verticalHeader().defaultSectionSize()
+        """High enough for the rows shown, so that the view never scrolls."""
+        rows = len(self.shown_rows()) * self.verticalHeader().defaultSectionSize()
         return QSize(
             super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth()
         )
+
+    def sizeHintForColumn(self, column: int) -> int:
+        """Qt override: the first column never changes, and Qt asks each time the view gets a new parent."""
+        if column:
+            return super().sizeHintForColumn(column)
+        font = self.font().key()
+        if font not in self._name_widths:
+            self._name_widths[font] = super().sizeHintForColumn(column)
+        return self._name_widths[font]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy the current cell."""
@@ -219,3 +328,14 @@ def _character(data: bytes) -> str:
             continue
         return f"{visible(character)}  U+{ord(character):04X} ({in_bytes(size)})"
     return ""
+
+
+ALL_ROWS = tuple(each.name for each in readings(b""))
+"""The names of all readings in their order."""
+DEFAULT_ROWS = frozenset(
+    (
+        *("u8", "u16 LE", "u32 LE", "u64 LE", "u32 BE", "i32 LE", "f64 LE"),
+        *("Unix time 32 LE", "DOS time, date", "varint (LEB128)", "UTF-8"),
+    )
+)
+"""The readings shown until the user chooses others."""

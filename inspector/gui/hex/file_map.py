@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -16,17 +16,18 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPixmap,
+    QPolygon,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from inspector.core.kinds import FAMILIES, ROLES, Family, Role, family_bit, role_bit
+from inspector.core.colouring import ColourBy, families_in, landmarks, shown_in
+from inspector.core.kinds import Family, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal
+from inspector.core.palette import COLOURS, FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark, Scheme
 from inspector.core.span import Span
-from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.highlights import merged, overlaps
 from inspector.gui.hex.painting import hatching, scheme_for
-from inspector.gui.kit.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours, Scheme
 from inspector.operations.protocol.views import Judged
 
 _WIDTH = 60
@@ -38,31 +39,11 @@ _MIN_MARK_HEIGHT = 3
 """The minimum height of a damage mark, in pixels."""
 _MIN_FRAME_HEIGHT = 7
 """The minimum height of the frame, in pixels."""
-_LANDMARKS = (Family.CHUNK, Family.RESET, Family.TACO, Family.INDEX, Family.END)
-"""Families that give an archive its shape: they also have a column of their own, however few their bytes are."""
 _LANDMARK_WIDTH = 12
-_LANDMARK_HEIGHT = 4
-"""The least height of a landmark in pixels."""
-_UNCLAIMED = (Role.GAP, Role.GARBAGE)
+MARK_REACH = 5
+"""Pixels of a bookmark above and below its byte."""
 _KEY_STEPS = 20
 """Page Up and Page Down move by at least one ``_KEY_STEPS``-th of the layer."""
-
-
-def roles_in(role_set: int) -> list[Role]:
-    """The roles in a role set (a bit mask, see ``core.kinds.role_bit``)."""
-    return [role for role in ROLES if role_set & role_bit(role)]
-
-
-def families_in(role_set: int) -> list[Family]:
-    """The families in a set of roles and families (see ``core.kinds.family_bit``)."""
-    return [family for family in FAMILIES if role_set & family_bit(family)]
-
-
-def shown_in(role_set: int, by: ColourBy) -> list[Family | Role]:
-    """What a row of the map shows side by side: families and unclaimed bytes, or roles."""
-    if by is not ColourBy.STRUCTURE:
-        return list(roles_in(role_set))
-    return [*families_in(role_set), *(role for role in _UNCLAIMED if role_set & role_bit(role))]
 
 
 class FileMap(QWidget):
@@ -84,6 +65,7 @@ class FileMap(QWidget):
         self._damage: list[Span] = []
         self._verdicts: Sequence[int] = ()
         self._cached: list[Span] = []
+        self._bookmarks: dict[int, str] = {}
         self._picture: QPixmap | None = None
         self._by = ColourBy.KIND
         self._lit: int | None = None
@@ -148,6 +130,11 @@ class FileMap(QWidget):
         self._damage = merged(spans, self._size)
         self.update()
 
+    def setBookmarks(self, notes: Mapping[int, str]) -> None:
+        """Mark the bytes that have a bookmark, given with their notes."""
+        self._bookmarks = dict(sorted(notes.items()))
+        self.update()
+
     def setCached(self, spans: Iterable[tuple[int, int]]) -> None:
         """Shade, at the left edge, the bytes of a remote object that are cached."""
         self._cached = merged(spans, self._size)
@@ -167,6 +154,9 @@ class FileMap(QWidget):
             lines.append("cached" if overlaps(self._cached, start, stop) else "not read yet")
         if overlaps(self._damage, start, stop):
             lines.append("damaged: see the findings")
+        reach = max(start + 1, (y + MARK_REACH) * self._size // self.height())
+        first = max(0, (y - MARK_REACH) * self._size // self.height())
+        lines += [f"Bookmark: {note}".rstrip(": ") for at, note in self._bookmarks.items() if first <= at < reach]
         return "\n".join(filter(None, lines))
 
     # ---- places ------------------------------------------------------------------------------------------------
@@ -230,8 +220,18 @@ class FileMap(QWidget):
                     QRect(self.width() - _SIDE_MARGIN - _DAMAGE_WIDTH + 2, top, _DAMAGE_WIDTH - 2, height), damage
                 )
             self._paint_frame(painter)
+            self._paint_bookmarks(painter)
         finally:
             painter.end()
+
+    def _paint_bookmarks(self, painter: QPainter) -> None:
+        """A wedge at the left edge for each, in the colour that it has beside the bytes."""
+        colours = COLOURS[self._scheme]
+        painter.setPen(QColor(colours.base))
+        painter.setBrush(QColor(MARKS[self._scheme][Mark.INFO]))
+        for offset in self._bookmarks:
+            y, _ = self._pixels(Span(offset, offset + 1), 1)
+            painter.drawPolygon(QPolygon([QPoint(0, y - MARK_REACH), QPoint(9, y), QPoint(0, y + MARK_REACH)]))
 
     def _paint_frame(self, painter: QPainter) -> None:
         colours = COLOURS[self._scheme]
@@ -299,7 +299,7 @@ def _draw_rows(
     painter: QPainter, sets: Sequence[int], width: int, scheme: Scheme, by: ColourBy, lit: int | None
 ) -> None:
     colours = COLOURS[scheme]
-    marks = _landmarks(sets) if by is ColourBy.STRUCTURE else ()
+    marks = landmarks(sets) if by is ColourBy.STRUCTURE else ()
     column = _LANDMARK_WIDTH if any(marks) else 0
     top = 0
     for role_set, same in groupby(sets):
@@ -338,22 +338,6 @@ def _draw_part(painter: QPainter, rect: QRect, part: Family | Role, colours: Col
     strokes = None if isinstance(part, Family) else hatching(part, colours)
     if strokes is not None:
         painter.fillRect(rect, strokes)
-
-
-def _landmarks(sets: Sequence[int]) -> list[int]:
-    """The landmarks of each row, each made high enough to be seen."""
-    found = [0] * len(sets)
-    for family in _LANDMARKS:
-        bit, row = family_bit(family), 0
-        for there, same in groupby(bool(each & bit) for each in sets):
-            height = sum(1 for _ in same)
-            if there:
-                more = max(0, _LANDMARK_HEIGHT - height)
-                low = max(0, min(row - more // 2, len(sets) - height - more))
-                for at in range(low, min(len(sets), low + height + more)):
-                    found[at] |= bit
-            row += height
-    return found
 
 
 VERDICT_WIDTH = 9

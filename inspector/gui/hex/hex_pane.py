@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from operator import or_
 
@@ -10,13 +10,15 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from inspector.core.colouring import ColourBy
 from inspector.core.field import Census, Run, Structure
 from inspector.core.kinds import Kind
+from inspector.core.names import visible
+from inspector.core.palette import FAMILY_HUES
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.accessible import accessible_text
-from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.data_inspector import READ_BYTES, DataInspector
@@ -26,8 +28,7 @@ from inspector.gui.hex.legend import Legend, LegendEntry, role_entries, structur
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job
-from inspector.gui.kit.palette import FAMILY_HUES
-from inspector.gui.kit.text import path_text, short
+from inspector.gui.kit.text import path_text, plain, short
 from inspector.gui.kit.widgets import ElidedLabel
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ContentInfo, Explanation, FieldRow, LayerInfo, Reference, Target
@@ -85,6 +86,10 @@ class HexPane(QWidget):
         self.legend = Legend()
         self.legend.hide()  # until there are colours to explain
         self.inspector = DataInspector()
+        self._bookmarks: tuple[tuple[int, int, str], ...] = ()
+        self._notes: dict[int, str] = {}
+        self.inspected = (0, 0)
+        """The layer and the offset of the bytes that the inspector reads."""
         self.text = TextView()
         self.image = ImageView()
         self.setFocusProxy(self.hex)
@@ -167,9 +172,25 @@ class HexPane(QWidget):
         """Copy the selected bytes."""
         self.hex.copy(copy_format)
 
+    def wanted_width(self) -> int:
+        """The width in pixels at which rows of 16 bytes are seen with their text, and the map beside them."""
+        return self.minimumSizeHint().width() - self.hex.minimumSizeHint().width() + self.hex.wantedWidth()
+
     def select_all(self) -> None:
         """Select all bytes of the layer."""
         self.hex.selectAll()
+
+    def set_bookmarks(self, bookmarks: Iterable[tuple[int, int, str]]) -> None:
+        """Mark the bookmarks (layer, offset and note) of the layer shown, on the bytes and in the map."""
+        self._bookmarks = tuple(bookmarks)
+        self._show_bookmarks()
+
+    def _show_bookmarks(self) -> None:
+        size = self._info.size if self._info is not None else 0
+        layer = self._document.layer
+        self._notes = {at: visible(note) for which, at, note in self._bookmarks if which == layer and at < size}
+        self.hex.setBookmarks(self._notes)
+        self.map.setBookmarks(self._notes)
 
     def set_edited(self, spans: Spans) -> None:
         """Underline the bytes of the layer that are not on disk yet."""
@@ -192,6 +213,7 @@ class HexPane(QWidget):
         if self._info is None or (self._info.layer, self._info.size) != (info.layer, info.size):
             self.map.setSize(info.size)
         self._info = info
+        self._show_bookmarks()
         if is_new:
             self._show_mode(Mode.HEX)
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
@@ -335,7 +357,11 @@ class HexPane(QWidget):
         self.hex.setCaretDescription(accessible_text(explanation, self.hex.byteAtCaret()))
         self._light_covered(explanation)
         place = (explanation.layer, explanation.offset)
-        show = self.inspector.setBytes
+
+        def show(data: bytes) -> None:
+            self.inspected = place
+            self.inspector.setBytes(data)
+
         self._document.client.ask(ArchiveRequests.read, *place, READ_BYTES).then(show, lambda _: show(b""))
 
     def _light_covered(self, explanation: Explanation) -> None:
@@ -356,7 +382,9 @@ class HexPane(QWidget):
 
     def _hovered(self, explanation: Explanation | None) -> None:
         if explanation is not None and explanation.layer == self._document.layer:
-            self.hex.setHoverText(explanation.offset, hover_text(explanation))
+            note = self._notes.get(explanation.offset)
+            mark = "" if note is None else f"\nBookmark: {note}".rstrip(": ")
+            self.hex.setHoverText(explanation.offset, plain(hover_text(explanation) + mark))
 
     # ---- content -----------------------------------------------------------------------------------------------
 

@@ -6,10 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from inspector.core.colouring import PAINTS, ColourBy, Paint
 from inspector.core.field import Run, Structure
 from inspector.core.kinds import Role
 from inspector.core.span import Span, intersect, subtract, united
-from inspector.gui.hex.colouring import PAINTS, ColourBy, Paint
 
 HATCHED = frozenset({Role.GAP, Role.GARBAGE})
 """Roles that are also hatched: bytes that no field claims."""

@@ -9,11 +9,11 @@ from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from inspector.core.colouring import line_of
 from inspector.core.field import Structure
-from inspector.core.kinds import GROUPS, Family, Kind
+from inspector.core.kinds import Family, Kind, Shape
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
-from inspector.gui.hex.colouring import line_of
 from inspector.gui.hex.highlights import overlaps
 from inspector.gui.hex.painting import Look
 from inspector.gui.kit.text import plain
@@ -63,7 +63,7 @@ class Bracket:
     @property
     def family(self) -> Family | None:
         """What the bracket's colour says: of a blob, that it is a member's data."""
-        return Family.CONTENT if self.structure.kind is Kind.BLOB_BLOCK else self.structure.family
+        return Family.CONTENT if self.structure.kind.holds_data else self.structure.family
 
     @property
     def text(self) -> str:
@@ -74,7 +74,7 @@ class Bracket:
 def is_named(structure: Structure) -> bool:
     """Whether a structure has a bracket: not the data in a blob, which has that of the blob."""
     outer = structure.outer
-    return not (structure.kind is Kind.DATA and outer is not None and outer.kind is Kind.BLOB_BLOCK)
+    return not (structure.kind is Kind.DATA and outer is not None and outer.kind.holds_data)
 
 
 def lay_out_brackets(structures: Iterable[Structure], columns: int, top: int, rows: int) -> list[Bracket]:
@@ -148,7 +148,9 @@ class StructureLane(QWidget):
         left_out: dict[int, list[Bracket]] = {}
         self._labels = []
         # What only holds others has its name in the room that the others leave.
-        for bracket in sorted(self._brackets, key=lambda each: (not each.begins, each.structure.kind in GROUPS)):
+        for bracket in sorted(
+            self._brackets, key=lambda each: (not each.begins, each.structure.kind.shape is Shape.GROUP)
+        ):
             metrics = QFontMetrics(self._font_of(bracket))
             text = plain_line(bracket.text)
             width = metrics.horizontalAdvance(text)

@@ -9,13 +9,13 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from inspector.core.kinds import UNCLAIMED, Family, Kind, Role, family_bit, family_of, role_bit, role_of
+from inspector.core.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, roles_in
+from inspector.core.kinds import Family, Kind, Role, Shape, family_bit, family_of, role_bit, role_of
 from inspector.core.numbers import grouped
+from inspector.core.palette import COLOURS, Colours
 from inspector.core.verdict import Verdict
-from inspector.gui.hex.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of
-from inspector.gui.hex.file_map import VERDICT_LEGEND, fill_verdict, roles_in, verdicts_in
+from inspector.gui.hex.file_map import VERDICT_LEGEND, fill_verdict, verdicts_in
 from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for
-from inspector.gui.kit.palette import COLOURS, Colours
 from inspector.operations.protocol.views import Judged
 
 _SWATCH = 13
@@ -26,10 +26,7 @@ _ENTRY_GAP = 14
 _MARGIN = 8
 DAMAGED = "damaged"
 _EDIT_LABEL = "changed, not written"
-_KIND_LABELS = {Kind.BLOB_BLOCK: "blob header", Kind.TACO_PAYLOAD: "TACO header", Kind.TACO_ENTRY: "TACO entry"}
-"""What a kind is called here, where that is not its own name."""
 _IN_USE, _UNUSED = "{} in use", "{} unused"
-_ORDER = {kind: at for at, kind in enumerate(Kind)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +46,12 @@ class LegendEntry:
 
 
 def structure_entries(counts: Mapping[tuple[Kind, bool], int]) -> list[LegendEntry]:
-    """An entry for each kind of structure, with its number, in the order of the kinds."""
+    """An entry for each kind of structure, with its number, in the given order."""
     found = []
-    for (kind, unused), number in sorted(counts.items(), key=lambda item: (_ORDER[item[0][0]], item[0][1])):
+    for (kind, unused), number in counts.items():
         family, what = family_of(kind), (kind, unused)
-        bits = role_bit(role_of(kind)) if kind in UNCLAIMED else 0 if family is None else family_bit(family)
-        label = _KIND_LABELS.get(kind, str(kind))
+        bits = role_bit(role_of(kind)) if kind.shape is Shape.UNCLAIMED else 0 if family is None else family_bit(family)
+        label = kind.label
         if (kind, not unused) in counts:
             label = (_UNUSED if unused else _IN_USE).format(label)
         paint = Paint(ColourBy.STRUCTURE, what, 0 if unused else 2)

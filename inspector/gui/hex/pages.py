@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector.core.colouring import ColourBy
 from inspector.core.field import Run, Structure
 from inspector.core.span import Span
-from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.highlights import Tint, clip_tints, structures_of, tints
 
 PAGE = 4096

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,15 +13,15 @@ from typing import NamedTuple
 from PySide6.QtCore import QLine, QLineF, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
 
+from inspector.core.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
 from inspector.core.field import Structure
-from inspector.core.kinds import GROUPS, Family, Role
+from inspector.core.kinds import Family, Role, Shape
+from inspector.core.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, mixed, scheme_of
 from inspector.core.span import Span, intersect
-from inspector.gui.hex.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, line_of
 from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.highlights import Contour, Tint, contour, outline_of, overlapping, overlaps
 from inspector.gui.hex.layout import Layout, pieces_of, row_text
 from inspector.gui.hex.pages import HexModel
-from inspector.gui.kit.palette import COLOURS, CONTRAST, Colours, Scheme, mixed, scheme_of
 from inspector.gui.kit.theme import fixed_font
 
 MARGIN = 8
@@ -76,6 +77,7 @@ class Look:
         self.font = font
         self.scheme = scheme
         self.colours = COLOURS[scheme]
+        self.flag = QColor(MARKS[scheme][Mark.INFO])
         self.cell = metrics.horizontalAdvance("0" * 64) / 64
         self.line, self.baseline, self.underline = row_metrics(metrics.ascent(), metrics.descent())
         self._brushes: dict[Paint, tuple[list[QBrush], QBrush | None]] = {}
@@ -149,13 +151,14 @@ class Grid:
 
 
 @dataclass(slots=True)
-class Scene:
+class ViewState:
     """What to paint: bytes, caret, contours (merged spans). ``focused``: the view has the keyboard focus.
 
     ``outline`` is the selected field or the bytes a checksum covers, ``stored`` the checksum itself, ``omitted`` the
     bytes it leaves out, ``edited`` the bytes not on disk yet. With ``overwriting``, typing replaces the byte at the
     caret from its digit ``digit`` (0 or 1) on. ``structures`` are outlined, outer ones first. With ``lit``, only
     backgrounds that say one of these (see ``Paint.what``) are painted; with ``spotlight``, only those of these bytes.
+    ``bookmarks`` are offsets in order, each of which gets a flag.
     """
 
     model: HexModel
@@ -173,6 +176,7 @@ class Scene:
     structures: Sequence[Structure] = field(default_factory=list)
     lit: frozenset[Hashable] | None = None
     spotlight: Sequence[Span] = field(default_factory=list)
+    bookmarks: Sequence[int] = ()
 
     @property
     def has_contours(self) -> bool:
@@ -181,6 +185,8 @@ class Scene:
 
 
 PANES = (Pane.HEX, Pane.TEXT)
+FLAG = 7
+"""The sides of the flag of a bookmark in pixels."""
 
 
 class RowPainter:
@@ -189,7 +195,7 @@ class RowPainter:
     Backgrounds, lines and text are painted in passes over all rows, which changes pens least.
     """
 
-    def __init__(self, painter: QPainter, look: Look, scene: Scene) -> None:
+    def __init__(self, painter: QPainter, look: Look, scene: ViewState) -> None:
         self._painter = painter
         self._look = look
         self._scene = scene
@@ -211,6 +217,7 @@ class RowPainter:
         self._offsets(spans, top)
         self._text(spans, span_painted, top)
         self._underlines(span_painted, top)
+        self._flags(span_painted, top)
         caret = self._scene.cursor.caret
         if span_painted.start <= caret < span_painted.stop:
             row, column = divmod(caret - span_painted.start, layout.columns)
@@ -267,7 +274,7 @@ class RowPainter:
         line, columns = self._look.line, self._scene.layout.columns
         drawn: dict[Family | None, list[QLine]] = {}
         for structure in self._scene.structures:
-            if structure.kind in GROUPS:
+            if structure.kind.shape is Shape.GROUP:
                 continue
             lines = drawn.setdefault(structure.family, [])
             outline = outline_of(structure.start, structure.stop, columns, rows)
@@ -365,6 +372,21 @@ class RowPainter:
                 left, right = grid.edges(pane, start - base, stop - base)
                 drawn.append(QLineF(left + inset, y, right - 1, y))
         self._painter.drawLines(drawn)
+
+    def _flags(self, span_painted: Span, top: int) -> None:
+        """A corner at each byte that has a bookmark, in both panes."""
+        look, marks = self._look, self._scene.bookmarks
+        if not marks:
+            return
+        self._painter.setPen(Qt.PenStyle.NoPen)
+        self._painter.setBrush(look.flag)
+        for offset in marks[bisect_left(marks, span_painted.start) : bisect_left(marks, span_painted.stop)]:
+            row, column = divmod(offset - span_painted.start, self._scene.layout.columns)
+            y = top + row * look.line
+            for pane in PANES:
+                x, _ = self._scene.grid.edges(pane, column, column + 1)
+                self._painter.drawPolygon(QPolygon([QPoint(x, y), QPoint(x + FLAG, y), QPoint(x, y + FLAG)]))
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _damage_mark(self, top: int) -> None:
         """A wedge in the margin, which makes damage visible at a glance."""

@@ -377,8 +377,11 @@ class RowArea(QAbstractScrollArea):
             Grid(self._look, Layout(0, 16)).width + self.verticalScrollBar().sizeHint().width(), 24 * self._look.line
         )
 
-    def minimumSizeHint(self) -> QSize:
+    def wantedWidth(self) -> int:
         """Rows of 16 bytes with their text, which come before the panels beside; less of them in a large font."""
         needed = Grid(self._look, Layout(self._size, _LANE_COLUMNS)).width + self.verticalScrollBar().sizeHint().width()
-        width = max(24 * round(self._look.cell), min(needed + MIN_WIDTH, _MAX_LEAST_WIDTH))
-        return QSize(width, 6 * self._look.line)
+        return max(self.minimumSizeHint().width(), min(needed + MIN_WIDTH, _MAX_LEAST_WIDTH))
+
+    def minimumSizeHint(self) -> QSize:
+        """Less than is wanted, so that a window fits on half of a screen; the rest can be scrolled to."""
+        return QSize(24 * round(self._look.cell), 6 * self._look.line)

@@ -18,16 +18,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from inspector.core.colouring import ColourBy
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
 from inspector.gui.hex.accessible import announce, install, notify_caret_moved
-from inspector.gui.hex.colouring import ColourBy
 from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
 from inspector.gui.hex.cursor import Cursor, Move, Pane
 from inspector.gui.hex.highlights import merged
 from inspector.gui.hex.lane import lay_out_brackets
 from inspector.gui.hex.pages import HexModel
-from inspector.gui.hex.painting import HATCH_PERIOD, RowPainter, Scene
+from inspector.gui.hex.painting import HATCH_PERIOD, RowPainter, ViewState
 from inspector.gui.hex.row_area import RowArea
 
 _Key = QKeySequence.StandardKey
@@ -63,6 +63,7 @@ class HexView(RowArea):
         self._edited: list[Span] = []
         self._lit: frozenset[Hashable] | None = None
         self._spotlight: list[Span] = []
+        self._bookmarks: list[int] = []
         self._colour_by = ColourBy.STRUCTURE
         self._overwriting = False
         self._digit = 0
@@ -121,6 +122,11 @@ class HexView(RowArea):
         """Mark damaged bytes; an empty span is where something is missing."""
         self._damage = merged(spans, self._size)
         self._update_lane()
+        self.viewport().update()
+
+    def setBookmarks(self, offsets: Iterable[int]) -> None:
+        """Flag bytes that have a bookmark."""
+        self._bookmarks = sorted(offsets)
         self.viewport().update()
 
     def setEdited(self, spans: Iterable[tuple[int, int]]) -> None:
@@ -278,7 +284,7 @@ class HexView(RowArea):
             painter.translate(-self.horizontalScrollBar().value(), 0)
             # Anchor hatching to the bytes, so that scrolled rows match rows painted now.
             painter.setBrushOrigin(0, -(self._scroll.top * self._look.line) % HATCH_PERIOD)
-            scene = Scene(
+            scene = ViewState(
                 self._model,
                 self._layout,
                 self._grid,
@@ -294,6 +300,7 @@ class HexView(RowArea):
                 self._model.structures_at(*self.shown()) if self._colour_by is not ColourBy.KIND else (),
                 self._lit,
                 self._spotlight,
+                self._bookmarks,
             )
             line = self._look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line
@@ -302,7 +309,7 @@ class HexView(RowArea):
         finally:
             painter.end()
 
-    def _row_painter(self, painter: QPainter, scene: Scene) -> RowPainter:
+    def _row_painter(self, painter: QPainter, scene: ViewState) -> RowPainter:
         return RowPainter(painter, self._look, scene)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

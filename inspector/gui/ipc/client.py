@@ -64,7 +64,11 @@ class Pending(Generic[Answer]):
 
     def arrive(self, ok: bool, value: Any) -> None:
         """Deliver the answer (``ok``) or an error sentence."""
-        (self._done if ok else self._failed)(value)
+        deliver = self._done if ok else self._failed
+        # A job must not be the last that holds its document: that would be destroyed, and with it the job once more, in
+        # the destructor of the job.
+        self.forget()
+        deliver(value)
 
 
 class Job(Pending[Answer], QObject):
@@ -72,11 +76,12 @@ class Job(Pending[Answer], QObject):
 
     Signals:
         progressed(object): the progress, a JobState.
-        finished(): the job has ended, successfully or not.
+        finished(object): the job has ended, successfully or not; it is given along, and no slot of it may hold it:
+            such a slot would be freed in the destructor of the job and PySide6 crashes where it is the last that does.
     """
 
     progressed = Signal(object)
-    finished = Signal()
+    finished = Signal(object)
 
     def __init__(self, client: Client[Any], number: int, request: Request) -> None:
         QObject.__init__(self, client)
@@ -88,7 +93,7 @@ class Job(Pending[Answer], QObject):
         self.polled = False
         self.running = True
         self.cancelled = False
-        self._kill_scheduled = False
+        self._overdue: QTimer | None = None
         self.paused = False
         self.binding = False
 
@@ -116,9 +121,13 @@ class Job(Pending[Answer], QObject):
     def cancel(self) -> None:
         """Cancel the job. The answer is ignored unless it is binding; a worker that does not stop is killed."""
         self.supersede()
-        if self.running and not self._kill_scheduled:
-            self._kill_scheduled = True
-            self._client.kill_if_stuck(self)
+        if self.running and self._overdue is None:
+            self._overdue = QTimer(self, singleShot=True)
+            self._overdue.timeout.connect(self._end_worker)
+            self._overdue.start(int(WRITE_CANCEL_TIMEOUT_S * 1000) if self.writes_files else CANCEL_TIMEOUT_MS)
+
+    def _end_worker(self) -> None:
+        self._client.kill_stuck(self)
 
     def supersede(self) -> None:
         """Cancel the job because its answer is no longer needed; its worker is not killed, however long that takes."""
@@ -219,10 +228,13 @@ class Client(QObject, Generic[Requests]):
         """Tell the worker to ``pause``, ``resume`` or ``cancel`` a job. There is no answer."""
         self._link.send((order, job.number))
 
-    def kill_if_stuck(self, job: Job[Any]) -> None:
-        """Kill the worker if the job does not stop in time."""
-        timeout = int(WRITE_CANCEL_TIMEOUT_S * 1000) if job.writes_files else CANCEL_TIMEOUT_MS
-        QTimer.singleShot(timeout, job, lambda: self._kill_if_running(job))
+    def kill_stuck(self, job: Job[Any]) -> None:
+        """Kill the worker because a job did not stop in time."""
+        if job.running and self._open:
+            self._lose(
+                "The job did not stop when cancelled, so its process was ended. It may have been waiting for a "
+                "server or a disk."
+            )
 
     def close(self) -> None:
         """End the worker once it has removed incomplete files; outstanding requests are not answered."""
@@ -264,7 +276,7 @@ class Client(QObject, Generic[Requests]):
         job.running = False
         if not self.jobs:
             self._timer.stop()
-        job.finished.emit()
+        job.finished.emit(job)
         job.deleteLater()
         self.jobsChanged.emit()
 
@@ -273,13 +285,6 @@ class Client(QObject, Generic[Requests]):
             if not job.polled:
                 job.polled = True
                 self._link.send(("progress", job.number))
-
-    def _kill_if_running(self, job: Job[Any]) -> None:
-        if job.running and self._open:
-            self._lose(
-                "The job did not stop when cancelled, so its process was ended. It may have been waiting for a "
-                "server or a disk."
-            )
 
     def _ended(self) -> None:
         self._crashed_jobs = tuple(job.request.__name__ for job in self.jobs)
@@ -322,12 +327,12 @@ def browse_client(parent: QObject) -> Client[BrowseRequests]:
 
 def audit_client(parent: QObject) -> Client[AuditRequests]:
     """A worker that audits archives in processes of its own."""
-    return Client(worker.audit, purpose="audit these archives", parent=parent)
+    return Client(worker.audit, purpose="check these archives", parent=parent)
 
 
 def check_client(parent: QObject) -> Client[CheckRequests]:
-    """A worker that checks one archive after another."""
-    return Client(worker.check, purpose="check these archives", parent=parent)
+    """A worker that looks at one archive after another."""
+    return Client(worker.check, purpose="look at these archives", parent=parent)
 
 
 def compare_client(parent: QObject) -> Client[CompareRequests]:

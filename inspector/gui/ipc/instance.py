@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QLockFile, QObject, QStandardPaths, Signal
 
 from inspector.gui.kit.locations import absolute
+from inspector.sources.web.address import revealed
 
 if TYPE_CHECKING:  # imported only when there is another instance
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -180,7 +181,7 @@ def _encoded(locations: Sequence[str]) -> bytes | None:
 
     token = next((value for name in TOKEN_VARIABLES if (value := os.environ.get(name))), "")
     # Names that are not UTF-8 contain surrogates, which JSON escapes.
-    text = json.dumps({"locations": [absolute(location) for location in locations], "token": token})
+    text = json.dumps({"locations": [revealed(absolute(location)) for location in locations], "token": token})
     body = text.encode("ascii")
     return len(body).to_bytes(LENGTH_BYTES, "big") + body if len(body) <= MAX_MESSAGE_BYTES else None
 

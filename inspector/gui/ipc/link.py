@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import multiprocessing
 import os
 import queue
@@ -13,11 +14,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.crash_report import CrashReport
 from inspector.gui.ipc.crash_reports import REPORTS
 from inspector.gui.ipc.worker import run
+from inspector.sources.web.address import known_after
 
 if TYPE_CHECKING:  # Windows has only one of the two
     from multiprocessing.context import ForkServerContext, SpawnContext
@@ -33,6 +35,9 @@ def _context() -> ForkServerContext | SpawnContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     return context
+
+
+_LOG = logging.getLogger(__name__)
 
 
 class Work(Protocol):
@@ -52,6 +57,7 @@ class Link(QObject):
         failed(str): no worker could be started, with the reason.
     """
 
+    _over = Signal()
     arrived = Signal(object)
     ended = Signal()
     reaped = Signal(object)
@@ -65,14 +71,18 @@ class Link(QObject):
         self._started = False
         self._crashed = False
         self._grace = 0.0
+        self._told = 0  # addresses that the worker knows
         self._process: BaseProcess | None = None
-        self._sender = threading.Thread(target=self._send_all, args=(target, arguments), name="to worker")
+        self._sender = threading.Thread(target=self._work, args=(target, arguments), name="to worker")
+        self._over.connect(self._let_go, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
         """Start the worker in the background; call once."""
+        _RUNNING.add(self)
         try:
             _start(self._sender)
         except OSError as error:
+            _RUNNING.discard(self)
             QTimer.singleShot(0, self, partial(self.failed.emit, _reason(error)))  # asynchronous, as any other failure
 
     def send(self, message: Any) -> None:
@@ -98,6 +108,16 @@ class Link(QObject):
                 self._process.kill()
         self._outgoing.put(None)
 
+    def _work(self, target: Work, arguments: tuple[Any, ...]) -> None:
+        try:
+            self._send_all(target, arguments)
+        finally:
+            self._over.emit()
+
+    def _let_go(self) -> None:
+        self._sender.join()  # it has nothing left to do but to let go of this link
+        _RUNNING.discard(self)
+
     def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
         try:
             started = self._start_process(target, arguments)
@@ -109,8 +129,7 @@ class Link(QObject):
             return
         process, ours, receiver = started
         try:
-            while (message := self._outgoing.get()) is not None:
-                ours.send(message)
+            self._send_messages(ours)
             if self._grace:
                 ours.send(None)
                 process.join(self._grace)
@@ -120,10 +139,19 @@ class Link(QObject):
             self._process = None
         process.kill()
         process.join()
+        _LOG.debug("worker %s ended: exit status %s", process.pid, process.exitcode)
         receiver.join()
         ours.close()
         if self._crashed:
             self.reaped.emit(process.exitcode)
+
+    def _send_messages(self, ours: Connection) -> None:
+        """Send each message, after the addresses that the worker does not know yet. Raises OSError."""
+        while (message := self._outgoing.get()) is not None:
+            if new := known_after(self._told):
+                self._told += len(new)
+                ours.send(("addresses", new))
+            ours.send(message)
 
     def _start_process(
         self, target: Work, arguments: tuple[Any, ...]
@@ -134,7 +162,9 @@ class Link(QObject):
         """
         context = _context()
         ours, theirs = context.Pipe()
-        process_args = (dict(os.environ), target, theirs, *arguments)
+        known = known_after(0)
+        self._told = len(known)
+        process_args = (dict(os.environ), known, target, theirs, *arguments)
         process = context.Process(target=run, args=process_args, name="worker", daemon=True)
         receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
         try:
@@ -154,6 +184,7 @@ class Link(QObject):
             raise
         finally:
             theirs.close()
+        _LOG.debug("worker %s started: %s", process.pid, getattr(target, "__name__", target))
         return process, ours, receiver
 
     def _receive_all(self, connection: Connection) -> None:
@@ -171,6 +202,11 @@ class Link(QObject):
         if not self._closed:
             self._crashed = True
             self.ended.emit()
+
+
+_RUNNING: set[Link] = set()
+"""Links whose threads run. A thread must not be the last that holds its link: it would destroy a Qt object that the
+event loop is using."""
 
 
 def _start(thread: threading.Thread) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from typing import Any
 
+from inspector.core.debug_log import log_in_worker
 from inspector.core.hints import Hint, HintTexts, use_hints
 from inspector.operations.protocol.requests import (
     AuditRequests,
@@ -17,10 +18,21 @@ from inspector.operations.protocol.requests import (
     CompareRequests,
     CreateRequests,
 )
+from inspector.sources.web.address import learn
 
 
-def run(environment: dict[str, str], target: Callable[..., None], connection: Connection, *arguments: Any) -> None:
-    """Run ``target`` with the window's environment: the fork server still has that of when it started."""
+def run(
+    environment: dict[str, str],
+    addresses: Mapping[str, str],
+    target: Callable[..., None],
+    connection: Connection,
+    *arguments: Any,
+) -> None:
+    """Run ``target`` with the window's environment: the fork server still has that of when it started.
+
+    ``addresses`` are those that the window knows, see ``sources.web.address``.
+    """
+    learn(addresses)
     os.environ.clear()
     os.environ.update(environment)
     target(connection, *arguments)
@@ -36,7 +48,7 @@ def archive(connection: Connection, *arguments: Any) -> None:
 
 
 def check(connection: Connection) -> None:
-    """Check one location after another until the window closes the pipe."""
+    """Look at one location after another until the window closes the pipe."""
     _set_up()
 
     from inspector.operations.worker.check_server import Checker
@@ -92,6 +104,7 @@ def audit(connection: Connection) -> None:
 
 
 def _set_up() -> None:
+    log_in_worker("worker")
     use_hints(HINT_TEXTS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, which ends its workers
 

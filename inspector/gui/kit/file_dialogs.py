@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from inspector.sources.s3.address import is_s3
+from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from PySide6.QtWidgets import QFileDialog
@@ -29,7 +29,7 @@ def ask_for_folder(parent: QWidget, title: str, take: Take, near: str = "") -> N
 
 def start_near(dialog: QFileDialog, location: str) -> None:
     """Start a dialog in the folder of a location, if that is local."""
-    if location and not is_s3(location):
+    if location and not is_remote(location):
         dialog.setDirectory(str(Path(location).parent))
 
 

@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
 from inspector.core.redaction import strip_credentials
+from inspector.sources.web.address import HIDDEN, enter, has_query, is_web
 
 if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from PySide6.QtCore import QMimeData, QUrl
 
-MAX_LOCATIONS = 50
-"""The most locations opened at once, so that a drop of many files does not open a thousand tabs."""
+MAX_LOCATIONS = 100_000
+"""The most locations taken from one drop or paste."""
+MAX_TABS_OPENED = 50
+"""The most tabs opened at once."""
 
 
 def absolute(location: str) -> str:
-    """The location as it is stored: an absolute path, also for a ``file:`` URL; any other URL without credentials."""
+    """The location as it is stored: an absolute path, also for a ``file:`` URL; any other URL without credentials.
+
+    What stands for an address on the web with a query is as in ``sources.web.address``.
+    """
+    if is_web(location):
+        return enter(location)
     location = _from_line(location) if location.startswith("file:") else location
     return strip_credentials(location) if "://" in location else os.path.abspath(os.path.expanduser(location))  # noqa: PTH100, PTH111
 
 
 def name_of(location: str) -> str:
     """The last part of a location."""
+    location = location.partition(HIDDEN)[0] if has_query(location) else location
     return visible(location.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or location)
 
 
@@ -41,7 +50,7 @@ def from_text(text: str) -> list[str]:
 
 
 def _from_url(url: QUrl) -> str:
-    return url.toLocalFile() if url.isLocalFile() else url.toString()
+    return url.toLocalFile() if url.isLocalFile() else url.toEncoded().toStdString()
 
 
 def _from_line(line: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -24,7 +25,7 @@ class SettingsPage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting(Generic[T]):
+class Setting(ABC, Generic[T]):
     """One setting; ``label`` and ``tip`` describe it in the dialog, on ``page``."""
 
     key: str
@@ -33,9 +34,9 @@ class Setting(Generic[T]):
     label: str
     tip: str
 
+    @abstractmethod
     def read(self, stored: str) -> T:
         """The value of a stored text; the default if the text is not valid."""
-        raise NotImplementedError
 
     def text(self, value: T) -> str:
         """The text that stores a value."""
@@ -116,6 +117,16 @@ AT_START = Choice(
     "At start",
     "What to show when the program starts without a file",
     {START_PAGE: "The start page", LAST_SESSION: "The last session"},
+)
+ONE_LIST, A_TAB_EACH = "list", "tabs"
+
+MANY_FILES = Choice(
+    "many_files",
+    SettingsPage.GENERAL,
+    ONE_LIST,
+    "Many files at once",
+    "What to show when more than five files are dropped or opened together",
+    {ONE_LIST: "One list that audits them", A_TAB_EACH: "A tab for each"},
 )
 THEME = Choice(
     "theme",
@@ -274,7 +285,7 @@ ANSWERING = Number(
 )
 
 ALL: tuple[Setting[Any], ...] = (
-    *(AT_START, THEME, NOTIFY),
+    *(AT_START, MANY_FILES, THEME, NOTIFY),
     *(BYTES_PER_ROW, OFFSETS, ARROWS, COLOUR_BY, FONT, FONT_SIZE),
     *(CONTENT, TEXT, LARGE_MEMBER),
     *(PROFILE, REGION, ENDPOINT, CACHE, CONNECTING, ANSWERING),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,9 +11,11 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
+from inspector.core.verdict import State
 from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import Choice, Setting
 from inspector.gui.kit.theme import Theme
+from inspector.sources.web.address import has_query
 
 MAX_RECENT = 12
 """The most recent locations that are stored."""
@@ -71,12 +74,33 @@ class Settings(QObject):
         return [str(each) for each in found if each][:MAX_RECENT]
 
     def add_recent(self, location: str) -> None:
-        """Move a location to the top of the recent ones."""
+        """Move a location to the top of the recent ones, unless it has a query, which is not kept."""
+        if has_query(location):
+            return
         self._store.setValue("recent", [location, *(each for each in self.recent if each != location)][:MAX_RECENT])
+
+    @property
+    def recent_states(self) -> dict[str, State]:
+        """The states that recent locations had when they were last open, as far as they are known."""
+        try:
+            stored: Any = json.loads(self.text("recent_states") or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        known = {state.value: state for state in State}
+        found = stored.items() if isinstance(stored, dict) else ()
+        return {location: known[state] for location, state in found if isinstance(state, str) and state in known}
+
+    def set_recent_state(self, location: str, state: State | None) -> None:
+        """Remember the state of a recent location; None leaves what is known."""
+        states = self.recent_states
+        if state is not None and location in self.recent and states.get(location) is not state:
+            kept = {each: states[each].value for each in self.recent if each in states}
+            self.set_text("recent_states", json.dumps({**kept, location: state.value}))
 
     def clear_recent(self) -> None:
         """Forget the recent locations."""
         self._store.remove("recent")
+        self._store.remove("recent_states")
         self.changed.emit("recent")
 
     def number(self, name: str, default: int) -> int:

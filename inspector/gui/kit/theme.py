@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui.kit.palette import CONTRAST, Scheme, scheme_of
+from inspector.core.palette import CONTRAST, Scheme, scheme_of
 from inspector.resources import resource
 
 
@@ -145,29 +145,35 @@ def apply(app: QApplication, theme: Theme) -> None:
     """Apply the palette and style sheet of a theme; the style itself is set at start, see STYLE."""
     _black_system(app)
     current = scheme(app, theme)
+    wanted, sheet = palette(current), _style_sheet(current)
+    # Qt polishes every widget again for either of them, also for those that are set already.
+    if app.palette() != wanted:
+        app.setPalette(wanted)
+    if app.styleSheet() != sheet:
+        app.setStyleSheet(sheet)
+
+
+def _style_sheet(current: Scheme) -> str:
     colours = WINDOW_COLOURS[current]
-    app.setPalette(palette(current))
     dark = current in (Scheme.DARK, Scheme.CONTRAST_DARK)
     rules = _RULES + (_CONTRAST_RULES if current in CONTRAST else "")
-    app.setStyleSheet(
-        rules.format(
-            mid=colours[_R.Mid],
-            hover=colours[_R.Midlight],
-            text=colours[_R.ToolTipText],
-            tip=colours[_R.ToolTipBase],
-            window=colours[_R.Window],
-            quiet=colours[_R.PlaceholderText],
-            edge=colours[_R.PlaceholderText if current is Scheme.DARK else _R.Shadow],
-            base=colours[_R.Base],
-            accent=colours[_R.Accent],
-            chosen=colours[_R.Highlight],
-            chosen_text=colours[_R.HighlightedText],
-            close=_picture("close", on_dark=dark),
-            float=_picture("float", on_dark=dark),
-            tick=_picture("tick", on_dark=current is not Scheme.CONTRAST_DARK),
-            up=_picture("up", on_dark=dark),
-            down=_picture("down", on_dark=dark),
-        )
+    return rules.format(
+        mid=colours[_R.Mid],
+        hover=colours[_R.Midlight],
+        text=colours[_R.ToolTipText],
+        tip=colours[_R.ToolTipBase],
+        window=colours[_R.Window],
+        quiet=colours[_R.PlaceholderText],
+        edge=colours[_R.PlaceholderText if current is Scheme.DARK else _R.Shadow],
+        base=colours[_R.Base],
+        accent=colours[_R.Accent],
+        chosen=colours[_R.Highlight],
+        chosen_text=colours[_R.HighlightedText],
+        close=_picture("close", on_dark=dark),
+        float=_picture("float", on_dark=dark),
+        tick=_picture("tick", on_dark=current is not Scheme.CONTRAST_DARK),
+        up=_picture("up", on_dark=dark),
+        down=_picture("down", on_dark=dark),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
@@ -10,6 +11,7 @@ from PySide6.QtGui import (
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -38,7 +40,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.gui.kit.icons import icon
-from inspector.gui.kit.text import breakable, plain, without_breaks
+from inspector.gui.kit.text import DIGEST_GAP, breakable, plain, without_breaks
 
 INDENTATION = 15
 """Indentation of a tree level in pixels; small, since fields nest deeply in narrow panels."""
@@ -223,6 +225,19 @@ class SelectableLabel(QLabel):
         """Copy the selection, or else all text."""
         QGuiApplication.clipboard().setText(without_breaks(self.selectedText() or self.text()))
 
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Select a word as a whole, such as a digest, also where breaks were added in it."""
+        super().mouseDoubleClickEvent(event)
+        start, text = self.selectionStart(), self.text()
+        if start < 0:
+            return
+        stop = start + len(self.selectedText())
+        while start > 0 and _in_word(text[start - 1]):
+            start -= 1
+        while stop < len(text) and _in_word(text[stop]):
+            stop += 1
+        self.setSelection(start, stop - start)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
@@ -234,6 +249,10 @@ class SelectableLabel(QLabel):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Copy").triggered.connect(self.copy)
         menu.popup(event.globalPos())
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_" or character in DIGEST_GAP
 
 
 class Details(QScrollArea):
@@ -406,10 +425,25 @@ class FlowLayout(QLayout):
         return y + line + margin - rect.y()
 
 
+def _is_of_rows(view: QAbstractItemView) -> bool:
+    """Whether several rows of a view can be selected."""
+    return view.selectionMode() is QAbstractItemView.SelectionMode.ExtendedSelection
+
+
+def _selected_lines(view: QTreeView | QTableView) -> Iterator[str]:
+    """The selected rows from top to bottom, with a tab between the texts of visible columns."""
+    rows = sorted(view.selectionModel().selectedRows(), key=lambda index: view.visualRect(index).y())
+    columns = [at for at in range(view.model().columnCount()) if not view.isColumnHidden(at)]
+    for row in rows:
+        yield "\t".join(str(row.siblingAtColumn(at).data() or "") for at in columns)
+
+
 def copy_cells(focus: QWidget | None) -> bool:
-    """Copy the selection or current cell of a view; returns whether ``focus`` is one."""
+    """Copy the selected rows, or the current cell, of a view; returns whether ``focus`` is one."""
     if isinstance(focus, Copies):
         focus.copy()
+    elif isinstance(focus, QTreeView | QTableView) and _is_of_rows(focus):
+        QGuiApplication.clipboard().setText("\n".join(_selected_lines(focus)))
     elif isinstance(focus, QAbstractItemView):
         index = focus.currentIndex()
         text = index.data(Qt.ItemDataRole.DisplayRole) if index.isValid() else None

@@ -78,7 +78,7 @@ class CafOptionsPage(QWidget):
         super().__init__()
         self.limit = QLineEdit()
         self.limit.setPlaceholderText("30GiB")
-        self.limit.setToolTip("A larger archive is split: NAME-0001.caf, NAME-0002.caf. At most 32GB")
+        self.limit.setToolTip("A larger archive is split: NAME-0001.caf, NAME-0002.caf. At most 32GiB")
         self.limit.setAccessibleName("Maximum size of one archive")
         self.catalogue = PathField()
         self.catalogue.setPlaceholderText("none, or a file such as catalogue.sqlite")

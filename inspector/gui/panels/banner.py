@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIcon, QPalette
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
-from inspector.core.finding import Severity
+from inspector.core.finding import Severity, first_sentence
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon
-from inspector.gui.kit.widgets import MessageBar, SelectableLabel
+from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
 from inspector.operations.protocol.views import Stage, Status
 
 _SEPARATOR = "  ·  "
@@ -50,67 +50,104 @@ def _counts(status: Status) -> list[str]:
     return [*texts, count(warnings, "warning")] if warnings else texts
 
 
+def _answer(status: Status) -> tuple[str, str]:
+    """The first sentence of the main finding, and the judgement; without a finding the judgement is the answer."""
+    if status.stage is Stage.READY and status.format == "bytes" and status.main is None:
+        return status.sentence, ""
+    if status.main is None:
+        return status.judgement, ""
+    answer = first_sentence(status.main.message)
+    return answer, status.judgement.removesuffix(f" Cause: {answer}")
+
+
 class Banner(QFrame):
-    """The state as text, and below it a message that can be closed.
+    """The answer first: what was found in one sentence with what can be done, and below it the facts and a message.
 
     Signals:
         reopen(): read the location again.
         repairRequested(): plan repairs.
+        checkRequested(): check the contents.
+        showRequested(object): show this FindingRow and its bytes.
     """
 
     reopen = Signal()
     repairRequested = Signal()
+    checkRequested = Signal()
+    showRequested = Signal(object)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
         self._pending = False
+        self._is_checking = False
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         self.mark = Picture(icon("reload"), ICON_PX)
-        self.state = SelectableLabel()
         self.sentence = SelectableLabel()
-        self.sentence.setContentsMargins(ICON_PX + SPACING_PX, 0, 0, 0)
+        font = self.sentence.font()
+        font.setBold(True)
+        self.sentence.setFont(font)
+        self.state = SelectableLabel()
         self.message = MessageBar(ICON_PX + SPACING_PX)
         self.message.acted.connect(self._run_action)
         self._on_action: Callable[[], object] = self.reopen.emit
+        self.show_ = push_button("Show Bytes", "Show the bytes of this finding, and all that was found")
+        self.show_.clicked.connect(self._show_main)
+        self.repair = push_button("Repair…", "Plan repairs; nothing is written yet (Ctrl+M)")
+        self.repair.clicked.connect(self.repairRequested)
+        self.check = push_button("Check Contents", "Compare the contents with every recorded checksum (Ctrl+K)")
+        self.check.clicked.connect(self.checkRequested)
+        self._lay_out()
+        document.statusChanged.connect(self.refresh)
+        document.lost.connect(self._lost)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(self.sentence)
+        words.addWidget(self.state)
         first = QHBoxLayout()
         first.setSpacing(SPACING_PX)
-        first.addWidget(self.mark)
-        first.addWidget(self.state, 1)
-        self.repair = QPushButton("Repair…")
-        self.repair.setToolTip("Plan repairs; nothing is written yet (Ctrl+M)")
-        self.repair.clicked.connect(self.repairRequested)
-        first.addWidget(self.repair)
+        first.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
+        first.addLayout(words, 1)
+        for button in (self.show_, self.repair, self.check):
+            first.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 6, 8, 6)
         layout.setSpacing(3)
         layout.addLayout(first)
-        layout.addWidget(self.sentence)
         layout.addWidget(self.message)
-        document.statusChanged.connect(self.refresh)
-        document.lost.connect(self._lost)
-        self.refresh()
 
     def set_pending(self, pending: bool) -> None:
         """Say whether the status describes the archive with its pending changes."""
         self._pending = pending
         self.refresh()
 
+    def set_checking(self, checking: bool) -> None:
+        """Say whether a check is running."""
+        self._is_checking = checking
+        self.refresh()
+
     def refresh(self) -> None:
         """Show the current status."""
         status = self._document.status
         self.mark.show_icon(self._icon(status))
-        self.state.setText(state_text(status))
-        # The first line shows what was decoded; this sentence adds the judgement.
-        is_plain = status.stage is Stage.READY and status.format == "bytes"
-        judgement = status.sentence if is_plain else status.judgement
-        if self._pending:
-            judgement = f"With the pending changes (not written yet): {judgement}"
-        repairable = status.stage is Stage.READY and not status.collection and not self._pending
-        self.repair.setVisible(repairable and status.state in REPAIRABLE)
-        self.sentence.setText(judgement)
-        self.sentence.setVisible(bool(judgement))
+        answer, judgement = _answer(status)
+        if self._pending and answer:
+            answer = f"With the pending changes (not written yet): {answer}"
+        self.sentence.setText(answer)
+        self.sentence.setVisible(bool(answer))
+        self.state.setText(_SEPARATOR.join(filter(None, (state_text(status), judgement))))
+        settled = status.stage is Stage.READY and not self._pending
+        self.repair.setVisible(settled and not status.collection and status.state in REPAIRABLE)
+        self.show_.setVisible(status.main is not None)
+        known = settled and status.format != "bytes"
+        self.check.setVisible(known and not status.checked and not self._is_checking)
+
+    def _show_main(self) -> None:
+        if (main := self._document.status.main) is not None:
+            self.showRequested.emit(main)
 
     def _icon(self, status: Status) -> QIcon:
         if status.stage is Stage.FAILED:

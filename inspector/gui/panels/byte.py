@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFont, QGuiApplication, QShowEvent
+from PySide6.QtGui import QFont, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
@@ -16,19 +16,21 @@ from inspector.gui.kit.icons import Picture, severity_icon
 from inspector.gui.kit.text import breakable, path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Explanation, MemberRow, Reference
+from inspector.operations.protocol.views import Explanation, LayerKind, MemberPlace, MemberRow, Reference
 
 MAX_SPANS = 6
 """Spans of a field that are listed."""
 MAX_FINDINGS = 8
 MIN_WIDTH_PX = 160
 """Pixels: narrow enough to dock, wide enough to read each word."""
+MIN_WIDTH_BESIDE_PX = 240
+"""Pixels of the panel from which captions stand beside their values."""
 MAX_VALUE_CHARS = 4_000
 """Characters of a value that are shown."""
 
 CAPTIONS = (
     *("Value", "Meaning", "Kind", "Bytes"),
-    *("Size", "Member", "Specification"),
+    *("Size", "Member", "In member", "Specification"),
 )
 """The captions of the form, in their order."""
 
@@ -51,6 +53,8 @@ class BytePanel(QScrollArea):
         super().__init__()
         self._document = document
         self._member: int | None = None
+        self._row: MemberRow | None = None
+        self._place: MemberPlace | None = None
         self._sentences: tuple[str, ...] = ()
         self.setAccessibleName("What this byte is")
         self.setWidgetResizable(True)
@@ -64,7 +68,6 @@ class BytePanel(QScrollArea):
         font.setPointSizeF(font.pointSizeF() * 1.15)
         self.title.setFont(font)
         self._form = QFormLayout()
-        self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self._form.setContentsMargins(0, 4, 0, 0)
@@ -89,6 +92,14 @@ class BytePanel(QScrollArea):
         document.selected.connect(self._show_selection)
         document.explained.connect(self._show_explanation)
         self._clear("Nothing is selected.")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt override: captions stand above values in a narrow panel, else beside; Qt's own choice may be either."""
+        above = self.width() < MIN_WIDTH_BESIDE_PX
+        policy = QFormLayout.RowWrapPolicy.WrapAllRows if above else QFormLayout.RowWrapPolicy.DontWrapRows
+        if policy is not self._form.rowWrapPolicy():
+            self._form.setRowWrapPolicy(policy)
+        super().resizeEvent(event)
 
     def _label(self, name: str) -> SelectableLabel:
         label = SelectableLabel()
@@ -122,8 +133,33 @@ class BytePanel(QScrollArea):
         if self._document.explanation is not None:
             self._show_explanation(self._document.explanation)
         if selection.member != self._member:
-            self._member = selection.member
+            self._member, self._row, self._place = selection.member, None, None
             self._request_member()
+        self._show_position()
+
+    def _show_position(self) -> None:
+        """Show where in its member the byte at the caret is; nothing for a byte that is not among its own."""
+        row, selection = self._row, self._document.selection
+        found = None if row is None else self._position(selection)
+        if row is None or found is None:
+            self._set_fact("In member", "")
+            return
+        at, size, is_stored = found
+        stored = f"\nas stored ({row.codec})" if is_stored and row.stored != row.size else ""
+        name = row.name.rstrip("/").rpartition("/")[2]
+        self._set_fact("In member", f"byte {grouped(at)} of {grouped(size)} of {name}{stored}")
+
+    def _position(self, selection: Selection) -> tuple[int, int, bool] | None:
+        """The offset of the caret in the member, the member's size, and whether both are of its stored bytes."""
+        info, place, caret = self._document.layer_info(selection.layer), self._place, selection.caret
+        if info is not None and info.kind is LayerKind.CONTENT:
+            return (caret, info.size, False) if info.member == self._member else None
+        before = 0
+        for start, stop in place.spans if place is not None and place.layer == selection.layer else ():
+            if start <= caret < stop:
+                return before + caret - start, total(place.spans) if place is not None else 0, True
+            before += stop - start
+        return None
 
     def _request_member(self) -> None:
         member = self._member
@@ -135,8 +171,16 @@ class BytePanel(QScrollArea):
             if self._member == member:
                 stored = f"{in_bytes(row.stored)} in the archive"
                 self._set_fact("Member", f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {stored}")
+                self._row = row
+                self._show_position()
+
+        def take_place(place: MemberPlace) -> None:
+            if self._member == member:
+                self._place = place
+                self._show_position()
 
         self._document.client.ask(ArchiveRequests.member, member).then(show_member)
+        self._document.client.ask(ArchiveRequests.place, member).then(take_place)
 
     def _show_explanation(self, explanation: Explanation) -> None:
         path = self._document.selection.field
@@ -156,7 +200,7 @@ class BytePanel(QScrollArea):
         self._set_fact("Value", row.value)
         self._set_fact("Meaning", row.note)
         role = row.role.value
-        same = row.kind.value == row.role.value
+        same = row.kind == row.role.value
         self._set_fact("Kind", role if same else f"{row.kind} (shown as {role})")
         self._set_fact("Bytes", spans_text(row.spans))
         self._set_fact("Size", in_bytes(total(row.spans)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
@@ -16,6 +17,7 @@ from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button, table_view
+from inspector.operations.protocol.edit_views import PastWrite
 
 TITLES = ("Bytes", "Old and new bytes")
 BYTES, BOTH = range(len(TITLES))
@@ -40,10 +42,12 @@ class ChangesPanel(QWidget):
     Signals:
         copyRequested(): save the changed archive as another file.
         exportRequested(): save the changes as a patch file.
+        clearRequested(): remove the old bytes of earlier writes.
     """
 
     copyRequested = Signal()
     exportRequested = Signal()
+    clearRequested = Signal()
 
     def __init__(self, document: Document, editing: Editing) -> None:
         super().__init__()
@@ -63,13 +67,17 @@ class ChangesPanel(QWidget):
         self.export = push_button("Export &Patch…", "Save these changes as a patch file")
         self.discard = push_button("Discard", "Drop the changes and show the archive as it is")
         self.take_back = push_button("&Take Back Last Write", "Write the old bytes back")
+        self.clear = push_button("Clear &History…", "Remove the old bytes that are kept of earlier writes")
+        self.past = PastModel(self)
+        self.past_table = table_view(self.past, {WHEN: 150}, "Earlier writes of this program to the archive")
+        self.past_table.setTextElideMode(Qt.TextElideMode.ElideRight)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
         self._buttons = (self.write, self.repair, self.undo, self.redo, self.copy_, self.export, self.discard)
-        for button in (*self._buttons, self.take_back):
+        for button in (*self._buttons, self.take_back, self.clear):
             buttons.addWidget(button)
         buttons.addWidget(self.sentence, 1)
-        self._stack = Emptiable(self.table)
+        self._stack = Emptiable(self.table, self.past_table)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -91,7 +99,10 @@ class ChangesPanel(QWidget):
         self.take_back.clicked.connect(editing.take_back)
         self.copy_.clicked.connect(self.copyRequested)
         self.export.clicked.connect(self.exportRequested)
+        self.clear.clicked.connect(self.clearRequested)
         self.table.clicked.connect(self._show_bytes)
+        self.past_table.clicked.connect(self._show_past)
+        self.past_table.activated.connect(self._show_past)
         self.table.activated.connect(self._show_bytes)
 
     def empty_sentence(self) -> str:
@@ -106,9 +117,14 @@ class ChangesPanel(QWidget):
         self.undo.setVisible(editing.history.can_undo)
         self.redo.setVisible(editing.history.can_redo)
         self.take_back.setVisible(editing.can_take_back and pending is None)
+        self.past.show(editing.past)
+        self.clear.setVisible(bool(editing.past) and pending is None)
         if pending is None:
             self.sentence.setText("")
-            self._stack.show_sentence(NOTHING)
+            if editing.past:
+                self._stack.show_view(self.past_table)
+            else:
+                self._stack.show_sentence(NOTHING)
         else:
             self._show_broken()
             self._stack.show_view(self.table)
@@ -131,10 +147,44 @@ class ChangesPanel(QWidget):
             sentence = f"{sentence} {breaks}"
         self.sentence.setText(sentence)
 
+    def _show_past(self, index: QModelIndex) -> None:
+        self._go_to(self.past.span_of(index.row()))
+
     def _show_bytes(self, index: QModelIndex) -> None:
-        span = self.model.span_of(index.row())
+        self._go_to(self.model.span_of(index.row()))
+
+    def _go_to(self, span: Span | None) -> None:
         if span is not None and span.start < self._document.size:
             self._document.go_to(0, span.start, min(span.stop, self._document.size), ORIGIN)
+
+
+PAST_TITLES = ("Written", "What")
+WHEN, WHAT = range(len(PAST_TITLES))
+
+
+class PastModel(TitledTable):
+    """What this program wrote to the archive earlier, newest first."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(PAST_TITLES, parent)
+
+    def show(self, rows: tuple[PastWrite, ...]) -> None:
+        """Show these writes."""
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def span_of(self, row: int) -> Span | None:
+        """The first bytes that a write changed, None if it changed none."""
+        return next(iter(self._rows[row].spans), None)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return None
+        row: PastWrite = self._rows[index.row()]
+        when = f"{datetime.fromtimestamp(row.written).astimezone():%Y-%m-%d %H:%M:%S}"
+        text = when if index.column() == WHEN else row.what
+        return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
 
 
 class ChangesModel(TitledTable):

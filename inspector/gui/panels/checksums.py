@@ -113,7 +113,7 @@ class ChecksumsPanel(QWidget):
 def _why_empty(status: Status) -> str:
     if reason := loading_text(status.stage):
         return reason
-    if status.format == "caf":
+    if not status.has_checksums:
         return "The format records no checksums. A digest manifest next to the archive would be compared."
     if status.format == "bytes":
         return "The format is unknown, so no checksums are known."

@@ -7,16 +7,16 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHeaderView, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from inspector.core.finding import Severity
+from inspector.core.finding import Severity, first_sentence
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.item_views import RowTable
-from inspector.gui.kit.table_models import PagedTable, TableSource
+from inspector.gui.kit.table_models import PAGE_ROWS, PagedTable, TableSource
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -31,6 +31,9 @@ ORIGIN = "findings"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
 MIN_MESSAGE_PX = 240
 """Pixels for the message before other columns are shown; the details of the selected finding contain them too."""
+MIN_WIDTH_BESIDE_PX = 860
+"""Pixels of the panel from which the details stand beside the rows rather than below them."""
+NOTHING_SELECTED = "Select a finding to read all of it and to see its bytes."
 _SEVERITY_LABELS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
 
@@ -55,6 +58,9 @@ class FindingsPanel(QWidget):
         header.setStretchLastSection(False)
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.table.setWordWrap(True)
+        rows = self.table.verticalHeader()
+        rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.severities = {severity: self._severity_button(severity) for severity in Severity}
         self.copying = _button("Copy", "Copy findings as text")
         self.copying.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -62,7 +68,7 @@ class FindingsPanel(QWidget):
         menu.addAction("&Selected Findings").triggered.connect(self.table.copy)
         menu.addAction("&All Findings Shown").triggered.connect(self.table.copy_all)
         self.copying.setMenu(menu)
-        self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
+        self.exporting = _button("Report…", "Write a report as HTML, PDF or Markdown, or the findings as text or JSON")
         self.exporting.clicked.connect(self.exportRequested)
         self.repairing = _button("Repair…", "Plan repairs for the selected finding; nothing is written yet")
         self.repairing.setIcon(icon("repair"))
@@ -70,6 +76,7 @@ class FindingsPanel(QWidget):
         self.repairing.clicked.connect(self.repair)
         self.table.extend_menu = self._add_actions
         self.about = Details("The selected finding in full")
+        self._had_rows = False  # whether there were rows
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._lay_out()
@@ -95,7 +102,12 @@ class FindingsPanel(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        room = self.width() - WIDTHS[SEVERITY] - MIN_MESSAGE_PX
+        self._place_details()
+        self._show_details()
+
+    def _show_columns(self) -> None:
+        """Hide the columns for which the message leaves no room; the details contain them too."""
+        room = self.width() * (3 if self._is_beside else 5) // 5 - WIDTHS[SEVERITY] - MIN_MESSAGE_PX
         for column in (BYTES, MEMBER, CODE):
             room -= WIDTHS[column]
             self.table.setColumnHidden(column, room < 0)
@@ -106,9 +118,24 @@ class FindingsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        self._rows = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._rows.addWidget(self._stack, 3)
+        self._rows.addWidget(self.about, 2)
         layout.addLayout(bar)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(self.about)
+        layout.addLayout(self._rows, 1)
+
+    @property
+    def _is_beside(self) -> bool:
+        """Whether the details stand beside the rows rather than below them."""
+        return self.width() >= MIN_WIDTH_BESIDE_PX
+
+    def _place_details(self) -> None:
+        """Show the selected finding beside the others where there is room: panels at the foot are wide and low."""
+        beside = self._is_beside
+        self._rows.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        height = QSizePolicy.Policy.Expanding if beside else QSizePolicy.Policy.Maximum
+        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, height)
+        self._rows.setStretch(1, 2 if beside else 0)
 
     def step(self, step: int) -> None:
         """Show the next (1) or previous (-1) finding."""
@@ -119,6 +146,20 @@ class FindingsPanel(QWidget):
         if index.isValid():
             self.table.setCurrentIndex(index)
             self._show_bytes(index)
+
+    def select(self, finding: FindingRow) -> None:
+        """Make the row of a finding current, if it is among the first rows."""
+        self.severities[finding.severity].setChecked(True)
+        for at in range(min(self.model.rowCount(), PAGE_ROWS)):
+            index = self.model.index(at, 0)
+            row = self.model.row(index)
+            if isinstance(row, FindingRow) and (row.code, row.layer, row.spans) == (
+                finding.code,
+                finding.layer,
+                finding.spans,
+            ):
+                self.table.setCurrentIndex(index)
+                return
 
     def empty_sentence(self) -> str:
         """Why the panel is empty; "" if it is not."""
@@ -142,19 +183,25 @@ class FindingsPanel(QWidget):
             self._stack.show_view(self.table)
         else:
             self._stack.show_sentence(self._why_empty())
+        if self._had_rows != (self.model.rowCount() > 0):
+            self._had_rows = self.model.rowCount() > 0
+            self._show_details()
 
     def _why_empty(self) -> str:
         status = self._document.status
         if reason := loading_text(status.stage):
             return reason
         if status.counts:
-            return "All findings are hidden by the severity filter."
+            return "No match: all findings are hidden by the severity filter."
         return status.judgement or "Nothing wrong was found before reading was cancelled."
 
     def _show_details(self, *_: object) -> None:
         """Show the selected finding in full, as its cell is often too narrow."""
         row = self.model.row(self.table.currentIndex())
-        self.about.say(details_text(row) if isinstance(row, FindingRow) else "")
+        # Beside the rows it keeps its room: rows that became narrower under a click would miss it.
+        nothing = NOTHING_SELECTED if self._is_beside and self.model.rowCount() else ""
+        self.about.say(details_text(row) if isinstance(row, FindingRow) else nothing)
+        self._show_columns()
         self.repairing.setEnabled(bool(self._repair_code()))
 
     def _repair_code(self) -> str:
@@ -213,7 +260,7 @@ class FindingColumns(TableSource):
         if role == Qt.ItemDataRole.DecorationRole and column == SEVERITY:
             return severity_icon(row.severity)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain(short(_text(row, column)))
+            return plain(short(row.message if column == MESSAGE else _text(row, column)))
         return None
 
     def header(self, column: int, role: int) -> Any:  # noqa: ARG002 - nothing but the titles
@@ -223,7 +270,8 @@ class FindingColumns(TableSource):
 def _text(row: FindingRow, column: int) -> str:
     if column == BYTES:
         return spans_summary(row.spans)
-    message = f"↳ {row.message}" if row.beneath else row.message
+    cause = first_sentence(row.message)
+    message = f"{'↳ ' if row.beneath else ''}{cause}\n{row.message.removeprefix(cause).strip()}".rstrip()
     texts = {SEVERITY: row.severity.value, MESSAGE: message, MEMBER: row.member_name, CODE: row.code}
     return short(texts[column])
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -23,15 +24,16 @@ from PySide6.QtWidgets import (
 from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.palette import COLOURS
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.palette import COLOURS
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
+from inspector.gui.panels.header_writes import HeaderWrites, touches
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     MAX_ENTRIES,
@@ -56,6 +58,7 @@ ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
 EDITABLE = (OFFSET, LENGTH)
 
 ORIGIN = "header"
+ONLY_TACO = "Only TACO archives have an editable header."
 WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
 Change = Callable[[HeaderDraft], HeaderDraft]
 
@@ -84,6 +87,7 @@ class HeaderPanel(QWidget):
         self.hexadecimal = QCheckBox("He&x")
         self.buttons = self._make_buttons()
         self.about = Details("About the TACO header")
+        self.writes = HeaderWrites()
         self._stale = self._is_own_edit = False
         self._queued: list[Change] = []
         self._highlighted = Span(0, 0)
@@ -130,13 +134,19 @@ class HeaderPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(tools)
-        layout.addWidget(self.table, 1)
+        # Side by side, because panels at the bottom are wide and low.
+        rows = QHBoxLayout()
+        rows.setSpacing(0)
+        rows.addWidget(self.table, 3)
+        rows.addWidget(self.writes, 2)
+        layout.addLayout(rows, 1)
         layout.addWidget(self.about)
         return page
 
     def _connect(self) -> None:
         self._document.rowsChanged.connect(self._refresh)
         self._editing.changed.connect(self._mark_stale)
+        self._editing.changed.connect(self._show_writes)
         self._document.statusChanged.connect(self._refresh)
         self._document.selected.connect(self._selection_changed)
         self.model.typed.connect(self._typed)
@@ -162,11 +172,16 @@ class HeaderPanel(QWidget):
         """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether the archive has a TACO header."""
+        return self._document.status.format == "taco" and not self._document.status.collection
+
     def _refresh(self) -> None:
         """Request the header with all pending changes applied."""
         status = self._document.status
-        if (reason := loading_text(status.stage)) or status.format != "taco" or status.collection:
-            self._show_none(reason or "Only TACO archives have an editable header.")
+        if (reason := loading_text(status.stage)) or not self.is_needed:
+            self._show_none(reason or ONLY_TACO)
         else:
             self._document.client.ask(ArchiveRequests.header, None).then(self._show_current, self._show_none)
 
@@ -191,6 +206,16 @@ class HeaderPanel(QWidget):
         """Mark the draft as stale unless this panel itself made the change."""
         self._stale = self._stale or not self._is_own_edit
 
+    def _show_writes(self) -> None:
+        self.writes.show_edit(self._editing.pending, self.model.view)
+
+    def shows_writes(self, edit: Edit) -> bool:
+        """Whether the writes of an edit are on the screen, or it makes none in the header."""
+        view = self.model.view
+        if not self.is_needed or view is None or not touches(edit, view):
+            return True
+        return self.writes.shown is not None and not self.writes.visibleRegion().isEmpty()
+
     def _add_edit(self, edit: Edit) -> None:
         self._is_own_edit = True
         self._editing.add(edit)
@@ -203,6 +228,7 @@ class HeaderPanel(QWidget):
         self.count.blockSignals(False)
         self._stack.show_view(self._editor)
         self._show_message("")
+        self._show_writes()
         self._enable()
         self._highlight(self.table.currentIndex().row())
 
@@ -415,10 +441,12 @@ class HeaderEntriesModel(TitledTable):
 
     def _is_changed(self, entry: EntryView, column: int) -> bool:
         """Whether a cell differs from the file."""
-        if self.view is None or not self.view.stood:
+        if self.view is None or not self.view.before:
             return False
-        offset, length = self.view.stood[entry.index]
-        return (column == OFFSET and entry.offset != offset) or (column == LENGTH and entry.length != length)
+        before = self.view.before[entry.index]
+        return (column == OFFSET and entry.offset != before.offset) or (
+            column == LENGTH and entry.length != before.length
+        )
 
     def _font(self, entry: EntryView, column: int) -> QFont | None:
         changed = self._is_changed(entry, column)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit.dropping import take_copy
+from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, table_view
@@ -38,6 +38,7 @@ class InputsPanel(QWidget):
     def __init__(self, client: Client[CreateRequests], draft: Callable[[], Draft]) -> None:
         super().__init__()
         self.setAcceptDrops(True)
+        self.drop_light = DropLight(self, "Drop to add")
         self._client = client
         self._draft = draft
         self._job: Job[Contents] | None = None
@@ -133,7 +134,7 @@ class InputsPanel(QWidget):
         self._job = job = self._client.start(CreateRequests.look, self._draft()).then(
             self._show_contents, self._show_failure
         )
-        job.finished.connect(lambda: self._job_finished(job))
+        job.finished.connect(self._job_finished)
 
     def _job_finished(self, job: Job[Contents]) -> None:
         if self._job is job:
@@ -163,13 +164,18 @@ class InputsPanel(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():
-            take_copy(event)
+            self.drop_light.light_up(take_copy(event))
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drop_light.light_up(False)
+        super().dragLeaveEvent(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Add the dropped files and folders."""
+        self.drop_light.light_up(False)
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths and take_copy(event):
             self.add(paths)

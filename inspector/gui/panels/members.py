@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
@@ -156,7 +157,8 @@ class MembersPanel(QWidget):
         self.table_model.rowsRemoved.connect(self._update_view)
         self._buttons.buttonClicked.connect(self._update_view)
         self.filter.textChanged.connect(self._debounce.start)
-        self.filter.returnPressed.connect(self._apply_filter)
+        self.filter.returnPressed.connect(self._enter)
+        self.filter.installEventFilter(self)
         self.table.horizontalHeader().sectionClicked.connect(self._sort)
         for view in (self.tree, self.table):
             view.selectionModel().currentRowChanged.connect(self._select)
@@ -206,10 +208,14 @@ class MembersPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
+        if status.stage in (Stage.OPENING, Stage.DECODING):
+            return _reading(status.members)
         if reason := loading_text(status.stage):
             return reason
+        if status.members and not self._document.filter:
+            return _reading(status.members)  # the rows have not arrived yet
         if self._document.filter:
-            return "No member's name contains this text."
+            return "No match: no member's name contains this text."
         if status.state in INCOMPLETE_STATES:
             return (
                 "No member was found: the archive is damaged before the first one. Plan Repairs… (Ctrl+M) shows "
@@ -236,6 +242,44 @@ class MembersPanel(QWidget):
         descending = key is old
         header.setSortIndicator(column, Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder)
         self._document.arrange(self._document.filter, key, descending)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt override: Down leads from the filter into the results."""
+        is_press = watched is self.filter and isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress
+        if not (is_press and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down):
+            return super().eventFilter(watched, event)
+        self._apply_filter()
+        if self.table_model.rowCount():
+            self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            if not self.view.currentIndex().isValid():
+                self.view.setCurrentIndex(self.view.model().index(0, 0))
+        return True
+
+    def _enter(self) -> None:
+        """Open the only result; before the filter is applied, apply it."""
+        is_applied = self.filter.text() == self._document.filter and not self._debounce.isActive()
+        only = self.table_model.row(self.table_model.index(0, 0)) if self.table_model.rowCount() == 1 else None
+        if is_applied and isinstance(only, MemberRow) and not only.folder:
+            self._document.open_content(only.index)
+        else:
+            self._apply_filter()
+
+    def _reveal_only_result(self) -> None:
+        """Expand the tree to the only member that the filter leaves."""
+        # The table may still hold the rows from before the filter: they are fetched beside the tree.
+        if self._document.filter:
+            self._document.client.ask(ArchiveRequests.member_rows, 0, 1).then(self._reveal_if_only)
+
+    def _reveal_if_only(self, rows: Page[MemberRow]) -> None:
+        if rows.total == 1:
+            self._document.client.ask(ArchiveRequests.place, rows.rows[0].index).then(
+                lambda place: self.tree_model.reveal(place.tree)
+            )
+
+    def copy_paths(self) -> None:
+        """Copy the full paths of the selected members, one a line."""
+        rows = (self._member_at(index) for index in self.view.selectionModel().selectedRows())
+        QGuiApplication.clipboard().setText("\n".join(row.name for row in rows if row is not None))
 
     # ---- the selection -----------------------------------------------------------------------------------------
 
@@ -282,6 +326,7 @@ class MembersPanel(QWidget):
         self.tree_model.refetch()
         self.tree_model.fetchMore(QModelIndex())
         self._follow_again()
+        self._reveal_only_result()
 
     def _follow_again(self) -> None:
         self._followed = None
@@ -318,6 +363,11 @@ class MembersPanel(QWidget):
         if not index.isValid():
             self.view.clearSelection()
         self._is_following = False
+
+
+def _reading(members: int) -> str:
+    """What the list says until its rows arrive."""
+    return f"Reading… {grouped(members)} so far" if members else "Reading…"
 
 
 def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
@@ -421,17 +471,30 @@ class MemberPaths(TreeSource):
             self._lazy_names.request(row.member)
             return member_data(row.member, row.name, column, role)
         if role == Qt.ItemDataRole.DisplayRole:
-            return {NAME: short(row.name), SIZE: count(row.members, "member")}.get(column, "")
-        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
-            return icon("folder")
+            texts = {NAME: short(row.name), SIZE: count(row.members, "member"), VERDICT: _folder_verdict(row)}
+            return texts.get(column, "")
+        if role == Qt.ItemDataRole.DecorationRole:
+            if column == NAME:
+                return icon("folder") if row.wrong is None else severity_icon(row.wrong)
+            return verdict_icon(row.verdict) if column == VERDICT and row.verdict is not None else None
         if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
-            return plain(short(row.name))
+            beneath = f"\nThe worst finding beneath: {row.wrong.value}" if row.wrong is not None else ""
+            return plain(f"{short(row.name)}{beneath}")
+        if role == Qt.ItemDataRole.ToolTipRole and column == VERDICT and row.verdict is not None:
+            return f"The worst beneath. {_VERDICT_TIPS[row.verdict]}"
         if role == Qt.ItemDataRole.TextAlignmentRole and column == SIZE:
             return _RIGHT
         return None
 
     def range_text(self, first: int, stop: int) -> str:
         return f"{first + 1:,} – {stop:,}"
+
+
+def _folder_verdict(row: TreeRow) -> str:
+    """The worst verdict beneath a folder, and how many have it where they are not all; only an icon before a check."""
+    if row.verdict is None or row.verdict is Verdict.NOT_CHECKED:
+        return ""
+    return row.verdict.value if row.number >= row.members else f"{grouped(row.number)} {row.verdict.value}"
 
 
 class LazyNames(QObject):

@@ -12,7 +12,7 @@ from inspector.gui.document.editing import Editing
 from inspector.gui.kit.icons import severity_icon, state_icon
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
-from inspector.operations.protocol.edit_views import RepairPlan, RepairRow
+from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, SalvageReport
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 
@@ -21,6 +21,8 @@ NOT_PLANNED = "Repair (Ctrl+M) first makes a plan: which bytes change, and what 
 COLLECTION = "These are several files, and each is repaired separately. Open the file that the finding is about."
 NOTHING = "There is nothing to repair."
 SALVAGE_NOTE = "Salvage writes a new archive; this one stays as it is."
+MAX_REPORTED = 200
+"""Members of a salvage that the details name."""
 _ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -110,6 +112,11 @@ class RepairPanel(QWidget):
         job.then(lambda plan: self._show_plan(plan, code_to_select))
         job.finished.connect(self._planning_finished)  # emitted before the plan arrives, and also if there will be none
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is a plan, or one is being made."""
+        return self.plan is not None or self._is_planning
+
     def forget(self) -> None:
         """Discard the plan."""
         self.plan = None
@@ -197,9 +204,10 @@ class RepairPanel(QWidget):
     def _show_details(self, item: QListWidgetItem | None, _: object = None) -> None:
         row = item.data(_ROLE) if item is not None else None
         is_salvage = self.plan is not None and row is not None and row == self.plan.salvage
-        self.about.say(
-            "" if row is None else f"{_details_text(row)}\n{SALVAGE_NOTE}" if is_salvage else _details_text(row)
-        )
+        text = "" if row is None else _details_text(row)
+        if is_salvage and self.plan is not None:
+            text = "\n".join(filter(None, (text, _report_text(self.plan.report), SALVAGE_NOTE)))
+        self.about.say(text)
 
     def _show_bytes(self, item: QListWidgetItem) -> None:
         row, size = item.data(_ROLE), self._document.size
@@ -232,6 +240,15 @@ class RepairPanel(QWidget):
         if self.plan is not None and self.plan.edit is not None:
             self._editing.put(self.plan.edit)
             self.changesRequested.emit()
+
+
+def _report_text(report: SalvageReport | None) -> str:
+    """What becomes of each member in a salvage, those that are lost first."""
+    if report is None:
+        return ""
+    rows = [f"{fate.capitalize()}: {name} ({why})" for name, fate, why in report.rows[:MAX_REPORTED]]
+    more = report.proved + report.readable + report.lost - len(rows)
+    return "\n".join((report.sentence, *rows, *([f"… and {more:,} more"] if more else [])))
 
 
 def _details_text(row: RepairRow) -> str:

@@ -19,7 +19,7 @@ from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, dress_table
 from inspector.operations.protocol.browse_views import RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.sources.s3.ledger import MAX_REQUESTS_KEPT, Request
+from inspector.sources.s3.request_log import MAX_REQUESTS_KEPT, OPEN_END, Phase, Request
 
 TITLES = (
     "When",
@@ -48,11 +48,17 @@ def totals_summary(state: RemoteState) -> str:
 
 
 def totals_details(state: RemoteState) -> str:
-    """The exact totals, with the time spent waiting."""
+    """The exact totals, with the time spent waiting, what is in flight, and what was retried."""
     text = "{requests}, {received} received, {time} ms waited"
     if state.size:
         text = "{requests}, {received} received of {size}, {time} ms waited"
     totals = state.totals
+    if state.in_flight:
+        text += f", {grouped(state.in_flight)} in flight"
+    if state.waiting:
+        text += f" ({grouped(state.waiting)} waiting for the server)"
+    if totals.retried:
+        text += f", {grouped(totals.retried)} retried"
     return text.format(
         requests=count(totals.requests, "request"),
         received=in_bytes(totals.received),
@@ -154,12 +160,16 @@ def range_text(request: Request) -> str:
     """The requested bytes, half-open; "last N bytes" for a suffix range."""
     if request.start < 0:
         return f"last {in_bytes(-request.start)}"
+    if request.stop == OPEN_END:
+        return f"{request.start:,}.. to the end"
     return f"{request.start:,}..{request.stop:,}" if request.stop else ""
 
 
 def status_text(request: Request) -> str:
     """The HTTP status, and the number of tries if there were several."""
     answer = str(request.status) if request.status else "no answer"
+    if request.phase is not Phase.DONE:
+        answer = str(request.phase)
     return f"{answer} after {request.attempts} tries" if request.attempts > 1 else answer
 
 
@@ -187,7 +197,8 @@ class RequestsModel(TitledTable):
         self._texts: list[tuple[str, ...]] = []
 
     def show_requests(self, requests: tuple[Request, ...]) -> None:
-        """Show these requests; rows that are already shown are kept."""
+        """Show these requests; rows that are already shown are kept, but for those that were in flight."""
+        self._remove_running()
         removed = self._removed_count(requests)
         if removed:
             self.beginRemoveRows(NOWHERE, 0, removed - 1)
@@ -200,6 +211,14 @@ class RequestsModel(TitledTable):
             self._rows += added
             self._texts += map(row_texts, added)
             self.endInsertRows()
+
+    def _remove_running(self) -> None:
+        """Remove the rows of requests in flight, which are the last."""
+        first = next((at for at, row in enumerate(self._rows) if row.phase is not Phase.DONE), len(self._rows))
+        if first < len(self._rows):
+            self.beginRemoveRows(NOWHERE, first, len(self._rows) - 1)
+            del self._rows[first:], self._texts[first:]
+            self.endRemoveRows()
 
     def _removed_count(self, requests: tuple[Request, ...]) -> int:
         """How many of the first rows are no longer among the requests."""
@@ -222,5 +241,6 @@ class RequestsModel(TitledTable):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(short(text))
         if role == Qt.ItemDataRole.DecorationRole and index.column() == STATUS:
-            return severity_icon(Severity.WARNING) if not 0 < request.status < _FIRST_ERROR_STATUS else None
+            failed = request.phase is Phase.DONE and not 0 < request.status < _FIRST_ERROR_STATUS
+            return severity_icon(Severity.WARNING) if failed else None
         return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in NUMBERS else None

@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
-from inspector.gui.kit.eta import Eta
+from inspector.core.progress import Eta
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import ElidedLabel

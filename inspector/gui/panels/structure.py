@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from inspector.core.kinds import Kind
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import total
 from inspector.gui.document.document import Document, Selection
@@ -141,7 +142,13 @@ def _text(row: FieldRow, column: int) -> str:
         return hexadecimal(row.spans[0].start, 8) if row.spans else ""
     if column == SIZE:
         return grouped(total(row.spans)) if row.spans else ""
-    return short({NAME: row.name, VALUE: row.value, MEANING: row.note}[column])
+    return short({NAME: _named(row), VALUE: row.value, MEANING: row.note}[column])
+
+
+def _named(row: FieldRow) -> str:
+    """The name of a field; what is of one member begins with that member's, which tells it from its neighbours."""
+    is_named = (row.kind.about_member or row.kind is Kind.DATA) and row.value not in ("", row.name)
+    return f"{row.value} · {row.name}" if is_named else row.name
 
 
 def _tip(row: FieldRow, column: int) -> str:
@@ -151,7 +158,7 @@ def _tip(row: FieldRow, column: int) -> str:
     if column == SIZE and row.spans:
         return in_bytes(total(row.spans))
     mark = f" · {row.wrong.value}" if row.wrong is not None else ""
-    texts = {NAME: f"{row.name} · {row.kind}{mark}", VALUE: row.value, MEANING: row.note}
+    texts = {NAME: f"{_named(row)} · {row.kind}{mark}", VALUE: row.value, MEANING: row.note}
     return plain(short(texts.get(column, "")))
 
 

@@ -15,7 +15,7 @@ from inspector.core.span import Span
 from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
-from inspector.gui.hex.painting import MARGIN, Look, RowPainter, Scene
+from inspector.gui.hex.painting import MARGIN, Look, RowPainter, ViewState
 from inspector.gui.hex.view import HexView
 from inspector.operations.protocol.compare_views import AlignedPiece, Alignment, Change
 
@@ -84,7 +84,7 @@ class AlignedModel(HexModel):
 class _AlignedPainter(RowPainter):
     """Paints the places in the file instead of aligned positions, and nothing in gaps."""
 
-    def __init__(self, painter: QPainter, look: Look, scene: Scene, model: AlignedModel) -> None:
+    def __init__(self, painter: QPainter, look: Look, scene: ViewState, model: AlignedModel) -> None:
         super().__init__(painter, look, scene)
         self._model = model
 
@@ -141,6 +141,16 @@ class AlignedView(HexView):
         """How many cells fit into a view of this width in pixels."""
         return int((width - self.verticalScrollBar().sizeHint().width() - 2 * MARGIN) / self.look.cell)
 
+    def own_byte(self, *, nearest: bool = False) -> int | None:
+        """The byte of this side at the caret, None in a gap; ``nearest``: the next one there instead."""
+        model = self.aligned_model()
+        pieces = model.pieces(self.caret(), self.caret() + 1) if model is not None else []
+        at = pieces[0].at(self.side) if pieces else None
+        if at is None and nearest and model is not None:
+            behind = model.pieces(self.caret(), model.size)
+            at = next((own for each in behind if (own := each.at(self.side)) is not None), None)
+        return at
+
     def describe_caret(self) -> str:
         """What stands at the caret."""
         model = self.aligned_model()
@@ -181,7 +191,7 @@ class AlignedView(HexView):
 
         model.fetch_bytes(own.start, own.size, take)
 
-    def _row_painter(self, painter: QPainter, scene: Scene) -> RowPainter:
+    def _row_painter(self, painter: QPainter, scene: ViewState) -> RowPainter:
         model = self.aligned_model()
         return (
             super()._row_painter(painter, scene) if model is None else _AlignedPainter(painter, self.look, scene, model)

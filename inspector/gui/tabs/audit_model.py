@@ -11,13 +11,13 @@ from PySide6.QtCore import QObject, Qt
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
+from inspector.core.palette import Mark
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import badged, icon, state_icon
-from inspector.gui.kit.palette import Mark
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import plain, short
-from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Query, Result
+from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, WAITING, Query, Result
 from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import Page
 
@@ -36,6 +36,7 @@ _STATE_LABELS = {
     UNCHECKED: "content not read",
     State.WARNING.value: "with warnings",
     NO_ARCHIVE: "no archive",
+    WAITING: "not checked yet",
 }
 SORT_KEYS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
 """The sort key of each column."""
@@ -72,6 +73,8 @@ class AuditColumns(TableSource):
         return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
 
     def _text(self, row: Result, column: int) -> str:
+        if row.state == WAITING and column not in (LOCATION, STATE, SIZE):
+            return ""
         texts: dict[int, Callable[[], str]] = {
             LOCATION: lambda: visible(row.location.removeprefix(self.start)),
             STATE: lambda: state_label(row.state),
@@ -116,28 +119,27 @@ def _worst_message(row: Result) -> str:
 
 def line_text(row: Result) -> str:
     """A result as one line for the clipboard."""
-    return f"{visible(row.location)}: {row.sentence}"
+    return f"{visible(row.location)}: {row.sentence or state_label(row.state)}"
 
 
 def details_text(row: Result) -> str:
     """A result in full: the location, the sentence and the worst findings."""
+    if row.state == WAITING:
+        return f"{visible(row.location)}\n{in_bytes(row.size)}; not checked yet."
     findings = json.loads(row.findings)
     lines = [visible(row.location), row.sentence]
     lines += [visible(f"{each['severity']}: {each['message']} [{each['code']}]") for each in findings]
     more = row.errors + row.warnings + row.infos - len(findings)
     if more > 0:
-        rest = "{findings}; only the worst {kept} are stored. Open the archive to see all."
-        lines.append(rest.format(findings=count(more, "more finding"), kept=MAX_STORED_FINDINGS))
-    text = "{size}, {members}; everything was read, in {seconds} s."
-    if row.quick:
-        text = "{size}, {members}; only the structure was read, in {seconds} s."
-    lines.append(
-        text.format(size=in_bytes(row.size), members=count(row.members, "member"), seconds=f"{row.seconds:,.2f}")
-    )
+        kept = f"only the worst {MAX_STORED_FINDINGS} are stored. Open the archive to see all."
+        lines.append(f"{count(more, 'more finding')}; {kept}")
+    read = "only the structure" if row.quick else "everything"
+    was = f"{read} was read, in {row.seconds:,.2f} s."
+    lines.append(f"{in_bytes(row.size)}, {count(row.members, 'member')}; {was}")
     return "\n".join(filter(None, lines))
 
 
 def _icon(state: str) -> Any:
-    if state == UNCHECKED:
+    if state in (UNCHECKED, WAITING):
         return badged("not-checked", Mark.QUIET)
     return icon("open") if state == NO_ARCHIVE else state_icon(State(state))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -19,11 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.names import visible
+from inspector.core.redaction import strip_credentials
 from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import field_texts, restore_fields
-from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.locations import absolute, name_of
+from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import label_of
 from inspector.gui.tabs.audit_model import state_label
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, AuditRequest
@@ -34,6 +37,8 @@ _FILTER_DELAY_MS = 200
 """Milliseconds after the last key before the text filter applies."""
 
 MAX_WORKERS = 64
+_MAX_TIP_PLACES = 20
+"""The most places that a tooltip lists."""
 
 
 class AuditOptions(QWidget):
@@ -81,6 +86,27 @@ class AuditOptions(QWidget):
         for signal in (self.quick.toggled, self.sample.valueChanged, self.workers.valueChanged):
             signal.connect(self.changed)
         self.setFocusProxy(self.place)
+        self._places: tuple[str, ...] = ()
+        self.place.textChanged.connect(self._forget_places)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What to audit."""
+        place = self.place.text().strip()
+        return self._places or ((place if is_s3(place) else absolute(place),) if place else ())
+
+    def set_places(self, places: Sequence[str]) -> None:
+        """Audit these; the field names one of them and counts several."""
+        several = len(places) > 1
+        self.place.setText(several_places(places) if several else next(iter(places), ""))
+        self._places = tuple(places) if several else ()
+        more = [f"and {len(places) - _MAX_TIP_PLACES:,} more"] if len(places) > _MAX_TIP_PLACES else []
+        self.place.setToolTip(plain("\n".join([*map(visible, places[:_MAX_TIP_PLACES]), *more])) if several else "")
+
+    def _forget_places(self) -> None:
+        """Another place was typed."""
+        self._places = ()
+        self.place.setToolTip("")
 
     def _lay_out(self) -> None:
         grid = QGridLayout(self)
@@ -106,10 +132,9 @@ class AuditOptions(QWidget):
 
     def request(self, connection: Connection = DEFAULT) -> AuditRequest:
         """The audit that the fields describe, with this S3 connection."""
-        place = self.place.text().strip()
         results = self.results.text().strip()
         return AuditRequest(
-            place if is_s3(place) else absolute(place),
+            self.places,
             self.quick.isChecked(),
             self.sample.value(),
             self.workers.value(),
@@ -122,12 +147,14 @@ class AuditOptions(QWidget):
 
     def kept(self) -> OpenTab | None:
         """The fields for the session file, None if all are empty."""
-        place = absolute(self.place.text().strip()) if self.place.text().strip() else ""
-        return OpenTab(place, side="audit", said=field_texts(self._fields())) if place or self.results.text() else None
+        places = tuple(map(strip_credentials, self.places))
+        if not places and not self.results.text():
+            return None
+        return OpenTab(next(iter(places), ""), side="audit", places=places, said=field_texts(self._fields()))
 
     def restore(self, stored: OpenTab) -> str:
         """Restore the fields from a session; returns a sentence about what Start will do."""
-        self.place.setText(stored.location)
+        self.set_places(stored.places or ((stored.location,) if stored.location else ()))
         restore_fields(self._fields(), stored.said)
         if self.results.text().strip():
             return "Start loads the results file and audits what is missing in it."
@@ -135,10 +162,10 @@ class AuditOptions(QWidget):
 
     def problem(self) -> str:
         """Why the audit cannot start, "" if it can."""
-        return "" if self.place.text().strip() else "Choose a folder or an S3 prefix."
+        return "" if self.places else "Choose a folder or an S3 prefix."
 
     def _ask_place(self) -> None:
-        ask_for_folder(self, "Folder to Audit", lambda found: self.place.setText(found[0]))
+        ask_for_folder(self, "Folder to Audit", self.set_places)
 
     def _ask_results(self) -> None:
         dialog = QFileDialog(self, "Results File")
@@ -154,6 +181,11 @@ class AuditOptions(QWidget):
             dialog.setDirectory(str(Path(known).parent))
         dialog.fileSelected.connect(self.results.setText)
         dialog.open()
+
+
+def several_places(places: Sequence[str]) -> str:
+    """Several locations in a few words."""
+    return f"{name_of(places[0])} and {len(places) - 1:,} more"
 
 
 class AuditFilters(QWidget):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout
 
-from inspector.core.numbers import count, grouped, plural
+from inspector.core.numbers import count, grouped
+from inspector.core.progress import Eta
 from inspector.gui.document.session import SIDES, OpenTab
-from inspector.gui.ipc.client import Job, audit_client
-from inspector.gui.kit.eta import Eta
+from inspector.gui.ipc.client import Client, Job, audit_client
 from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.audit_model import (
@@ -30,7 +32,7 @@ from inspector.gui.tabs.audit_model import (
     line_text,
     state_label,
 )
-from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions
+from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions, several_places
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.audit_views import AuditStatus, ExportKind, Result
 from inspector.operations.protocol.requests import AuditRequests
@@ -42,7 +44,7 @@ POLL_MS = 700
 """Milliseconds between two refreshes while the audit runs."""
 HINT = "Choose a folder or prefix and press Start: every archive below it is checked."
 NOTHING = "No archive was found."
-NONE_MATCH = "No results match the filters."
+NONE_MATCH = "No match: no result fits the filters."
 
 
 class AuditTab(SideTab):
@@ -54,8 +56,10 @@ class AuditTab(SideTab):
 
     chosen = Signal(str)
 
-    def __init__(self, connection_of: Callable[[str], Connection] = lambda _: DEFAULT) -> None:
-        super().__init__(SIDES["audit"])
+    def __init__(
+        self, connection_of: Callable[[str], Connection] = lambda _: DEFAULT, places: Sequence[str] = ()
+    ) -> None:
+        super().__init__(_title(places))
         self._connection_of = connection_of
         self.client = audit_client(self)
         self._job: Job[AuditStatus] | None = None
@@ -88,7 +92,8 @@ class AuditTab(SideTab):
         self._poll_timer.setInterval(POLL_MS)
         self._lay_out()
         self._connect()
-        self.setFocusProxy(self.options)
+        self.options.set_places(places)
+        self.setFocusProxy(self.table if places else self.options)
         self._refresh()
 
     def _lay_out(self) -> None:
@@ -136,7 +141,12 @@ class AuditTab(SideTab):
         self.model.rowsRemoved.connect(self._refresh)
         self.model.dataChanged.connect(self._describe)
         self._poll_timer.timeout.connect(self._poll)
-        self.client.lost.connect(self._worker_lost)
+        self._connect_client(self.client)
+
+    def _connect_client(self, client: Client[AuditRequests]) -> None:
+        """Use this worker from now on."""
+        self.client = self.model.results.client = client
+        client.lost.connect(self._worker_lost)
 
     # ---- job ---------------------------------------------------------------------------------------------------
 
@@ -147,7 +157,7 @@ class AuditTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        return not self.running and not self.client.outstanding
+        return not self.client.is_open or not (self.running or self.client.outstanding)
 
     @property
     def kept(self) -> OpenTab | None:
@@ -167,8 +177,10 @@ class AuditTab(SideTab):
             self.options.place.setFocus()
             return
         self.message.hide()
-        request = self.options.request(self._connection_of(self.options.place.text().strip()))
-        self.model.results.start = _location_prefix(request.place)
+        if not self.client.is_open:
+            self._connect_client(audit_client(self))
+        request = self.options.request(self._connection_of(self.options.places[0]))
+        self.model.results.start = _common_folder(request.places)
         self.standing, self._eta = AuditStatus(), Eta(monotonic())
         self._job = self.client.start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
         self._job.progressed.connect(self._progressed)
@@ -227,7 +239,7 @@ class AuditTab(SideTab):
     def _worker_lost(self, sentence: str) -> None:
         self._poll_timer.stop()
         stored = "Finished results are in the results file." if self._has_results_file else ""
-        self.message.say(" ".join(filter(None, (sentence, stored, "Close this tab and start the audit again."))))
+        self.message.say(" ".join(filter(None, (sentence, stored, "Start begins again."))))
         self._refresh()
 
     # ---- display -----------------------------------------------------------------------------------------------
@@ -240,16 +252,12 @@ class AuditTab(SideTab):
         archives, nothing = count(sum(number for _, number in known.states), "archive"), "nothing was audited"
         sentences = [f"{archives}: {states or nothing}."]
         if known.others:
-            sentences.append(
-                plural("{number} other file was skipped.", "{number} other files were skipped.", known.others)
-            )
+            sentences.append(f"{count(known.others, 'other file was', 'other files were')} skipped.")
         if known.earlier.files:
-            sentences.append(f"{count(known.earlier.files, 'file')} were finished earlier.")
+            sentences.append(f"{count(known.earlier.files, 'file was', 'files were')} finished earlier.")
         if known.left.files:
-            text = "{files} not audited yet; Start resumes."
-            if not self._has_results_file:
-                text = "{files} not audited yet; without a results file, Start begins from scratch."
-            sentences.append(text.format(files=count(known.left.files, "file")))
+            then = "Start resumes" if self._has_results_file else "without a results file, Start begins from scratch"
+            sentences.append(f"{count(known.left.files, 'file')} not audited yet; {then}.")
         return " ".join(sentences)
 
     @property
@@ -331,6 +339,15 @@ class AuditTab(SideTab):
         self.client.start(AuditRequests.export, path, kind).then(self.message.say, self.message.say)
 
 
-def _location_prefix(place: str) -> str:
-    """The prefix of all locations below a place."""
-    return place if place.endswith("/") else f"{place}/"
+def _title(places: Sequence[str]) -> str:
+    """The title of a tab that audits these places; just that it is an audit if it is still to be said of what."""
+    names = several_places(places) if len(places) > 1 else "".join(map(name_of, places))
+    return ": ".join(filter(None, (SIDES["audit"], names)))
+
+
+def _common_folder(places: Sequence[str]) -> str:
+    """What all locations below these places begin with: the place if it is the only one, else their common folder."""
+    if len(places) > 1:
+        start = os.path.commonprefix([place.rpartition("/")[0] + "/" for place in places])  # noqa: RUF071 - cut below
+        return start[: start.rfind("/") + 1]
+    return places[0] if places[0].endswith("/") else f"{places[0]}/"

@@ -9,13 +9,13 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from inspector.core.numbers import plural
+from inspector.core.progress import Eta
 from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.widgets import Emptiable, MessageBar, SelectableLabel, push_button, tree_view
 from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
@@ -87,6 +87,7 @@ class BrowserTab(SideTab):
         self._update_progress()
         self._enable()
         self.location.setText(location)
+        self.location.selectAll()  # typing another address replaces it
         self.setFocusProxy(self.location)
         if location:
             self.list_location()
@@ -195,7 +196,7 @@ class BrowserTab(SideTab):
             job = client.start(BrowseRequests.page, self.connection, location, after)
         job.then(done, failed)
 
-        def job_finished() -> None:
+        def job_finished(job: Job[RemotePage]) -> None:
             if job.cancelled or not client.is_open:
                 failed(CANCELLED if job.cancelled else WORKER_STOPPED)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer
+from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -19,11 +19,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.edit import Edit
 from inspector.core.kinds import Role, role_bit
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.redaction import strip_credentials
 from inspector.core.span import Span
+from inspector.gui.dialogs.combine import CombineDialog, Plan
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.layout import fitting
@@ -38,15 +40,19 @@ from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.aligned_view import CHANGE_LABELS, ROLES, AlignedModel, AlignedView
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.compare_views import (
+    AS_IT_IS,
     A,
     Alignment,
     B,
+    CombinePlan,
     Compared,
     Difference,
     DifferenceQuery,
     Level,
     Order,
     Side,
+    Summary,
+    Version,
 )
 from inspector.operations.protocol.requests import CompareRequests
 from inspector.operations.protocol.views import JobState, Page
@@ -60,6 +66,8 @@ _KINDS = {Level.MEMBER: "member", Level.FIELD: "field", Level.BYTES: "bytes"}
 _LEVELS = {Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes"}
 _FILTER_MS = 200
 """Milliseconds without typing after which the list is filtered."""
+_EXPLAIN_MS = 50
+"""Milliseconds without a move after which the bytes at the caret are explained."""
 NOT_ALIGNED = "The bytes were not compared: folders and archives of different formats are compared by their members."
 EARLIER = "This comparison is from an earlier session. Compare Again repeats it."
 _MAX_MARKS = 5_000
@@ -67,11 +75,27 @@ _MAX_MARKS = 5_000
 
 
 class CompareTab(SideTab):
-    """Compares two locations; ``connection_of`` gives the connection of an S3 location."""
+    """Compares two locations; ``connection_of`` gives the connection of an S3 location, ``versions`` how each is read.
 
-    def __init__(self, a: str, b: str, connection_of: Callable[[str], Connection] = lambda _: DEFAULT) -> None:
+    Signals:
+        changeTaken(str, object): the user took a difference into this location; the Edit is to be pending there.
+        archiveWritten(str, str): a new archive was written to this path, and the sentence that says so.
+    """
+
+    has_bytes = True
+    changeTaken = Signal(str, object)
+    archiveWritten = Signal(str, str)
+
+    def __init__(
+        self,
+        a: str,
+        b: str,
+        connection_of: Callable[[str], Connection] = lambda _: DEFAULT,
+        versions: tuple[Version, Version] = (AS_IT_IS, AS_IT_IS),
+    ) -> None:
         super().__init__(SIDES["compare"])
         self._locations = (a, b)
+        self._versions = versions
         self._connection_of = connection_of
         self.client: Client[CompareRequests] = compare_client(self)
         self._job: Job[Compared] | None = None
@@ -88,6 +112,11 @@ class CompareTab(SideTab):
         self.stop = push_button("&Cancel", "Stop comparing (Esc)")
         self.again = push_button("Compare &Again", "Read both again and compare them")
         self.swap = push_button("S&wap", "Exchange the sides")
+        self.combine = push_button("Co&mbine…", "Make one good archive out of both, or of more copies")
+        self.take = {
+            A: push_button("Take into A", "Put what B has here into A: as a pending change, or into a new archive"),
+            B: push_button("Take into B", "Put what A has here into B: as a pending change, or into a new archive"),
+        }
         self.in_step = QCheckBox("In s&tep")
         self.in_step.setChecked(True)
         self.in_step.setToolTip("Scroll both sides together")
@@ -99,6 +128,14 @@ class CompareTab(SideTab):
         self.legend = DifferenceLegend()
         self.caret = ElidedLabel()
         self.caret.setAccessibleName("Bytes at the caret")
+        self.meaning = ElidedLabel()
+        self.meaning.setAccessibleName("What the bytes at the caret mean")
+        self._used = A
+        self._found_here = False
+        self._explain_timer = QTimer(self)
+        self._explain_timer.setSingleShot(True)
+        self._explain_timer.setInterval(_EXPLAIN_MS)
+        self._explain_timer.timeout.connect(self._explain)
         self.model = DifferenceModel(self.client, self)
         self.table = RowTable(self.model, WIDTHS, "Differences", lambda row: visible(row.message))
         self.about = Details("The selected difference in full")
@@ -108,6 +145,7 @@ class CompareTab(SideTab):
         self.filter.setClearButtonEnabled(True)
         self.levels = {level: QCheckBox(text) for level, text in _LEVELS.items()}
         self._list_stack = Emptiable(self.table)
+        self._summary: Summary | None = None
         self._filter_timer = QTimer(self)
         self._filter_timer.setSingleShot(True)
         self._filter_timer.setInterval(_FILTER_MS)
@@ -126,7 +164,7 @@ class CompareTab(SideTab):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(_row(self.names, self.bar, self.stop, self.again, self.swap))
+        layout.addLayout(_row(self.names, self.bar, self.stop, self.combine, self.again, self.swap))
         layout.addLayout(_row(self.sentence, self.in_step, self.previous, self.next))
         sides = QSplitter(Qt.Orientation.Horizontal)
         sides.setChildrenCollapsible(False)
@@ -151,12 +189,14 @@ class CompareTab(SideTab):
         column.addLayout(row, 1)
         self.caret.setContentsMargins(8, 2, 8, 2)
         column.addWidget(self.caret)
+        self.meaning.setContentsMargins(8, 0, 8, 2)
+        column.addWidget(self.meaning)
         column.addWidget(self.legend)
         lower = QWidget()
         column = QVBoxLayout(lower)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(_row(self.filter, *self.levels.values()))
+        column.addLayout(_row(self.filter, *self.levels.values(), *self.take.values()))
         column.addWidget(self._list_stack, 1)
         column.addWidget(self.about)
         halves = QSplitter(Qt.Orientation.Vertical)
@@ -175,6 +215,9 @@ class CompareTab(SideTab):
         self.stop.clicked.connect(self.cancel)
         self.again.clicked.connect(self.start)
         self.swap.clicked.connect(self.swap_sides)
+        self.combine.clicked.connect(self.ask_combine)
+        for side, button in self.take.items():
+            button.clicked.connect(partial(self.take_into, side))
         self.previous.clicked.connect(self.previous_difference)
         self.next.clicked.connect(self.next_difference)
         for keys, step in (("F8", self.next_difference), ("F7", self.previous_difference)):
@@ -191,6 +234,8 @@ class CompareTab(SideTab):
         self.map.jumped.connect(self.go_to)
         self.map.rowsRequested.connect(self._draw_map)
         self._filter_timer.timeout.connect(self._choose)
+        for changed in (self.model.modelReset, self.model.rowsInserted, self.model.rowsRemoved):
+            changed.connect(self._show_list)
         self.filter.textChanged.connect(self._filter_timer.start)
         for box in self.levels.values():
             box.setChecked(True)
@@ -228,7 +273,9 @@ class CompareTab(SideTab):
         return not self.running and not self.client.outstanding
 
     @property
-    def kept(self) -> OpenTab:
+    def kept(self) -> OpenTab | None:
+        if self._versions != (AS_IT_IS, AS_IT_IS):
+            return None  # changes that were not written, and selections, are gone in the next session
         places = tuple(map(strip_credentials, self._locations))
         return OpenTab(places[0], side="compare", places=places)
 
@@ -250,7 +297,9 @@ class CompareTab(SideTab):
         self._show(None)
         a, b = self._locations
         connections = self._connection_of(a), self._connection_of(b)
-        self._job = self.client.start(CompareRequests.compare, a, b, *connections).then(self._show, self._fail)
+        self._job = self.client.start(CompareRequests.compare, a, b, *connections, self._versions).then(
+            self._show, self._fail
+        )
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._update_buttons)
         self.bar.setRange(0, 0)
@@ -263,6 +312,7 @@ class CompareTab(SideTab):
         """Exchange the sides, and compare again."""
         if not self.running:
             self._locations = self._locations[1], self._locations[0]
+            self._versions = self._versions[1], self._versions[0]
             self._show_locations()
             self.keptChanged.emit()
             self.start()
@@ -290,10 +340,15 @@ class CompareTab(SideTab):
         self._update_buttons()
 
     def _show_locations(self) -> None:
-        a, b = (visible(strip_credentials(each)) for each in self._locations)
-        self.names.setText(f"{a}  against  {b}")
-        for side, location in zip((A, B), self._locations, strict=True):
-            self.captions[side].setText(f"{side.upper()}: {name_of(location)}")
+        labels = (f", {each.label}" if each.label else "" for each in self._versions)
+        places = (visible(strip_credentials(each)) for each in self._locations)
+        self.names.setText("  against  ".join(map("".join, zip(places, labels, strict=True))))
+        self._caption(("", ""))
+
+    def _caption(self, states: tuple[str, str]) -> None:
+        for side, location, version, state in zip((A, B), self._locations, self._versions, states, strict=True):
+            words = ", ".join(filter(None, (version.label, state)))
+            self.captions[side].setText(f"{side.upper()}: {name_of(location)}" + (f" ({words})" if words else ""))
 
     def _update_buttons(self) -> None:
         running = self.running
@@ -302,8 +357,9 @@ class CompareTab(SideTab):
         self.again.setEnabled(not running)
         self.swap.setEnabled(not running)
         runs = not running and len(self._alignment) > 0
-        for button in (self.previous, self.next):
+        for button in (self.previous, self.next, self.combine):
             button.setEnabled(runs)
+        self._enable_taking()
 
     # ---- the result --------------------------------------------------------------------------------------------
 
@@ -327,21 +383,31 @@ class CompareTab(SideTab):
     def _show_result(self, compared: Compared) -> None:
         summary = compared.summary
         self.sentence.setText(visible(" ".join((summary.sentence, *summary.notes))))
-        for side, location, state in zip((A, B), self._locations, compared.states, strict=True):
-            self.captions[side].setText(f"{side.upper()}: {name_of(location)}" + (f" ({state})" if state else ""))
+        self._caption(compared.states)
         self._mark_wrong(compared.rights)
         self._draw_map(self.map.rows())
         if self._alignment.size:
             self._byte_stack.show_view(self._bytes)
         else:
             self._byte_stack.show_sentence(NOT_ALIGNED if compared.alignment is None else "Both are empty.")
-        if summary.equal is False:
-            self._list_stack.show_view(self.table)
-        else:
-            self._list_stack.show_sentence(summary.sentence)
+        self._summary = summary
+        self._show_list()
         self._update_buttons()
         if len(self._alignment):
             self.go_to_run(0)
+
+    def _show_list(self, *_: object) -> None:
+        """Show the differences, or in a sentence why there are none."""
+        summary = self._summary
+        if summary is None:
+            return
+        is_filtered = bool(self.filter.text().strip()) or not all(box.isChecked() for box in self.levels.values())
+        if summary.equal is not False:
+            self._list_stack.show_sentence(summary.sentence)
+        elif is_filtered and not self.model.rowCount():
+            self._list_stack.show_sentence("No match: no difference fits the filter and the boxes.")
+        else:
+            self._list_stack.show_view(self.table)
 
     def _fetch(self, side: str, offset: int, length: int, deliver: Callable[[bytes], None]) -> None:
         self.client.ask(CompareRequests.side_bytes, side, offset, length).then(deliver, lambda _: deliver(b""))
@@ -364,6 +430,50 @@ class CompareTab(SideTab):
         levels = frozenset(level for level, box in self.levels.items() if box.isChecked())
         self.model.choose(levels=levels, text=self.filter.text().strip())
 
+    # ---- taking and combining ----------------------------------------------------------------------------------
+
+    def ask_combine(self) -> None:
+        """Show what the best archive out of both sides is made of; more copies can be added."""
+
+        def plan(more: Sequence[str]) -> Job[CombinePlan]:
+            connections = tuple(map(self._connection_of, more))
+            return self.client.start(CompareRequests.plan_combination, tuple(more), connections)
+
+        self._show_plan(plan, self._locations[0], by_hand=False)
+
+    def take_into(self, side: str) -> None:
+        """Take the selected difference from the other side: as a pending change, or where sizes differ, a new file."""
+        row = self._selected_row()
+        if row is None or not self.take[side].isEnabled():
+            return
+        location = self._locations[(A, B).index(side)]
+
+        def plan(_: Sequence[str]) -> Job[CombinePlan]:
+            return self.client.start(CompareRequests.plan_taking, side, row)
+
+        def take(edit: Edit | None) -> None:
+            if edit is not None:
+                self.changeTaken.emit(location, edit)
+            else:
+                self._show_plan(plan, location, by_hand=True)
+
+        self.client.ask(CompareRequests.taken, side, row).then(take, lambda why: self.about.say(visible(why)))
+
+    def _show_plan(self, plan: Plan, near: str, *, by_hand: bool) -> None:
+        dialog = CombineDialog(self.window(), self.client, plan, near, by_hand=by_hand)
+        dialog.written.connect(self.archiveWritten)
+        dialog.open()
+
+    def _selected_row(self) -> Difference | None:
+        row: Difference | None = self.model.row(self.table.currentIndex())
+        return row
+
+    def _enable_taking(self) -> None:
+        row = self._selected_row() if self._alignment.size and not self.running else None
+        both = row is not None and row.a is not None and row.b is not None and bool(row.a.spans) and bool(row.b.spans)
+        for side, version in zip((A, B), self._versions, strict=True):
+            self.take[side].setEnabled(both and version.part is None)
+
     # ---- moving ------------------------------------------------------------------------------------------------
 
     def _follow(self, view: AlignedView, other: AlignedView, row: int) -> None:
@@ -373,9 +483,67 @@ class CompareTab(SideTab):
     def _caret_moved(self, view: AlignedView, other: AlignedView, offset: int) -> None:
         if self.in_step.isChecked() and other.caret() != offset:
             other.goTo(offset, reveal=False)
+        self._used = view.side if view.hasFocus() else self._used
+        self._found_here = False
         for each in (view, other):
             each.setCaretDescription(each.describe_caret())
         self.caret.setText("   ".join(self.views[side].describe_caret() for side in (A, B)))
+        self.meaning.setText("")
+        self._explain_timer.start()
+
+    def _explain(self) -> None:
+        """Say what the bytes at the caret mean on both sides."""
+        found: dict[str, str] = {}
+
+        def take(side: str, text: str) -> None:
+            found[side] = f"{side.upper()}: {text}" if text else ""
+            if len(found) == len(places):
+                self.meaning.setText(visible("   ".join(filter(None, (found[each] for each in sorted(found))))))
+
+        def fail(side: str, _: str) -> None:
+            take(side, "")
+
+        places = {side: at for side, view in self.views.items() if (at := view.own_byte()) is not None}
+        for side, at in places.items() if self.client.is_open else ():
+            self.client.ask(CompareRequests.side_field, side, at).then(partial(take, side), partial(fail, side))
+
+    def go_to_expression(self, expression: str) -> None:
+        """Go to an offset, ``end`` or a member of the side used last; ``a:`` or ``b:`` before it names the side."""
+        named = expression[:2].lower()
+        side, text = (named[0], expression[2:]) if named in ("a:", "b:") else (self._used, expression)
+
+        def go(span: Span) -> None:
+            start = self._alignment.aligned(side, span.start)
+            stop = self._alignment.aligned(side, span.stop - 1) + 1 if span.size else start
+            self._use(side)
+            self._outline(start, stop)
+
+        self.client.ask(CompareRequests.side_place, side, text).then(go, self._say)
+
+    def find_pattern(self, pattern: bytes, backwards: bool, ignore_case: bool) -> None:
+        """Find bytes on the side used last."""
+        side, view = self._used, self.views[self._used]
+        own = view.own_byte(nearest=True)
+        start = 0 if own is None else own if backwards or not self._found_here else own + 1
+
+        def found(offset: int | None) -> None:
+            if offset is None:
+                self._say(f"Not found in {side.upper()} between here and its {'start' if backwards else 'end'}.")
+                return
+            stop = offset + len(pattern) - 1
+            self._outline(self._alignment.aligned(side, offset), self._alignment.aligned(side, stop) + 1)
+            self._found_here = True
+
+        if self._alignment.size:
+            job = self.client.start(CompareRequests.find, side, pattern, start, backwards, ignore_case)
+            job.then(found, self._say)
+
+    def _use(self, side: str) -> None:
+        self._used = side
+        self.views[side].setFocus()
+
+    def _say(self, sentence: str) -> None:
+        self.caret.setText(visible(sentence))
 
     def go_to(self, position: int) -> None:
         """Move both carets to an aligned position."""
@@ -409,6 +577,7 @@ class CompareTab(SideTab):
 
     def _show_row(self, index: QModelIndex) -> None:
         row = self.model.row(index)
+        self._enable_taking()
         self.about.say(visible(row.message) if row is not None else "")
         if row is None or not self._alignment.size:
             return

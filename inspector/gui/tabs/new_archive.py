@@ -19,13 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.progress import CANCELLED
+from inspector.core.progress import CANCELLED, Eta
 from inspector.core.redaction import strip_credentials
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import field_texts, restore_fields
 from inspector.gui.kit.locations import absolute
@@ -291,7 +290,7 @@ class NewArchiveTab(SideTab):
         self._job = job = self.client.start(CreateRequests.create, draft).then(self._show_result, self._show_error)
         job.binding = True  # the user must learn which partial files could not be removed
         job.progressed.connect(self._progressed)
-        job.finished.connect(lambda: self._job_finished(job))
+        job.finished.connect(self._job_finished)
         self._update_progress(True)
 
     def cancel_creation(self) -> None:

@@ -17,6 +17,8 @@ class SideTab(QWidget):
     """
 
     keptChanged = Signal()
+    has_bytes = False
+    """Whether it shows bytes, so that ``go_to_expression`` and ``find`` do something."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -34,6 +36,12 @@ class SideTab(QWidget):
 
     def cancel(self) -> None:
         """Cancel its jobs."""
+
+    def go_to_expression(self, expression: str) -> None:
+        """Go to a place that the user typed."""
+
+    def find_pattern(self, pattern: bytes, backwards: bool, ignore_case: bool) -> None:
+        """Find bytes from the caret on."""
 
     def end(self) -> None:
         """Cancel its jobs and close its worker: the tab is closed."""

@@ -1,7 +1,7 @@
-"""Auditing: checking every archive of a location once, in several processes, with results that survive a kill.
+"""Checking many archives once, several at a time: those of a check in order, those of an audit with stored results.
 
-``prepare`` lists the archives and leaves out finished ones; ``run`` checks the rest. To resume a killed audit, prepare
-it again with the same results file.
+``check_many`` checks targets and yields their outcomes. An audit lists its targets (``prepare``), leaves out what its
+results file has already, and stores each result (``run``): prepare it again with the same file to resume it.
 """
 
 from __future__ import annotations
@@ -10,50 +10,234 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.progress import Progress
+from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.formats._causes.table import PREFIX
-from inspector.operations.audit.audit_places import Choice, Found, archives_in, seen_of
-from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.results import Results
+from inspector.operations.audit.targets import Choice, archives_in, seen_of
 from inspector.operations.check.checking import (
     CheckReport,
     check_location,
     read_location,
+    read_names,
     unreadable,
     with_finding,
+    with_readers,
 )
-from inspector.operations.check.report import as_object
+from inspector.operations.check.report import RENDERED, as_object
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
-from inspector.operations.jobs.subprogress import CHECKING, SubProgress
-from inspector.operations.open.collection import OVERLAP
+from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress
+from inspector.operations.open.collection import OVERLAP, open_collection
+from inspector.operations.open.location import MAX_REMOTE_READS
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Amount, Result
+from inspector.operations.protocol.check_views import CheckTarget, ReportKind
+from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.responses import Seen
 
 LISTING = "Listing"
 STALL_SECONDS = 600.0
-"""Seconds without progress after which the check of an archive is given up."""
+"""Seconds without progress after which an audit gives up on an archive."""
+MIN_BYTES_FOR_PROCESSES = 32 << 20
+"""Starting processes for a check saves time from so many bytes on."""
+_BYTES_PER_FILE = 256 << 10
+"""What opening a file costs, as bytes that could be read in that time."""
+_MIN_REMOTE_WORKERS = 4
+"""Processes for remote archives at least: most of the time each waits."""
+MAX_REMOTE_WORKERS = 16
+"""Processes of an audit on S3."""
+_FILES_PER_REMOTE_WORKER = 8
+_MAX_AHEAD_PER_WORKER = 4
+"""Archives a worker may be ahead of the next outcome."""
 _MIN_WORKER_BYTES = 2 << 30
 """The least limit of a worker's address space, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One archive to check; ``quick``: the structure only. ``report``: also render a report of this kind."""
+
+    target: CheckTarget
+    quick: bool = False
+    report: ReportKind | None = None
+
+    @property
+    def size(self) -> int:
+        """The bytes to check, 0 if unknown."""
+        return self.target.size or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What checking one archive found, and the report that the job asked for."""
+
+    result: Result
+    report: str = ""
+
+
+def examine(job: Job, progress: Progress) -> Outcome:
+    """Check one archive; raises Cancelled."""
+    start = time.perf_counter()
+    report = report_on(job.target, progress, quick=job.quick)
+    return outcome_of(job, report, time.perf_counter() - start)
+
+
+def report_on(target: CheckTarget, progress: Progress, *, quick: bool = False) -> CheckReport:
+    """What checking one archive finds; ``quick``: the structure only. Raises Cancelled."""
+    if target.why:
+        report = unreadable(target.location, target.why)
+    elif target.names_only:
+        report = read_names(target.location, target.connection)
+    elif quick:
+        report = read_location(target.location, progress, target.connection, seen=_seen(target))
+    else:
+        report = check_location(target.location, progress, target.connection, seen=_seen(target), place=target.place)
+    if target.readers:
+        report = with_readers(report, SubProgress(progress, progress.done, progress.done))
+    if target.overlaps:
+        report = with_finding(report, Finding(Severity.ERROR, OVERLAP, target.overlaps))
+    return report
+
+
+def _seen(target: CheckTarget) -> Seen | None:
+    return target.seen or seen_of(target)
+
+
+def lost(job: Job, sentence: str, *, again: bool = False) -> Outcome:
+    """The outcome for an archive whose check killed its process; ``again``: the archive may not be the cause."""
+    return outcome_of(job, unreadable(job.target.location, sentence), 0.0, again=again)
+
+
+def outcome_of(job: Job, report: CheckReport, seconds: float, *, again: bool = True) -> Outcome:
+    """What a check found as a row of results; ``again``: what was unreadable may be read another time."""
+    target = job.target
+    result = Result(
+        target.location, job.size, target.stamp, job.quick, NO_ARCHIVE, seconds=seconds, finished=time.time()
+    )
+    if target.found and report.no_archive:
+        return Outcome(result)
+    findings = sorted(as_object(report)["findings"], key=lambda finding: Severity(finding["severity"]).rank)
+    counts = Counter(finding["severity"] for finding in findings if not finding["code"].startswith(PREFIX))
+    result = replace(
+        result,
+        state=str(report.state or UNCHECKED),
+        format=report.format,
+        members=report.members,
+        errors=counts[Severity.ERROR],
+        warnings=counts[Severity.WARNING],
+        infos=counts[Severity.INFO],
+        code=findings[0]["code"] if findings else "",
+        sentence=visible(report.sentence),
+        findings=json.dumps(findings[:MAX_STORED_FINDINGS]),
+        again=again and report.state is State.UNREADABLE,
+    )
+    return Outcome(result, RENDERED[job.report](report) if job.report is not None else "")
+
+
+# ---- many at a time --------------------------------------------------------------------------------------------------
+
+
+def check_many(
+    targets: Iterable[CheckTarget], report: ReportKind, progress: Progress, workers: int = 0
+) -> Generator[Outcome]:
+    """Check all of these and yield their outcomes in order, in this process if others would save no time.
+
+    ``workers`` is the maximum number of processes, 0 for one per processor and at least two. Closing the iterator ends
+    them at once. Raises Cancelled.
+    """
+    jobs = [Job(_sized(target), report=report) for target in targets]
+    remote = any(is_s3(job.target.location) for job in jobs)
+    workers = min(workers or _usual_workers(remote=remote), len(jobs))
+    total = sum(job.size for job in jobs)
+    if workers < 2 or total + _BYTES_PER_FILE * len(jobs) < MIN_BYTES_FOR_PROCESSES:
+        yield from _in_threads(jobs, MAX_REMOTE_READS if remote and workers > 1 else 1, progress)
+        return
+    progress.begin(CHECKING, total)
+    with ProcessPool(workers, _work, progress) as pool:
+        yield from _in_processes(pool, iter(jobs), workers, ordered=True)
+    progress.done = progress.total
+
+
+def _usual_workers(*, remote: bool) -> int:
+    return max(_MIN_REMOTE_WORKERS if remote else 2, os.cpu_count() or 1)
+
+
+def _sized(target: CheckTarget) -> CheckTarget:
+    """A target with its size, if that can be known before it is opened."""
+    if target.size is not None:
+        return target
+    path = Path(target.location)
+    try:
+        if path.is_dir():
+            collection = open_collection(path)
+            return replace(target, size=collection.size if collection else 0)
+        return replace(target, size=path.stat().st_size) if path.is_file() else target
+    except (OSError, ValueError, SourceError):
+        return target
+
+
+def _in_threads(jobs: Sequence[Job], most: int, progress: Progress) -> Generator[Outcome]:
+    """Check up to ``most`` at a time: remote archives are waited for most of the time."""
+    by_size = most == 1 or all(job.target.size is not None for job in jobs)
+    parts, unit = ([job.size for job in jobs], "bytes") if by_size else ([1] * len(jobs), "archives")
+    return map_with_progress(progress, CHECKING, parts, lambda at, part: examine(jobs[at], part), most, unit)
+
+
+def _in_processes(
+    pool: ProcessPool[tuple[int, Job], Outcome], jobs: Iterator[Job], workers: int, *, ordered: bool
+) -> Iterator[Outcome]:
+    """The outcomes of jobs in their order, or as they finish. Only so many jobs are taken before they are needed."""
+    finished: dict[int, Outcome] = {}
+    submitted = received = given = 0
+    while True:
+        for job in islice(jobs, given + workers * _MAX_AHEAD_PER_WORKER - submitted):
+            pool.submit((submitted, job))
+            submitted += 1
+        if received == submitted:
+            return
+        (number, job), answer = pool.next_result()
+        if isinstance(answer, TaskFailure):
+            answer = lost(job, answer.sentence, again=not answer.begun)
+        finished[number if ordered else given] = answer
+        received += 1
+        while given in finished:
+            given += 1
+            yield finished.pop(given - 1)
+
+
+def _work(task: tuple[int, Job], progress: Progress) -> Outcome:
+    job = task[1]
+    part = SubProgress(progress, progress.done, progress.done + job.size)
+    outcome = examine(job, part)
+    part.fill()
+    return outcome
+
+
+# ---- audits ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is audited, and how thoroughly.
 
-    ``quick``: the structure only. ``aside`` are full paths of files to leave out.
+    ``quick``: the structure only. ``aside`` are full paths of files to leave out. ``datasets``: folders of ranges have
+    a result of their own.
     """
 
-    place: str
+    places: tuple[str, ...]
     quick: bool = False
     choice: Choice = Choice()  # noqa: RUF009 - it cannot change
     aside: frozenset[str] = frozenset()
     connection: Connection = DEFAULT
+    datasets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +260,22 @@ def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] 
 
 def _chosen_archives(
     plan: Plan, aside: frozenset[str], progress: Progress, passed: list[str] | None
-) -> Iterator[Found]:
-    for found in archives_in(plan.place, plan.connection, aside, passed):
-        progress.advance(1)
-        if found.name in plan.choice:
-            yield found
+) -> Iterator[CheckTarget]:
+    for place in plan.places:
+        try:
+            for found in archives_in(place, plan.connection, aside, passed, datasets=plan.datasets):
+                progress.advance(1)
+                if found.name in plan.choice:
+                    yield found
+        except SourceError as error:
+            if len(plan.places) == 1:
+                raise
+            yield CheckTarget(place, why=str(error), name=place)
+
+
+def jobs_of(plan: Plan, results: Results) -> Iterator[Job]:
+    """The jobs that are left to do."""
+    return (Job(target, plan.quick) for target in results.pending(plan.connection))
 
 
 def run(
@@ -88,33 +283,29 @@ def run(
 ) -> Generator[Result]:
     """Check what is left and yield each result once it is stored. Raises Cancelled and OperationError.
 
-    ``workers`` is the number of processes, 0 for one per processor and at least two. An archive that kills its process,
-    or makes no progress for ``patience`` seconds, is unreadable. Closing the iterator kills the processes.
+    ``workers`` is the number of processes, 0 for one per processor and at least two, or MAX_REMOTE_WORKERS on S3, where
+    each waits for a server most of the time. An archive that kills its process, or makes no progress for ``patience``
+    seconds, is unreadable. Closing the iterator kills the processes.
     """
     left = results.amount(done=False)
-    workers = min(workers or max(2, os.cpu_count() or 1), left.files)
+    workers = min(workers or _audit_workers(plan, left.files), left.files)
     progress.begin(CHECKING, left.size)
     if not workers:
         return
-    jobs = (Job(found, plan.quick, plan.connection) for found in results.pending())
-    with ProcessPool(workers, examine, progress, stall_timeout_s=patience, memory_limit=_memory(workers)) as pool:
-        asked = _submit(pool, islice(jobs, 2 * workers))
-        while asked:
-            job, answer = pool.next_result()
-            result = lost(job, answer.sentence, again=not answer.begun) if isinstance(answer, TaskFailure) else answer
-            results.keep(result)
-            asked += _submit(pool, islice(jobs, 1)) - 1
-            yield result
+    with ProcessPool(workers, _work, progress, stall_timeout_s=patience, memory_limit=_memory(workers)) as pool:
+        for outcome in _in_processes(pool, jobs_of(plan, results), workers, ordered=False):
+            results.keep(outcome.result)
+            yield outcome.result
     progress.done = progress.total
 
 
-def _submit(pool: ProcessPool[Job, Result], jobs: Iterator[Job]) -> int:
-    """Submit jobs; returns their number."""
-    number = 0
-    for job in jobs:
-        pool.submit(job)
-        number += 1
-    return number
+def _audit_workers(plan: Plan, files: int) -> int:
+    """How many processes to use for so many files."""
+    workers = _usual_workers(remote=False)
+    if any(map(is_s3, plan.places)):
+        # Starting a process takes as long as some waits do.
+        workers = max(workers, min(MAX_REMOTE_WORKERS, files // _FILES_PER_REMOTE_WORKER))
+    return workers
 
 
 def _memory(workers: int) -> int:
@@ -124,58 +315,3 @@ def _memory(workers: int) -> int:
     except (AttributeError, OSError, ValueError):  # Windows
         return 0
     return max(_MIN_WORKER_BYTES, there // workers)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One file to audit; ``quick``: the structure only."""
-
-    found: Found
-    quick: bool
-    connection: Connection = DEFAULT
-
-
-def examine(job: Job, progress: Progress) -> Result:
-    """Check one archive; raises Cancelled."""
-    start = time.perf_counter()
-    share = SubProgress(progress, progress.done, progress.done + job.found.size)
-    look = read_location if job.quick else check_location
-    report = look(job.found.location, share, job.connection, seen=seen_of(job.found))
-    share.fill()
-    if job.found.overlaps:
-        report = with_finding(report, Finding(Severity.ERROR, OVERLAP, job.found.overlaps))
-    return _result(job, report, time.perf_counter() - start)
-
-
-def lost(job: Job, sentence: str, *, again: bool = False) -> Result:
-    """The result for an archive whose check killed its process; ``again``: the archive may not be the cause."""
-    return _result(job, unreadable(job.found.location, sentence), 0.0, again=again)
-
-
-def _result(job: Job, report: CheckReport, seconds: float, *, again: bool = True) -> Result:
-    found = job.found
-    if found.listed and report.no_archive:
-        return Result(
-            found.location, found.size, found.stamp, job.quick, NO_ARCHIVE, seconds=seconds, finished=time.time()
-        )
-    whole = as_object(report)
-    findings = sorted(whole["findings"], key=lambda finding: Severity(finding["severity"]).rank)
-    counts = Counter(finding["severity"] for finding in findings if not finding["code"].startswith(PREFIX))
-    return Result(
-        location=found.location,
-        size=found.size,
-        stamp=found.stamp,
-        quick=job.quick,
-        state=str(report.state or UNCHECKED),
-        format=report.format,
-        members=report.members,
-        errors=counts[Severity.ERROR],
-        warnings=counts[Severity.WARNING],
-        infos=counts[Severity.INFO],
-        code=findings[0]["code"] if findings else "",
-        sentence=visible(report.sentence),
-        findings=json.dumps(findings[:MAX_STORED_FINDINGS]),
-        seconds=seconds,
-        finished=time.time(),
-        again=again and report.state is State.UNREADABLE,
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,22 +12,27 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import EditError
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import Format
+from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.redaction import strip_credentials
-from inspector.core.source import Source, SourceError, is_sparing
+from inspector.core.source import Source, SourceError, expect, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, diagnose
-from inspector.formats._causes.table import is_cause
+from inspector.formats._causes.table import NOT_INTERRUPTED, is_cause
 from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
 from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.jobs.subprogress import CHECKING, map_with_progress, subprogresses
-from inspector.operations.open.collection import OVERLAP
+from inspector.operations.open.collection import OVERLAP, collection_in
 from inspector.operations.open.location import Location, NoRangeError, open_location
+from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, decode_anew, not_read
+from inspector.operations.protocol.trace_views import ReaderRow
+from inspector.operations.trace.tracing import compare_readers
 from inspector.sources.local.file import FileSource
+from inspector.sources.local.folder import LocalFolder
 from inspector.sources.local.journal_state import ChangeState
 from inspector.sources.local.recovery import pending
 from inspector.sources.s3.cancelling import cancelling
@@ -55,7 +61,7 @@ class CheckReport:
 
     ``archives`` are those opened, with their findings; ``findings`` say why none was. ``state`` is None if nothing
     wrong was seen but not everything was read. ``size`` is in bytes, ``verdicts`` counts members, ``sentence`` is the
-    summary.
+    summary. ``readers`` is what each known reader makes of each archive, if that was asked for.
     """
 
     location: str
@@ -67,6 +73,7 @@ class CheckReport:
     findings: Sequence[Finding]
     verdicts: dict[Verdict, int]
     sentence: str
+    readers: Sequence[tuple[ReaderRow, ...]] = ()
 
     @property
     def no_archive(self) -> bool:
@@ -113,6 +120,23 @@ def read_location(
     return replace(report, state=None, sentence="Nothing is wrong with the structure; the content was not read.")
 
 
+def read_names(location: str, connection: Connection = DEFAULT) -> CheckReport:
+    """What the names in a folder of ranges tell: gaps, overlaps, and metadata without a range. Reads no range."""
+    try:
+        place = open_nested(location, connection)
+        collection = collection_in(place) if isinstance(place, (LocalFolder, S3Prefix)) else None
+    except SourceError as error:
+        return unreadable(location, str(error))
+    if collection is None:
+        return unreadable(location, f"{visible(location)} has no ranges any more.")
+    findings = (*collection.findings, *(each.finding for each in collection.overlaps))
+    wrong = any(each.severity is Severity.ERROR for each in findings)
+    state = State.DAMAGED if wrong else State.SOUND
+    said = (each.message for each in findings if each.severity is Severity.ERROR or not wrong)
+    sentence = judgement(state, next(said, f"{collection.title} without gaps."))
+    return CheckReport(location, "datas3t", state, 0, 0, (), findings, {}, sentence)
+
+
 def unreadable(location: str, sentence: str) -> CheckReport:
     """The report on a location that could not be opened."""
     finding = Finding(Severity.ERROR, UNREADABLE, sentence)
@@ -153,11 +177,11 @@ def _check_one(opened: Location, at: int, progress: Progress) -> str:
     return sentence
 
 
-def check_archive(archive: Opened, progress: Progress, *, causes: bool = True) -> str:
+def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, names: bool = True) -> str:
     """Check one decoded archive and return the sentence that sums it up; raises Cancelled.
 
     The results of an earlier check, finished or not, are discarded first. ``causes``: also look for what caused the
-    damage, which takes longer where there is some.
+    damage, which takes longer where there is some. ``names``: also look for dangerous and colliding names.
     """
     forget_check(archive)
     if is_sparing(archive.source) and not archive.cut_short:
@@ -169,15 +193,18 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True) -
     if archive.decoder is None or archive.cut_short:
         return ""
     with cancelling(progress):
-        return _check(archive, archive.decoder, progress, causes=causes)
+        return _check(archive, archive.decoder, progress, causes=causes, names=names)
 
 
-def _check(archive: Opened, decoder: Format, progress: Progress, *, causes: bool) -> str:
+def _check(archive: Opened, decoder: Format, progress: Progress, *, causes: bool, names: bool) -> str:
     emitter = Emitter(archive)
+    if archive.members.digest:  # the content of every member is compared, in the order of the file
+        expect(archive.source, 0, archive.source.size)
     try:
         sentence = decoder.check(archive, emitter, progress)
         records = len(archive.checksums) > 0
-        report_names(archive, emitter, progress)
+        if names:
+            report_names(archive, emitter, progress)
         compared = check_manifests(archive, emitter, progress)
         _report_shrinking(archive, emitter)
         _report_interrupted(archive, emitter)
@@ -259,6 +286,18 @@ def report_of(location: str, opened: Location, sentence: str) -> CheckReport:
     )
 
 
+def with_readers(report: CheckReport, progress: Progress) -> CheckReport:
+    """A report that also says what each known reader makes of each archive. Raises Cancelled."""
+    return replace(report, readers=tuple(_readers_of(archive, progress) for archive in report.archives))
+
+
+def _readers_of(archive: Opened, progress: Progress) -> tuple[ReaderRow, ...]:
+    """The rows of one archive; none where it cannot be read, which its findings say."""
+    with suppress(SourceError):
+        return compare_readers(archive, archive.decoder, progress)
+    return ()
+
+
 def with_finding(report: CheckReport, finding: Finding) -> CheckReport:
     """A report with one more error, which the archive alone does not show; what could not be read stays unreadable."""
     report = replace(report, findings=(*report.findings, finding))
@@ -288,7 +327,7 @@ def state_of(archives: Iterable[Opened]) -> State:
         if archive.decoder is None or archive.unreadable:
             return State.UNREADABLE
         states.append(state_from(archive.decoder.torn, archive.findings))
-    return max(states, key=list(State).index)
+    return max(states, key=lambda each: each.rank)
 
 
 def own_state(archive: Opened) -> State:
@@ -303,11 +342,23 @@ def own_state(archive: Opened) -> State:
 def state_from(torn: frozenset[str], findings: Iterable[Finding]) -> State:
     """The state that follows from these findings; ``torn`` are the codes of an interrupted write."""
     state = State.SOUND
+    explained = False
     for finding in findings:
+        explained |= finding.code in NOT_INTERRUPTED
         if finding.severity is Severity.INFO or is_cause(finding):
             continue
-        state = max(state, _state_of_finding(finding, torn), key=list(State).index)
-    return state
+        state = max(state, _state_of_finding(finding, torn), key=lambda each: each.rank)
+    return State.DAMAGED if explained and state is State.TORN else state
+
+
+def main_finding(archive: Opened) -> tuple[int, Finding] | None:
+    """The finding of an archive to name first, and how bad it is: its cause, or the first that gives the state."""
+    torn = archive.decoder.torn if archive.decoder is not None else frozenset[str]()
+    wrong = [each for each in tuple(archive.findings) if each.severity is not Severity.INFO and not is_cause(each)]
+    worst = max(wrong, key=lambda each: _state_of_finding(each, torn).rank, default=None)
+    rank = _state_of_finding(worst, torn).rank if worst is not None else 0
+    cause = next((each for each in archive.findings[:1] if is_cause(each)), worst)
+    return None if cause is None else (rank, cause)
 
 
 def _state_of_finding(finding: Finding, torn: frozenset[str]) -> State:

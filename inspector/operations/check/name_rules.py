@@ -99,9 +99,9 @@ class _Block:
         joined = b"/".join((b"", *self.names, b""))
         if not any(hint in joined for hint in _HINTS):
             return ()
-        found = [match.start() for match in _UNPORTABLE.finditer(joined)]
         stops = list(accumulate(len(name) + 1 for name in self.names))
-        return sorted({self.first + bisect_right(stops, at) for at in found})
+        # One by one: a single name may have millions of places.
+        return sorted({self.first + bisect_right(stops, match.start()) for match in _UNPORTABLE.finditer(joined)})
 
 
 def _blocks(members: Members) -> Iterator[_Block]:

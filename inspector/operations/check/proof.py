@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from isal.isal_zlib import crc32, crc32_combine
 
-from inspector.core.member import Codec, Members
+from inspector.core.member import HOLES, Codec, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
@@ -72,7 +72,7 @@ def prove(location: str, progress: Progress, connection: Connection = DEFAULT) -
             found = ProofResult(
                 Proof.IMPOSSIBLE, f"{visible(location)}: {error} A check that reads the members tells more."
             )
-    totals = source.ledger.totals
+    totals = source.log.totals
     return replace(found, bytes_read=totals.received, requests=totals.requests)
 
 
@@ -138,7 +138,7 @@ def combined_crc32(source: Source, members: Members, progress: Progress) -> int:
 def _recorded(members: Members, index: int) -> tuple[int, int]:
     """The recorded CRC-32 of a member's bytes in the file, and their number."""
     member = members[index]
-    if member.codec is not Codec.STORED or member.size != member.stored:
+    if member.codec is not Codec.STORED or member.size != member.stored or member.marks & HOLES:
         raise OperationError(f"{visible(member.path)} is compressed, so its CRC-32 is not that of the file's bytes.")
     if member.digest is None or members.digests is None:
         raise OperationError(f"{visible(member.path)} has no CRC-32.")

@@ -9,7 +9,8 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError
-from inspector.formats._causes.table import is_cause
+from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats._causes.table import SPLIT_CODE, TAKEN_OUT, Cause, is_cause
 from inspector.operations.open.opening import Opened
 
 
@@ -29,9 +30,22 @@ def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
         raise SourceError(f"{visible(archive.source.name)} is not repaired, for not all of it could be read. {unread}")
     if archive.decoder is None or not left(archive) or not _whole(archive.source):
         return ()
+    if any(each.code == SPLIT_CODE for each in archive.diagnosis.repairs):
+        return archive.diagnosis.repairs  # what the format would cut off or rewrite is another archive
     own = [each for each in archive.findings if not is_cause(each)]  # a format knows the codes of its findings only
     without = archive if len(own) == len(archive.findings) else replace(archive, findings=own)
-    return (*archive.diagnosis.repairs, *archive.decoder.repairs(without, progress))
+    repairs = (*archive.diagnosis.repairs, *archive.decoder.repairs(without, progress))
+    if not _is_changed_throughout(archive):
+        return repairs
+    return tuple(each for each in repairs if each.claim or each.code in TAKEN_OUT)
+
+
+def _is_changed_throughout(archive: Opened) -> bool:
+    """Whether every byte may be another than was archived, and no digest tells which members are as they were."""
+    changed = any(each.code in (Cause.TEXT_MODE, Cause.BYTE_ORDER) for each in archive.findings)
+    return changed and not any(
+        VERDICTS.index(each) in archive.verdicts for each in (Verdict.VERIFIED, Verdict.MISMATCH)
+    )
 
 
 def _whole(source: Source) -> bool:

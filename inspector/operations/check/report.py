@@ -1,14 +1,12 @@
-"""Reports on a check: text for a terminal, a line of JSON for programs, a page for a browser."""
+"""What a check found: text for a terminal, a line of JSON for programs."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 from inspector.core.finding import Finding
@@ -20,30 +18,12 @@ from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import ReportKind
-from inspector.sources.local.atomic import AtomicFile
+from inspector.operations.protocol.trace_views import ReaderRow
+from inspector.operations.trace.words import row_lines, row_object
 
 _MAX_NAMES = 20
 """Members that are named because they are not verified; the rest are counted."""
 _NOT_CHECKED = "not checked"
-_STYLE = """
-:root { color-scheme: light dark; --line: #ccd; --soft: #f2f3f7; --bad: #b00020; --warn: #8a5a00; --good: #1a6b35 }
-@media (prefers-color-scheme: dark) {
-  :root { --line: #445; --soft: #22242c; --bad: #ff8a92; --warn: #f0c060; --good: #7fd79a }
-}
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
-h1 { font-size: 1.3rem }
-h1, td { overflow-wrap: anywhere; unicode-bidi: isolate }
-table { border-collapse: collapse; width: 100% }
-th, td { border-bottom: 1px solid var(--line); padding: .4rem .6rem; text-align: left; vertical-align: top }
-th { background: var(--soft) }
-td.bytes { font-family: ui-monospace, monospace }
-.state { font-weight: 600 }
-.error, .damaged, .torn, .unreadable { color: var(--bad) }
-.warning { color: var(--warn) }
-.sound { color: var(--good) }
-tr.beneath td:nth-child(2) { padding-left: 2rem }
-"""
-_BENEATH = ' class="beneath"'
 _MAX_EXPLAINED = 5
 """Findings listed beneath their cause in text; the rest are counted."""
 
@@ -120,7 +100,8 @@ def _dropped(report: CheckReport) -> str:
 
 def _repairable(report: CheckReport) -> str:
     """The line that says how many findings a repair answers; empty if none."""
-    number = sum(row.finding.repair is not None for row in _rows(report))
+    rows = (row for row in _rows(report) if not (row.placed.explains and row.finding.repair))
+    number = sum(row.finding.repair is not None for row in rows)
     if not number:
         return ""
     return f"{count(number, 'finding')} can be repaired: repair shows how, and what is lost or assumed."
@@ -161,7 +142,16 @@ def as_text(report: CheckReport) -> str:
         lines.append(f"  {dropped}")
     if repairable := _repairable(report):
         lines.append(f"  {repairable}")
+    for label, rows in archive_readers(report):
+        lines += [f"  readers{f' of {visible(label)}' if label else ''}:", *(f"    {line}" for line in row_lines(rows))]
     return "\n".join(lines) + "\n"
+
+
+def archive_readers(report: CheckReport) -> Iterator[tuple[str, Sequence[ReaderRow]]]:
+    """What the readers make of each archive, with its path inside the location."""
+    for archive, rows in zip(report.archives, report.readers, strict=False):
+        if rows:
+            yield inside(report.location, archive.source.name), rows
 
 
 def _finding_lines(report: CheckReport) -> Iterator[str]:
@@ -205,7 +195,7 @@ def as_object(report: CheckReport) -> dict[str, Any]:
         }
         for row in _rows(report)
     ]
-    return {
+    found = {
         "source": report.location,
         "format": report.format,
         "state": report.state,
@@ -213,53 +203,12 @@ def as_object(report: CheckReport) -> dict[str, Any]:
         "bytes": report.size,
         "findings": findings,
     }
+    if report.readers:
+        found["readers"] = [
+            {"archive": label or None, **row_object(row)} for label, rows in archive_readers(report) for row in rows
+        ]
+    return found
 
 
-def as_html(report: CheckReport) -> str:
-    """The report as a page without scripts or external files."""
-    name = _escaped(report.location)
-    rows = "".join(map(_html_row, _rows(report)))
-    heads = "".join(f"<th>{head}</th>" for head in ("Severity", "What was found", "Bytes", "Member", "Code"))
-    table = f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>" if rows else "<p>No findings.</p>"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{name}</title>\n<style>{_STYLE}</style></head><body>\n"
-        f'<h1>{name}</h1>\n<p class="state {report.state or "open"}">{_escaped(report.sentence)}</p>\n'
-        f"<p>{_escaped(_summary(report))}</p>\n{_range_table(report)}{table}\n<p>{_dropped(report)}</p>\n<p>{_repairable(report)}</p>\n</body></html>\n"
-    )
-
-
-def _range_table(report: CheckReport) -> str:
-    rows = "".join(
-        f'<tr><td class="{state or "open"}">{state or _NOT_CHECKED}</td><td>{_escaped(label)}</td>'
-        f"<td>{len(archive.members):,}</td><td>{archive.source.size:,}</td></tr>\n"
-        for label, state, archive in _ranges(report)
-    )
-    heads = "".join(f"<th>{head}</th>" for head in ("State", "Range", "Members", "Bytes"))
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>\n" if rows else ""
-
-
-def _html_row(row: _FindingRow) -> str:
-    severity = row.finding.severity
-    repair = f"<br>repair: {_escaped(row.finding.repair)}" if row.finding.repair else ""
-    return (
-        f'<tr{_BENEATH * row.placed.beneath}><td class="{severity}">{severity}</td><td>{_escaped(row.message)}</td>'
-        f'<td class="bytes">{row.place.replace(" ", "<br>")}</td>'
-        f"<td>{_escaped(row.member or '')}</td><td>{_escaped(row.finding.code)}{repair}</td></tr>\n"
-    )
-
-
-def _escaped(text: str | bytes) -> str:
-    return escape(visible(text))
-
-
-RENDERED = {ReportKind.TEXT: as_text, ReportKind.JSON: as_json, ReportKind.HTML: as_html}
-"""The function that renders each kind of report."""
-
-
-def write_report(report: CheckReport, path: Path, kind: ReportKind) -> None:
-    """Write a report to ``path``, replacing what is there; raises SourceError if it cannot be written."""
-    with AtomicFile(path, replace=True) as target:
-        target.write(RENDERED[kind](report).encode("utf-8", "backslashreplace"))
+RENDERED = {ReportKind.TEXT: as_text, ReportKind.JSON: as_json}
+"""The function that renders each kind of report that a terminal prints."""

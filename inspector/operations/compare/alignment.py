@@ -36,6 +36,16 @@ _MAX_INTERVALS_PER_BLOCK = 2_048
 """Where a block has more, it is not worth while to tell them apart."""
 _MAX_PRODUCT = 4_096
 """Ranges whose sizes have at most this product are lined up byte by byte."""
+_MIN_FOLLOWED_BYTES = 4 << 20
+"""Shorter ranges are lined up by anchors alone."""
+_WINDOWS_BYTES = (4 << 10, 64 << 10, 1 << 20)
+"""How many bytes of both sides are looked at behind a difference, in turn, to find where they go on alike."""
+_PROBES = 16
+_PROBE_BYTES = 32
+_MIN_AGREEING_PROBES = 6
+"""Probes of a window that have to be found once, at one distance; a block that was moved has fewer."""
+_MAX_PROBED_SHARE = 2
+"""Bytes looked at in windows for each byte of the ranges, before anchors are used for the rest."""
 _LEVELS = ((4, sys.maxsize), (4, 1 << 20), (1, 1 << 16), (0, 1 << 12))
 """How long anchors are, in words of 8 bytes (0 is half a word), and in how many bytes they are looked for: finer ones
 between coarser ones. Shorter ones would occur by chance in more bytes."""
@@ -65,6 +75,7 @@ class _Aligner:
         self._a = a
         self._b = b
         self._progress = _Clamped(progress)
+        self._probes_left = _MAX_PROBED_SHARE * (a.size + b.size)
         self.runs = Runs()
 
     def region(self, a: Span, b: Span, level: int) -> None:
@@ -75,7 +86,7 @@ class _Aligner:
         a, b = Span(a.start, a.stop - end), Span(b.start, b.stop - end)
         if not a.size or not b.size:
             self.runs.add(a, b)
-        elif a.size == b.size:
+        elif a.size == b.size and not (level == 0 and self._shifted(a, b)):
             self._in_step(a.start, b.start, a.size, level)
         elif not self._by_anchors(a, b, level):
             self._replaced(a, b)
@@ -146,8 +157,56 @@ class _Aligner:
         for start, stop in cluster.intervals:
             self.runs.add(Span(a + start, a + stop), Span(b + start, b + stop))
 
+    # ---- following what is near --------------------------------------------------------------------------------
+
+    def _followed(self, a: Span, b: Span) -> tuple[Span, Span]:
+        """Line large ranges up from difference to difference, as long as both sides go on alike soon behind each.
+
+        Returns what is left. What is equal is only compared, which takes far less time than to look for anchors in it.
+        """
+        while min(a.size, b.size) >= _MIN_FOLLOWED_BYTES and self._probes_left > 0:
+            found = self._next_alike(a, b)
+            if found is None:
+                break
+            a_at, b_at = found
+            self.region(Span(a.start, a_at), Span(b.start, b_at), 0)
+            size = min(a.stop - a_at, b.stop - b_at)
+            same = common_start(self._a, a_at, self._b, b_at, size, self._progress)
+            a, b = Span(a_at + same, a.stop), Span(b_at + same, b.stop)
+        return a, b
+
+    def _shifted(self, a: Span, b: Span) -> bool:
+        """Whether large ranges of one size seem to go on at different distances from their starts."""
+        found = self._next_alike(a, b) if a.size >= _MIN_FOLLOWED_BYTES else None
+        return found is not None and found[0] - a.start != found[1] - b.start
+
+    def _next_alike(self, a: Span, b: Span) -> tuple[int, int] | None:
+        """Where both ranges go on alike; None where that is not near or not sure."""
+        for window in _WINDOWS_BYTES:
+            some = read_exactly(self._a, a.start, min(window, a.size))
+            others = read_exactly(self._b, b.start, min(window, b.size))
+            self._probes_left -= len(some) + len(others)
+            self._progress.advance(0)
+            shifts: dict[int, list[int]] = {}
+            for at in range(0, len(some) - _PROBE_BYTES, max(1, len(some) // _PROBES)):
+                probe = some[at : at + _PROBE_BYTES]
+                there = others.find(probe)
+                if there >= 0 and others.find(probe, there + 1) < 0 and some.find(probe) == at == some.rfind(probe):
+                    shifts.setdefault(there - at, []).append(at)
+            shift = max(shifts, key=lambda each: len(shifts[each]), default=0)
+            if len(shifts.get(shift, ())) >= _MIN_AGREEING_PROBES:
+                at = shifts[shift][0]
+                return a.start + at, b.start + at + shift
+        return None
+
+    # ---- anchors -----------------------------------------------------------------------------------------------
+
     def _by_anchors(self, a: Span, b: Span, level: int) -> bool:
         """Line two ranges up by anchors, and compare what lies between them. False if there is none."""
+        rest = self._followed(a, b) if level == 0 else (a, b)
+        if rest != (a, b):
+            self.region(*rest, level)
+            return True
         longest = max(a.size, b.size)
         while level < len(_LEVELS):
             words, most = _LEVELS[level]

@@ -13,7 +13,7 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
 from inspector.operations.compare.alignment import align
-from inspector.operations.compare.listing import Listing, open_listing
+from inspector.operations.compare.listing import Listing, Place, open_listing, unread
 from inspector.operations.compare.members import NOT_COMPARED, SAME, MemberResult, compare_members
 from inspector.operations.compare.runs import Runs
 from inspector.operations.compare.structure import (
@@ -26,8 +26,10 @@ from inspector.operations.compare.structure import (
     slide_to_structures,
 )
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, not_read
 from inspector.operations.protocol.compare_views import (
+    AS_IT_IS,
     LEVELS,
     NEITHER,
     A,
@@ -37,14 +39,19 @@ from inspector.operations.protocol.compare_views import (
     Difference,
     Level,
     Summary,
+    Version,
 )
 from inspector.sources.local.file import FileSource
+from inspector.sources.local.folder import LocalFolder
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import S3Source
 
 EQUAL = "equal"
 QUICK = "Recorded digests equal; contents not read."
+_MAX_NAMES_CHECKED = 100_000
+"""Members up to which names are checked too; they tell nothing about which side is right, and take longer than that."""
 OTHER_FORMATS = "The formats differ, so members were compared and bytes were not."
 
 
@@ -52,7 +59,7 @@ OTHER_FORMATS = "The formats differ, so members were compared and bytes were not
 class Comparison:
     """Two compared locations: what was found, and what is needed to show it.
 
-    ``alignment`` is of the two files, None where bytes were not compared.
+    ``alignment`` is of the two files, None where bytes were not compared; ``judge`` is None where they do not differ.
     """
 
     summary: Summary
@@ -60,6 +67,7 @@ class Comparison:
     a: Listing
     b: Listing
     alignment: Alignment | None = None
+    judge: Judge | None = None
 
 
 def compare(
@@ -71,16 +79,37 @@ def compare(
     *,
     levels: frozenset[Level] = LEVELS,
     quick: bool = False,
+    versions: tuple[Version, Version] = (AS_IT_IS, AS_IT_IS),
 ) -> Comparison:
     """Compare two locations; ``connection`` is for A on S3, ``other`` for B if it is not the same.
 
     ``levels`` are what is compared and decides whether they are equal; fields and bytes need two files of one format.
-    ``quick``: read no content, compare what is recorded. Raises SourceError where one cannot be read, OperationError
-    where they have nothing to compare, and Cancelled.
+    ``quick``: read no content, compare what is recorded. ``versions`` say how each is read. Raises SourceError where
+    one cannot be read, OperationError where they have nothing to compare, and Cancelled.
     """
-    some = open_listing(a, progress, connection)
-    others = open_listing(b, progress, other or connection)
+    with cancelling(progress):
+        place, beside = open_nested(a, connection), open_nested(b, other or connection)
+    plain = versions == (AS_IT_IS, AS_IT_IS)
+    if plain and (why := _same_object(place, beside)):
+        return _equal_objects((a, b), (place, beside), why)
+    some = open_listing(a, progress, connection, versions[0], place=place)
+    others = open_listing(b, progress, other or connection, versions[1], place=beside)
     return _Comparing(some, others, progress, levels, quick).run()
+
+
+def _equal_objects(locations: tuple[str, str], places: tuple[Place, Place], why: str) -> Comparison:
+    """The comparison of two objects that are known to be equal: neither is read."""
+    a, b = (
+        Listing(location, (unread(place),), (b"",), ()) if not isinstance(place, (LocalFolder, S3Prefix)) else None
+        for location, place in zip(locations, places, strict=True)
+    )
+    assert a is not None
+    assert b is not None
+    size = a.archives[0].source.size
+    names = strip_credentials(locations[0]), strip_credentials(locations[1])
+    counts = {EQUAL: size, "changed": 0, "added": 0, "removed": 0}
+    summary = Summary(*names, True, {}, counts, None, _sentence(True, {}, counts, None, 0), (why,))
+    return Comparison(summary, [], a, b, Alignment(size, size))
 
 
 @dataclass(slots=True)
@@ -101,6 +130,7 @@ class _Comparing:
         self._quick = quick
         self._found = _Found()
         self._alignment: Alignment | None = None
+        self._judge: Judge | None = None
 
     def run(self) -> Comparison:
         for each in (*self._a.archives, *self._b.archives):
@@ -115,7 +145,7 @@ class _Comparing:
         found = self._found
         members = found.members
         differences = [*(members.differences if members is not None else ()), *found.fields, *found.bytes_]
-        return Comparison(self._summary(differences), differences, self._a, self._b, self._alignment)
+        return Comparison(self._summary(differences), differences, self._a, self._b, self._alignment, self._judge)
 
     def _raise_incomparable(self, pair: tuple[Opened, Opened] | None) -> None:
         """Raise OperationError where what is asked for cannot be compared: nothing would then look like equality."""
@@ -149,7 +179,7 @@ class _Comparing:
             self._describe(self._found.runs, pair)
 
     def _align(self, pair: tuple[Opened, Opened]) -> None:
-        if same := _same_object(*pair):
+        if same := _same_file(*pair):
             self._found.runs = Runs()
             self._found.notes.append(same)
         else:
@@ -166,13 +196,14 @@ class _Comparing:
         """Check the archives that are not checked yet, so that their digests tell who is right."""
         for archive in (*self._a.archives, *self._b.archives):
             if archive.decoder is not None and not archive.checked:
-                check_archive(archive, self._progress)
+                names = len(archive.members) <= _MAX_NAMES_CHECKED
+                check_archive(archive, self._progress, names=names)
                 _raise_unread(archive)
                 archive.checked = True
 
     def _describe(self, runs: Runs, pair: tuple[Opened, Opened]) -> None:
         self._check_all()
-        judge = Judge(Digests(pair[0]), Digests(pair[1]), related=self._related())
+        judge = self._judge = Judge(Digests(pair[0]), Digests(pair[1]), related=self._related())
         if Level.FIELD in self._levels:
             self._progress.begin("Comparing fields", 0, "fields")
             for each in changed_fields(runs, *pair, judge, self._progress):
@@ -195,7 +226,7 @@ class _Comparing:
             )
 
     def _compare_quickly(self, pair: tuple[Opened, Opened] | None) -> None:
-        if pair is not None and (same := _same_object(*pair)):
+        if pair is not None and (same := _same_file(*pair)):
             self._found.runs = Runs()
             self._found.notes.append(same)
             self._alignment = _alignment(self._found.runs, *pair)
@@ -264,15 +295,18 @@ def _alignment(runs: Runs, a: Opened, b: Opened) -> Alignment:
 
 def _family(archive: Opened) -> str:
     """What tells whether the bytes of two archives can be compared: a TACO archive is a ZIP too."""
-    name = archive.decoder.name if archive.decoder is not None else "bytes"
-    return {"taco": "zip", "datas3t": "tar"}.get(name, name)
+    return "bytes" if archive.decoder is None else archive.decoder.general or archive.decoder.name
 
 
-def _same_object(a: Opened, b: Opened) -> str:
-    """Why two sources need not be read to be known equal; empty if they do."""
+def _same_file(a: Opened, b: Opened) -> str:
+    """Why two files need not be compared byte by byte; empty if they do."""
     some, other = a.source, b.source
-    if isinstance(some, FileSource) and isinstance(other, FileSource) and some.identity == other.identity:
-        return "Both are the same file."
+    same = isinstance(some, FileSource) and isinstance(other, FileSource) and some.identity == other.identity
+    return "Both are the same file." if same else ""
+
+
+def _same_object(some: Place, other: Place) -> str:
+    """Why two objects need not be read to be known equal; empty if they do."""
     if isinstance(some, S3Source) and isinstance(other, S3Source) and some.etag and some.size == other.size:
         return "Their ETags are equal, so they were not read." if some.etag == other.etag else ""
     return ""
@@ -287,7 +321,7 @@ def _raise_unread(archive: Opened) -> None:
 def side_state(side: Listing) -> State | None:
     """The worst state of the archives of a side; None where there is none."""
     states = [state_from(each.decoder.torn, each.findings) for each in side.archives if each.decoder is not None]
-    return max(states, key=list(State).index) if states else None
+    return max(states, key=lambda each: each.rank) if states else None
 
 
 def _sentence(

@@ -6,18 +6,26 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from inspector.core.edit import OverlaySource
+from inspector.core.field import Field
+from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, Codec
 from inspector.core.progress import Progress
-from inspector.core.span import Spans
+from inspector.core.source import Source, SplicedSource
+from inspector.core.span import Span, Spans
 from inspector.operations.create.inputs import Input, gather
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.collection import collection_in
 from inspector.operations.open.listing import content, learn_all
 from inspector.operations.open.location import Location, open_location
-from inspector.operations.open.opening import Opened, open_place
+from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.protocol.compare_views import AS_IT_IS, Version
 from inspector.sources.local.folder import LocalFolder
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.prefix import S3Prefix
+
+Place = Source | LocalFolder | S3Prefix
 
 
 class Listing:
@@ -91,10 +99,38 @@ class Listing:
         return self._files[at].pieces() if place is None else content(*place, progress)
 
 
-def open_listing(location: str, progress: Progress, connection: Connection = DEFAULT) -> Listing:
-    """Open and decode a location; any folder that is no dataset is a folder of files. Raises SourceError, Cancelled."""
+def unread(source: Source) -> Opened:
+    """A source as plain bytes, none of which are read."""
+    fields = (Field("bytes", Kind.BYTES, (Span(0, source.size),)),)
+    return Opened(source, "bytes", "plain bytes", fields, complete=True)
+
+
+def _listing_of(location: str, place: Source | LocalFolder | S3Prefix, version: Version, progress: Progress) -> Listing:
+    if isinstance(place, (LocalFolder, S3Prefix)):
+        raise OperationError("Only a file can be compared with another version of itself.")
+    for edit in version.edits:
+        if edit.old_size != place.size:
+            raise OperationError("The file has another size than the change was made for. Reload it.")
+        place = OverlaySource(place, edit)
+    if version.part is not None:
+        start_, stop = version.part
+        place = SplicedSource(place, [Span(start_, min(stop, place.size))], place.name)
+        return Listing(location, (unread(place),), (b"",), ())  # as bytes, whatever it looks like
+    archive = start(place)
+    decode(archive, progress)
+    return Listing(location, (archive,), (b"",), ())
+
+
+def open_listing(
+    location: str, progress: Progress, connection: Connection, version: Version, *, place: Place
+) -> Listing:
+    """Decode a location, of which ``place`` is open; any folder that is no dataset is a folder of files.
+
+    Raises SourceError and Cancelled, and OperationError where only a file can be read as ``version`` says.
+    """
     with cancelling(progress):
-        place = open_place(location, connection)
+        if version != AS_IT_IS:
+            return _listing_of(location, place, version, progress)
         is_folder = isinstance(place, (LocalFolder, S3Prefix)) and collection_in(place) is None
     if is_folder:
         return Listing(location, (), (), gather([location], progress, connection=connection))

@@ -27,7 +27,7 @@ NOT_COMPARED = "not compared"
 MAX_LISTED = 100_000
 """Differing members listed; the rest are counted."""
 _NAMES = {"crc32": "CRC-32", "xxh64": "xxHash64"}
-_BY_THEMSELVES = (Codec.STORED, Codec.DEFLATE)
+_BY_THEMSELVES = frozenset(Codec) - {Codec.ZSTD, Codec.UNKNOWN}
 """Codecs whose stored bytes alone determine the content."""
 
 

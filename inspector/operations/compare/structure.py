@@ -15,7 +15,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.core.span import Span
+from inspector.core.span import Span, united
 from inspector.core.verdict import Checksum, Verdict
 from inspector.operations.check.checking import state_from
 from inspector.operations.compare.runs import Run, Runs
@@ -40,13 +40,6 @@ _BLOCK_BYTES = 512
 """What is lost of a file by itself is mostly a multiple of this."""
 _WITHOUT_VALUE = frozenset((Kind.DATA, Kind.GAP, Kind.GARBAGE, Kind.BYTES, Kind.PADDING))
 """Kinds of fields whose bytes are their only value: those are compared as bytes."""
-_RECORDS = frozenset(
-    (
-        *(Kind.INDEX_ENTRY, Kind.CENTRAL_HEADER, Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.TAR_EXTENSION),
-        *(Kind.METADATA_ROW, Kind.MEMBER, Kind.BLOB_BLOCK),
-    )
-)
-"""Kinds of fields that are about one member, whose name is their value."""
 _MAX_NAMES_SEARCHED = 100_000
 """Members whose names are looked at to tell whether a record has a counterpart."""
 _Records = dict[tuple[Kind, str], tuple[tuple[Field, ...], str | None]]
@@ -65,7 +58,9 @@ def slide_to_structures(found: Runs, a: Archive, b: Archive, progress: Progress)
     for at in range(min(len(found), MAX_RUNS_EXPLAINED)):
         progress.advance(0)
         run = found[at]
-        if run.a.size and run.b.size:
+        ends = run.a.stop == a.source.size and run.b.stop == b.source.size
+        # What is missing at the end was cut off there; it did not go missing anywhere before.
+        if (run.a.size and run.b.size) or ends:
             continue
         side, span = (a, run.a) if run.a.size else (b, run.b)
         back, ahead = _slides(side.source, span, *_rooms(found, at, a.source.size))
@@ -239,7 +234,7 @@ def _record(chain: Sequence[Field]) -> int:
 
 
 def _is_record(field: Field) -> bool:
-    return field.kind in _RECORDS and isinstance(field.value, str) and len(field.children) > 0
+    return field.kind.about_member and isinstance(field.value, str) and len(field.children) > 0
 
 
 def _whole_fields(fields: Sequence[Field], span: Span, change: Change, right: str | None) -> Iterator[Difference]:
@@ -278,7 +273,7 @@ def _title(chain: Sequence[Field]) -> str:
 
 
 def _name(field: Field) -> str:
-    names = field.children and isinstance(field.value, str) and field.kind is not Kind.DATA_SECTION
+    names = field.children and isinstance(field.value, str)
     return f"{field.name} {visible(field.shown)}" if names else field.name
 
 
@@ -320,6 +315,19 @@ class Digests:
                 found[each.name] = each
         return found
 
+    def proof(self, span: Span) -> str:
+        """The name of a digest over a run if all digests over it fit and cover it whole; else empty."""
+        over = list(self.over(span).values())
+        if not over or any(each.verdict is not Verdict.VERIFIED for each in over):
+            return ""
+        known = united(Span(*each) for checksum in over for each in (*checksum.covers, *checksum.place))
+        return over[0].name if any(each.start <= span.start and span.stop <= each.stop for each in known) else ""
+
+    def verified(self, span: Span) -> str:
+        """The name of a digest over a run that fits; empty for none."""
+        fits = (each.name for each in self.over(span).values() if each.verdict is Verdict.VERIFIED)
+        return next(fits, "")
+
 
 class Judge:
     """Tells which side of a run is right, by the digests that the archives record.
@@ -334,18 +342,25 @@ class Judge:
 
     def right(self, run: Run) -> tuple[str | None, str]:
         """The side whose digest fits, and the sentence that says why or that nothing tells."""
+        side, digest = self.proof(run)
+        if side is not None:
+            own, other = side.upper(), "B" if side == A else "A"
+            return side, f"{own} is right: {visible(digest)} fits {own}, not {other}."
         a, b = self._a.over(run.a), self._b.over(run.b)
         if not a and not b:
             return None, "No digest covers these bytes."
-        a_fits = [each.name for each in a.values() if self._proves(each, b.get(each.name), self._b)]
-        b_fits = [each.name for each in b.values() if self._proves(each, a.get(each.name), self._a)]
-        if a_fits and not b_fits:
-            return A, f"A is right: {visible(a_fits[0])} fits A, not B."
-        if b_fits and not a_fits:
-            return B, f"B is right: {visible(b_fits[0])} fits B, not A."
         if all(each.verdict is Verdict.VERIFIED for each in (*a.values(), *b.values())):
             return None, "The digests of both sides fit, so nothing tells which one is meant."
         return None, "The digests tell neither side to be right."
+
+    def proof(self, run: Run) -> tuple[str | None, str]:
+        """The side whose digest fits, and the name of the digest; None and an empty name where nothing tells."""
+        a, b = self._a.over(run.a), self._b.over(run.b)
+        a_fits = [each.name for each in a.values() if self._proves(each, b.get(each.name), self._b)]
+        b_fits = [each.name for each in b.values() if self._proves(each, a.get(each.name), self._a)]
+        if bool(a_fits) is bool(b_fits):
+            return None, ""
+        return (A, a_fits[0]) if a_fits else (B, b_fits[0])
 
     def _proves(self, own: Checksum, other: Checksum | None, side: Digests) -> bool:
         """Whether a digest fits its own side and shows the other one to be wrong."""
@@ -365,9 +380,9 @@ def describe(run: Run, a: Archive, b: Archive, judge: Judge, *, explained: bool)
     """A run as a difference. ``explained``: look up where it lies. Raises SourceError."""
     change = Change.CHANGED if run.a.size and run.b.size else Change.REMOVED if run.a.size else Change.ADDED
     what = _what(run, a, b, change)
-    where = _where(a if run.a.size else b, run.a if run.a.size else run.b) if explained else ""
+    place = where(a if run.a.size else b, run.a if run.a.size else run.b) if explained else ""
     right, why = judge.right(run) if explained else (None, "")
-    words = " ".join(filter(None, (f"{what}{where}.", why)))
+    words = " ".join(filter(None, (f"{what}{place}.", why)))
     return Difference(Level.BYTES, change, Side(None, (run.a,)), Side(None, (run.b,)), right, words)
 
 
@@ -388,16 +403,32 @@ def _what(run: Run, a: Archive, b: Archive, change: Change) -> str:
     return f"{in_bytes(span.size)} at byte {grouped(span.start)} {verb(span.size, 'is', 'are')} only in {name}{hint}"
 
 
-def _where(archive: Archive, span: Span) -> str:
-    chain = [field for _, field in locate(archive.fields, span.start)]
+def member_at(archive: Archive, offset: int) -> int | None:
+    """The member that the field of a byte belongs to."""
+    chain = [field for _, field in locate(archive.fields, offset)]
     member = next((field.member for field in reversed(chain) if field.member is not None), None)
-    if member is not None and member < len(archive.members):
+    return member if member is not None and member < len(archive.members) else None
+
+
+def where(archive: Archive, span: Span) -> str:
+    """The member and the place in it, or the structure, as the end of a sentence; empty where neither is known."""
+    chain = [field for _, field in locate(archive.fields, span.start)]
+    if (member := member_at(archive, span.start)) is not None:
         seen, done = archive.members.seen(member), 0
         for start, stop in seen.spans:
             if start <= span.start < stop:
                 return f", in {visible(seen.path)}, byte {grouped(done + span.start - start)} of {grouped(seen.stored)}"
             done += stop - start
     return f", in {_title(chain)}" if chain and chain[-1].kind is not Kind.BYTES else ""
+
+
+def byte_in_words(archive: Archive, offset: int) -> str:
+    """The fields that own a byte, and the value of the innermost; empty where nothing is known."""
+    chain = [field for _, field in locate(archive.fields, offset)]
+    if not chain or chain[-1].kind is Kind.BYTES:
+        return ""
+    value = "" if chain[-1].kind in _WITHOUT_VALUE else f" = {_value(chain[-1])}"
+    return f"{_title(chain)}{value}"
 
 
 def is_text_copy(found: Runs, longer: Source, side: int, progress: Progress) -> bool:

@@ -9,15 +9,21 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from inspector.core.names import visible
+from inspector.core.finding import Severity
+from inspector.core.names import decoded, visible
+from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.formats import caf
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.listing import load
+from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.create_views import Place
 from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS file_locations (
@@ -57,7 +63,8 @@ def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) ->
             return _record(connection, catalogue, archives, places)
     except BaseException:
         if new:
-            catalogue.unlink(missing_ok=True)
+            with suppress(OSError):  # why there is no catalogue says more than why its file stays
+                catalogue.unlink(missing_ok=True)
         raise
 
 
@@ -78,6 +85,34 @@ def _record(connection: sqlite3.Connection, catalogue: Path, archives: Sequence[
     connection.execute(insert)
     connection.commit()
     return moved
+
+
+def add(catalogue: Path, archives: Sequence[str], progress: Progress, connection: Connection = DEFAULT) -> int:
+    """Record CAF archives that exist, as ``record``; returns how many members they have.
+
+    Raises OperationError for what is no archive that could be recorded whole, SourceError and Cancelled.
+    """
+    check_usable(catalogue)
+    places: list[Place] = []
+    for location in archives:
+        for archive in load(location, progress, connection):
+            places += _places(location, archive)
+    record(catalogue, archives, places)
+    return len(places)
+
+
+def _places(location: str, archive: Opened) -> Iterator[Place]:
+    name = visible(location)
+    if archive.decoder is not caf.FORMAT:
+        raise OperationError(f"Nothing was recorded: {name} is no CAF archive.")
+    wrong = next((each for each in archive.findings if each.severity is Severity.ERROR), None)
+    if wrong is not None:
+        raise OperationError(f"Nothing was recorded: {name} is damaged. {wrong.message}")
+    for member in archive.members:
+        path, exact = decoded(member.path)
+        if not exact:
+            raise OperationError(f"Nothing was recorded: {name} has a member {visible(member.path)}, which is no text.")
+        yield Place(path, location, member.spans[0].start if member.spans else 0, member.size)
 
 
 def find(catalogue: Path, name: str) -> Iterator[Place]:

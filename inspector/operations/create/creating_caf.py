@@ -23,6 +23,8 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 
 DEFAULT_MAX_BYTES = TARGET_DATA_BYTES
 """The size of an archive beyond which the next one begins."""
+_MAX_NAMED = 3
+"""Archives that a sentence names."""
 
 
 @dataclass(slots=True)
@@ -164,11 +166,16 @@ def _stale_volumes(series: Sequence[Path], volumes: Sequence[Volume]) -> tuple[s
 
 
 def _record(path: Path, volumes: Sequence[Volume]) -> tuple[str, ...]:
+    archives = [str(volume.path) for volume in volumes]
     try:
-        archives = [str(volume.path) for volume in volumes]
         moved = catalogue.record(path, archives, (place for volume in volumes for place in volume.places()))
     except OperationError as error:
-        raise OperationError(f"The archives were created, but the catalogue was not updated: {error}") from error
+        names = " ".join(f"--add {visible(each)}" for each in archives[:_MAX_NAMED])
+        more = " and so on" if len(archives) > _MAX_NAMED else ""
+        raise OperationError(
+            f"The archives were created, but the catalogue was not updated: {error} Add them with find "
+            f"{visible(str(path))} {names}{more}."
+        ) from error
     if not moved:
         return ()
     return (f"The catalogue had another location for {count(moved, 'name')}; it has the new one now.",)

@@ -13,12 +13,10 @@ from inspector.formats.taco.header import LOCAL_CRC_OFFSET
 from inspector.formats.taco.write import MAX_MEMBERS, Slot, WriteError, archive_size, end_of_archive, header, slots
 from inspector.operations.create.creating import Created, NewArchive, created, size_of, write_input
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
+from inspector.operations.create.taco_pattern import EntrySpec, no_extra, pattern_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import NewArchiveFile, check_targets, new_archives, target_of
 from inspector.sources.s3.connection import DEFAULT, Connection
-
-EntrySpec = tuple[int, int] | str
-"""An entry of the header: offset and length in bytes, or the name of the member that it points to."""
 
 
 def create_taco(
@@ -27,22 +25,33 @@ def create_taco(
     locations: Sequence[str],
     *,
     entries: Sequence[EntrySpec] = (),
+    like: str = "",
     overwrite: bool = False,
     connection: Connection = DEFAULT,
 ) -> Created:
     """Create ``target`` from the inputs at the locations, with up to seven entries in its header.
 
-    Raises OperationError, SourceError and Cancelled: then nothing is created.
+    ``like`` is an archive whose order, alignment and entries are kept. Without it and without ``entries``, the inputs
+    of a dataset are put in the order of its tools. Raises OperationError, SourceError and Cancelled: then nothing is
+    created.
     """
     path = target_of(target)
     check_targets([path], overwrite=overwrite, connection=connection)
     inputs = gather(locations, progress, [path], connection, MAX_MEMBERS)
-    warnings = (*check_names(inputs), *skipped_outputs([path], locations))
+    warnings = skipped_outputs([path], locations)
+    pattern = pattern_of(like, inputs, progress, connection, detect=not entries)
+    if pattern is not None:
+        inputs = pattern.ordered(inputs)
+        entries = entries or pattern.entries(inputs)
+    warnings = (*check_names(inputs), *warnings)
     try:
-        placed = slots((each.name, size_of(each), each.modified) for each in inputs)
+        placed = slots(
+            ((each.name, size_of(each), each.modified) for each in inputs), pattern.extra if pattern else no_extra
+        )
         head, crc = header(placed[0], resolved(entries, placed))
     except (WriteError, EditError) as error:
         raise OperationError(f"{error} Nothing was written.") from error
+    warnings = (*warnings, *(pattern.warnings(placed) if pattern else ()))
     progress.begin(f"Writing {visible(path.name)}", sum(slot.size for slot in placed[1:]))
     with new_archives(path, progress, overwrite=overwrite, connection=connection) as files:
         out = files.add(path)

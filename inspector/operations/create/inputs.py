@@ -22,6 +22,7 @@ from inspector.sources.local.file import Identity
 from inspector.sources.local.unfinished import temporary_prefix, unfinished
 from inspector.sources.s3.address import Address, is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.web.address import is_web
 
 MAX_PIECE_BYTES = 1 << 20
 """Bytes read at once."""
@@ -116,9 +117,8 @@ class FileInput:
             os.close(descriptor)
 
     def _check_unchanged(self, descriptor: int) -> None:
-        difference = self.identity.difference(Identity.of(os.fstat(descriptor)))
-        if difference:
-            change = difference.replace("it was opened", "the work began")
+        change = self.identity.difference(Identity.of(os.fstat(descriptor)), since="the work began")
+        if change:
             raise SourceError(f"{visible(self.where)} {change}. Begin again when nothing writes to it.")
 
     def _read(self, descriptor: int, length: int) -> bytes:
@@ -151,6 +151,8 @@ def gather(
     inputs: list[Input] = []
     for location in locations:
         there: Iterable[Input]
+        if is_web(location):
+            raise SourceError(f"{visible(location)} is an address on the web, which is no input. Download it first.")
         there = _objects(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
         inputs += islice(there, max_inputs + 1 - len(inputs)) if max_inputs else there
         if max_inputs and len(inputs) > max_inputs:

@@ -15,7 +15,7 @@ from inspector.core.numbers import in_bytes, plural
 from inspector.core.progress import Progress
 from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
-from inspector.formats.rca.check import Ledger
+from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import ChunkLayer, scan
 from inspector.formats.rca.findings import report_hashes
 from inspector.formats.rca.hashes import Convention, Hashes, compare
@@ -29,6 +29,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import Target, check_targets, new_archives, target_of
 from inspector.operations.open.opening import Opened, decode, local_path
 from inspector.sources.local.append import appending
+from inspector.sources.local.choices import remember, remembered
 from inspector.sources.local.disk_calls import Disk, Unsynced
 from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.in_place import write
@@ -39,6 +40,8 @@ CONVENTIONS = {"spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
 """The conventions by their names on the command line."""
 LEVELS = range(1, 23)
 """zstd levels; those above 19 need much memory."""
+
+_NAMES = {convention: name for name, convention in CONVENTIONS.items()}
 
 DISCARD = "rca-discard-tail"
 """Consent to overwrite readable but unproved blobs of an interrupted append."""
@@ -51,7 +54,8 @@ _WRITE_BYTES = 1 << 20
 class RcaOptions:
     """How blobs are written. ``sync`` is whether to wait until the disk holds them.
 
-    ``convention`` is that of the hashes; None for the archive's own, and the specification's where it has none.
+    ``convention`` is that of the hashes; None for the archive's own, then for the one that was chosen when the archive
+    was made here, then for the specification's, or with ``ask`` an UndecidedError.
     ``accept`` are the codes of what an append may do that takes something away: ``DISCARD``.
     """
 
@@ -59,6 +63,11 @@ class RcaOptions:
     convention: Convention | None = None
     sync: bool = True
     accept: frozenset[str] = frozenset()
+    ask: bool = False
+
+
+class UndecidedError(OperationError):
+    """An archive of one segment fits both conventions, and nothing tells which one its readers expect."""
 
 
 def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
@@ -110,6 +119,7 @@ def make(
         commit = writer.commit()
         for piece in (*commit.headers, *([commit.last] if commit.last else [])):
             out.overwrite(*piece)
+    remember(writer.digest, _NAMES[options.convention or Convention.SPECIFICATION])
     return created((NewArchive(str(target), len(inputs), commit.size),), warnings)
 
 
@@ -147,12 +157,15 @@ def grow(
         if not inputs:
             sentence = f"Nothing was added to {name}: there is nothing to add."
             return Created((), sentence, (*file.warnings, *warnings))
-        writer = Writer(ready.chunks, options.convention or ready.convention, _storage(target), options.level)
+        convention, warning = _convention(ready, options, name)
+        writer = Writer(ready.chunks, convention, _storage(target), options.level)
         for piece in _pieces(writer, inputs, progress):
             file.write(*piece)
         commit = writer.commit()
         assert commit.last is not None
         file.commit(commit.headers, commit.last, ready.header, commit.size)
+    if not ready.members:
+        remember(writer.digest, _NAMES[convention])
     sentence = plural(
         "{name} has {number} blob more, and has grown by {size}.",
         "{name} has {number} blobs more, and has grown by {size}.",
@@ -161,7 +174,23 @@ def grow(
         size=in_bytes(commit.size - ready.end),
     )
     archive = NewArchive(str(target), ready.members + len(inputs), commit.size)
-    return Created((archive,), sentence, (*warnings, *file.warnings))
+    return Created((archive,), sentence, (*warnings, *warning, *file.warnings))
+
+
+def _convention(ready: _Ready, options: RcaOptions, name: str) -> tuple[Convention, tuple[str, ...]]:
+    """The convention to append by, and what to know of it as sentences. Raises UndecidedError as RcaOptions says."""
+    known = ready.convention if ready.convention_known else CONVENTIONS.get(ready.remembered)
+    if options.convention or known or not ready.members:
+        return options.convention or known or Convention.SPECIFICATION, ()
+    if options.ask:
+        raise UndecidedError(
+            f"{name} fits both hash conventions, and nothing tells which one its readers expect. Nothing was added."
+        )
+    followed = (
+        f"{name} fitted both hash conventions; from now on it follows the specification, and rcarch rejects it. For "
+        "rcarch, the first append needs --hash-convention rcarch."
+    )
+    return Convention.SPECIFICATION, (followed,)
 
 
 def _check_level(options: RcaOptions) -> None:
@@ -221,6 +250,12 @@ class _Ready:
     def end(self) -> int:
         """Where the archive ends in the file."""
         return self.chunks.chunks[-1].stop if self.chunks.chunks else 0
+
+    @property
+    def remembered(self) -> str:
+        """The convention that was chosen when the archive was made here; empty if that is not known."""
+        sized = [chunk for chunk in self.chunks.chunks if chunk.payload.size]
+        return remembered(sized[-1].metadata) if sized else ""
 
     @property
     def header(self) -> bytes:
@@ -308,7 +343,7 @@ def _hashes(archive: Opened, layout: Layout, progress: Progress) -> Hashes:
     blobs look like what an interrupted append has left.
     """
     if layout.inner.size <= MAX_HASHED_BYTES:
-        assert isinstance(archive.checksums, Ledger)
+        assert isinstance(archive.checksums, StoredHashes)
         return archive.checksums.hashes
     hashes = Hashes(layout)
     last = len(hashes) - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -12,11 +13,13 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
+from inspector.core.outcome import Fate
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Companion, Repair
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
+from inspector.formats._causes.table import SPLIT_CODE
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.decode import INDEX, TAR
 from inspector.operations.check.checking import state_of
@@ -25,7 +28,14 @@ from inspector.operations.edit.plan_repairs import Plan, Refusal, SiblingFile
 from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
+from inspector.operations.protocol.edit_views import (
+    MAX_REPORT_ROWS,
+    RepairPlan,
+    RepairRow,
+    SalvageReport,
+    WriteResult,
+    done_sentence,
+)
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource, TemporarySource
@@ -34,18 +44,17 @@ from inspector.sources.local.old_bytes import store_detached
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.source import S3Source
+from inspector.sources.s3.request_log import RequestLog
+from inspector.sources.s3.source import RemoteSource, S3Source
+from inspector.sources.web.address import is_web, read_only
 
 DOUBTFUL_SALVAGES = ("caf-salvage-doubtful",)
 """The codes of the salvages that write doubtful members too, under names that say so."""
-_ORDER = tuple(State)
-"""All states, best first."""
 
 
 def describe(plan: Plan, copy: str = "") -> RepairPlan:
     """A plan for display; ``copy`` is the target if the archive itself is not changed."""
-    saves = bool(copy) and plan.salvage is not None and not plan.state.fine
+    saves = bool(copy) and plan.saves
     beside: Sequence[SiblingFile | Companion] = sibling_files(plan)
     if saves and plan.salvage is not None:
         beside = plan.salvage.along
@@ -62,7 +71,22 @@ def describe(plan: Plan, copy: str = "") -> RepairPlan:
         tuple(map(brief, left(plan.after))),
         _sentence(plan),
         plan.accepted,
+        salvage_report(plan.salvage),
     )
+
+
+def salvage_report(salvage: Repair | None) -> SalvageReport | None:
+    """What becomes of each member in a salvage; None where there is no salvage, or it does not say."""
+    if salvage is None or salvage.outcomes is None:
+        return None
+    numbers: Counter[Fate] = Counter()
+    rows: dict[Fate, list[tuple[str, str, str]]] = {fate: [] for fate in (Fate.LOST, Fate.READABLE, Fate.PROVED)}
+    for each in salvage.outcomes():
+        numbers[each.fate] += 1
+        if len(rows[each.fate]) < MAX_REPORT_ROWS:
+            rows[each.fate].append((visible(each.path), str(each.fate), each.why))
+    found = [row for some in rows.values() for row in some][:MAX_REPORT_ROWS]
+    return SalvageReport(numbers[Fate.PROVED], numbers[Fate.READABLE], numbers[Fate.LOST], tuple(found))
 
 
 def _name(archive: str, beside: SiblingFile | Companion) -> str:
@@ -118,7 +142,7 @@ def _outcome(plan: Plan) -> str:
         will = "usable, with warnings" if after is State.WARNING else after
         repairs = count(len(plan.repairs), "repair")
         done = f"{repairs} would make this {was} {will}."
-        if _ORDER.index(after) > _ORDER.index(before):
+        if after.rank > before.rank:
             done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
         elif after is before and not after.fine:
             done = f"{repairs} would fix part of this {was}, which stays {will}."
@@ -167,23 +191,33 @@ def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
     )
 
 
-def writable(archive: Archive) -> FileSource | S3Source:
+Readable = FileSource | RemoteSource
+"""What an archive is read from that can be copied; ``writable`` says what can be changed in place too."""
+
+
+def file_of(archive: Archive) -> Readable:
     """The file or object that an archive is read from. Raises OperationError if it is neither."""
-    if not isinstance(archive.source, (FileSource, S3Source)):
+    if not isinstance(archive.source, (FileSource, RemoteSource)):
         raise OperationError(
             f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed."
         )
     return archive.source
 
 
-def write_edit(
-    source: FileSource | S3Source, edit: Edit, progress: Progress | None = None, *, whole: bool = False
-) -> WriteResult:
+def writable(source: Readable) -> FileSource | S3Source:
+    """The file or object, to be changed in place. Raises SourceError if it is one that is only read."""
+    if not isinstance(source, (FileSource, S3Source)):
+        raise read_only(source.name)
+    return source
+
+
+def write_edit(source: Readable, edit: Edit, progress: Progress | None = None, *, whole: bool = False) -> WriteResult:
     """Write an edit into the file or object of ``source`` unless that has changed since it was opened.
 
     ``whole`` sends the whole object, for servers that cannot copy parts. Raises EditError if nothing was written, and
     Cancelled.
     """
+    source = writable(source)
     if isinstance(source, S3Source):
         return write_edit_to_s3(source, edit, progress or Progress(), whole=whole)
     written = write(source.path, edit, source.identity)
@@ -199,7 +233,7 @@ def write_edit(
 
 def apply_plan(
     plan: Plan,
-    source: FileSource | S3Source,
+    source: Readable,
     copy: str,
     progress: Progress,
     *,
@@ -212,6 +246,8 @@ def apply_plan(
     ``over`` replaces an existing file; ``whole`` is as in write_edit; ``connection`` says how to reach the copy.
     Raises OperationError and EditError if nothing was written, SourceError and Cancelled.
     """
+    if not copy:
+        source = writable(source)
     if not plan.has_repairs:
         raise OperationError(_sentence(plan))
     if copy:
@@ -223,7 +259,7 @@ def apply_plan(
     return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *messages))
 
 
-def _write_siblings(plan: Plan, source: FileSource | S3Source, progress: Progress) -> tuple[str, ...]:
+def _write_siblings(plan: Plan, source: Readable, progress: Progress) -> tuple[str, ...]:
     """Write the files beside the archive, which is repaired by then.
 
     Returns sentences: where old files are stored, and which files could not be written.
@@ -241,7 +277,7 @@ def _write_siblings(plan: Plan, source: FileSource | S3Source, progress: Progres
 
 
 def _repair_copy(
-    plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
+    plan: Plan, source: Readable, copy: str, progress: Progress, *, over: bool, connection: Connection
 ) -> WriteResult:
     files = files_of_copy(plan)
     if not over:
@@ -252,7 +288,7 @@ def _repair_copy(
 
 
 def save_copy(
-    source: FileSource | S3Source,
+    source: Readable,
     edit: Edit,
     copy: str,
     progress: Progress,
@@ -263,6 +299,8 @@ def save_copy(
 
     Raises OperationError, SourceError and Cancelled.
     """
+    if is_web(copy):
+        raise read_only(copy)
     if is_s3(copy):
         _require_other_target(source, copy)
         progress.begin("Writing the copy", edit.new_size)
@@ -272,7 +310,7 @@ def save_copy(
         patched_copy(source, edit, Path(copy), progress, replace=over)
 
 
-def _require_other_target(source: FileSource | S3Source, copy: str) -> None:
+def _require_other_target(source: Readable, copy: str) -> None:
     """Raise OperationError if a copy would replace the archive itself."""
     if is_s3(copy):
         same = isinstance(source, S3Source) and parse(copy) == source.address
@@ -285,7 +323,7 @@ def _require_other_target(source: FileSource | S3Source, copy: str) -> None:
 
 def save_salvage(
     plan: Plan,
-    source: FileSource | S3Source,
+    source: Readable,
     copy: str,
     progress: Progress,
     *,
@@ -298,6 +336,8 @@ def save_salvage(
     """
     if plan.salvage is None or plan.salvage.content is None:
         raise OperationError("There is nothing to save to a new archive.")
+    if is_web(copy):
+        raise read_only(copy)
     _require_other_target(source, copy)
     along = [_generated(each, progress) for each in plan.salvage.along]
     if not over:
@@ -312,6 +352,11 @@ def save_salvage(
     write_siblings_of_copy(copy, along, connection, progress, over=over)
     saved = _saved(plan)
     sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(copy)}."
+    if plan.salvage.code == SPLIT_CODE:
+        others = ", ".join(_name(copy, each) for each in along)
+        sentence = f"The first archive is saved in {visible(copy)}, and beside it {others}."
+    elif (report := salvage_report(plan.salvage)) is not None:
+        sentence = f"{sentence} {report.sentence}"
     return WriteResult(sentence, _lost((*plan.repairs, plan.salvage)))
 
 
@@ -342,7 +387,7 @@ def sibling_name(path: str, beside: SiblingFile | Companion) -> str:
     return path.removesuffix(beside.instead_of) + beside.suffix
 
 
-def write_sibling(plan: Plan, beside: SiblingFile, source: FileSource | S3Source, progress: Progress) -> str:
+def write_sibling(plan: Plan, beside: SiblingFile, source: Readable, progress: Progress) -> str:
     """Write a repaired file beside the archive; returns a sentence on where the old one is stored, if there was one.
 
     A missing file is created, but never over a new one. An existing one is only replaced if it is the one that was
@@ -350,11 +395,11 @@ def write_sibling(plan: Plan, beside: SiblingFile, source: FileSource | S3Source
 
     Raises SourceError and Cancelled: then the old file stays.
     """
-    old = _old(plan, beside)
+    source, old = writable(source), _old(plan, beside)
     place = source.name if isinstance(source, S3Source) else os.path.realpath(source.path)
     kept = "" if old is None else _keep(old, beside.content, sibling_name(place, beside), progress)
     if isinstance(source, S3Source):
-        _put(parse(sibling_name(source.name, beside)), beside, source.connection, source.ledger, progress, old=old)
+        _put(parse(sibling_name(source.name, beside)), beside, source.connection, source.log, progress, old=old)
         return kept
     path = Path(sibling_name(str(source.path), beside))
     if old is not None:
@@ -393,13 +438,15 @@ def write_siblings_of_copy(
     """Write repaired files beside a copy of the archive. Raises SourceError and Cancelled."""
     for each in files:
         if is_s3(copy):
-            _put(parse(sibling_name(copy, each)), each, connection, Ledger(), progress, over=over)
+            _put(parse(sibling_name(copy, each)), each, connection, RequestLog(), progress, over=over)
         else:
             _write(Path(sibling_name(copy, each)), each, progress, replace=over)
 
 
 def require_free(copy: str, files: Sequence[SiblingFile], connection: Connection) -> None:
     """Raise SourceError if one of these files exists beside the copy already."""
+    if is_web(copy):
+        raise read_only(copy)
     for each in files:
         place = sibling_name(copy, each)
         if is_s3(copy):
@@ -436,7 +483,7 @@ def _put(
     address: Address,
     beside: SiblingFile,
     connection: Connection,
-    ledger: Ledger,
+    log: RequestLog,
     progress: Progress,
     *,
     old: Source | None = None,
@@ -444,7 +491,7 @@ def _put(
 ) -> None:
     from inspector.sources.s3.new_objects import NewObjects, type_of  # loads boto3
 
-    with cancelling(progress), NewObjects(connection, replace=over, ledger=ledger) as objects:
+    with cancelling(progress), NewObjects(connection, replace=over, log=log) as objects:
         kept, etag = type_of(address.key), ""
         if isinstance(old, S3Source):
             kept, etag = objects.still_there(address, old.etag), old.etag

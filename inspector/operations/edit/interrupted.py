@@ -5,12 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.names import visible
+from inspector.core.numbers import count
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import local_path
-from inspector.operations.protocol.edit_views import Interrupted, WayOut
+from inspector.operations.open.opening import is_section, local_path
+from inspector.operations.protocol.edit_views import Interrupted, PastWrite, WayOut
 from inspector.sources.local.recovery import finish, forget, pending, roll_back
-from inspector.sources.local.undo import describe_last_change, undo_last_change
-from inspector.sources.s3.address import is_s3
+from inspector.sources.local.undo import (
+    PastChange,
+    describe_last_change,
+    forget_changes,
+    past_changes,
+    undo_last_change,
+)
+from inspector.sources.web.address import is_remote
 
 _ACTIONS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
 
@@ -61,8 +68,35 @@ def take_back(location: str, *, dry_run: bool = False) -> str:
     return describe_last_change(path) if dry_run else undo_last_change(path)
 
 
+def past_writes(location: str) -> tuple[PastWrite, ...]:
+    """What this program wrote to the file at ``location``, newest first; nothing for what is no local file.
+
+    Raises SourceError and EditError.
+    """
+    path = _file(location)
+    found = past_changes(path) if path is not None else ()
+    return tuple(_past_write(each) for each in found)
+
+
+def _past_write(change: PastChange) -> PastWrite:
+    edit = change.edit
+    return PastWrite(change.written_ns / 1e9, visible(edit.label), edit.spans, edit.dropped.size, change.can_undo)
+
+
+def forget_past_writes(location: str) -> str:
+    """Remove the old bytes that are stored of the file at ``location``; returns a sentence.
+
+    Raises SourceError and EditError; then nothing was removed.
+    """
+    path = _file(location)
+    number = forget_changes(path) if path is not None else 0
+    if not number:
+        return "No old bytes of this archive are stored."
+    return f"The old bytes of {count(number, 'change')} were removed; the archive is as it was."
+
+
 def _file(location: str) -> Path | None:
-    if is_s3(location):
-        return None  # objects have no journal
+    if is_remote(location) or is_section(location):
+        return None  # objects have no journal, and a part of a file is only read
     path = local_path(location)
     return path if path.is_file() else None

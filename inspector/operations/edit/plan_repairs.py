@@ -20,6 +20,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS
+from inspector.formats._causes.table import TAKEN_OUT
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.check.repairable import offered
 from inspector.operations.open.opening import Opened, decode, start
@@ -27,8 +28,6 @@ from inspector.sources.local.file import TemporarySource
 
 _MAX_REPAIRS = 100
 """Repairs tried on one archive. Each one removes findings, so only a faulty repair reaches this limit."""
-_ORDER = tuple(State)
-"""All states, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +71,11 @@ class Plan:
     def state(self) -> State:
         """The state of the repaired archive."""
         return state_of((self.after,))
+
+    @property
+    def saves(self) -> bool:
+        """Whether a copy is what the salvage writes: the repaired archive would not be fine, or be one of several."""
+        return self.salvage is not None and (not self.state.fine or self.salvage.code in TAKEN_OUT)
 
     @property
     def has_repairs(self) -> bool:
@@ -133,7 +137,9 @@ class _Planning:
         return state_of((self.now,))
 
     def run(self, progress: Progress) -> None:
-        """Apply all repairs that may be applied."""
+        """Apply all repairs that may be applied; none, where an archive is to be taken out of the file first."""
+        if TAKEN_OUT & self._met.keys() and not self.accepted:
+            return
         while len(self._tried) < _MAX_REPAIRS and (repair := self._next()) is not None:
             self._tried.append(repair)
             found = self._with(repair, progress)
@@ -250,7 +256,7 @@ def _why_worse(before: Opened, after: Opened) -> str:
     if still < verified:
         return f"the archive would be worse: {count(still, 'member')} would verify, and {verified:,} do now"
     was, will = state_of((before,)), state_of((after,))
-    if _ORDER.index(will) > _ORDER.index(was) and left <= readable:
+    if will.rank > was.rank and left <= readable:
         return f"the archive would be worse: {will}, and it is {was} now"
     if left < readable and not will.fine:
         return f"the archive would be worse: {count(left, 'member')} could be read, and {readable:,} can be now"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError
+from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
 from inspector.formats.taco.decode import TacoDetail
-from inspector.formats.taco.edit import header_edit, why_not_editable
-from inspector.formats.taco.header import HEADER_SIZE, target_member, target_text
+from inspector.formats.taco.edit import CRC_SIZE, header_edit, why_not_editable
+from inspector.formats.taco.header import HEADER_SIZE, LOCAL_CRC_OFFSET, target_member, target_text
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     EMPTY,
@@ -37,7 +40,17 @@ def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderVie
     count = detail.header.count if draft is None and detail.header is not None else shown.count
     changed = frozenset(i for i in range(MAX_ENTRIES) if shown.entries[i] != stored.entries[i])
     entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(shown.entries))
-    return HeaderView(count, entries, why_not_editable(archive), changed)
+    return HeaderView(count, entries, why_not_editable(archive), changed, places=tuple(_places(detail)))
+
+
+def _places(detail: TacoDetail) -> Iterator[tuple[Span, str]]:
+    """The bytes that an update writes, with their names."""
+    header = detail.header
+    if header is not None:
+        yield header.payload, "the payload (count, padding, seven entries)"
+        yield Span(LOCAL_CRC_OFFSET, LOCAL_CRC_OFFSET + CRC_SIZE), "the local CRC-32"
+        if (central := header.central_crc_offset) is not None:
+            yield Span(central, central + CRC_SIZE), "the central CRC-32"
 
 
 def _entry_view(archive: Archive, index: int, entry: TacoEntry, used: bool) -> EntryView:

@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from queue import SimpleQueue
@@ -19,7 +20,7 @@ from inspector.core.format import MemberError, one_group
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, plural, rounded
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import Source, SourceError
+from inspector.core.source import Source, SourceError, change_of
 from inspector.operations.extract.extraction_plan import Batch, Planner, ProblemList
 from inspector.operations.extract.selection import MemberSelection, with_suffix
 from inspector.operations.jobs.operation_error import OperationError
@@ -36,8 +37,8 @@ from inspector.sources.local.member_writer import (
     TakenError,
     origin_of,
 )
-from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.sentences import S3Error
+from inspector.sources.web.address import is_remote
 
 _MAX_THREADS = 8
 _WORKER_ENDED = -1
@@ -50,8 +51,8 @@ _SIBLINGS = ((".metadata", ""), (".index", ".tar"))
 
 
 def folder_at(location: str) -> Path:
-    """The local folder that a user names; raises OperationError for an address on S3."""
-    if is_s3(location):
+    """The local folder that a user names; raises OperationError for an address on S3 or on the web."""
+    if is_remote(location):
         raise OperationError(
             f"Nothing was extracted: {visible(location)} is not a folder on this machine. Extract "
             "into a local folder, then upload it."
@@ -88,8 +89,10 @@ class Extraction:
         plan = planner.plan()
         if plan.obstacle:
             raise OperationError(plan.obstacle)
-        work = _Work(planner, self._destination, self._options, progress)
+        sync = plan.files == 1 if self._options.sync is None else self._options.sync
+        work = _Work(planner, partial(self._destination, sync=sync), self._options, progress)
         work.run(plan.size)
+        changes = tuple(_changes(self._selections))
         refused, damaged = planner.refused.all(), work.damaged.all()
         missing = (
             planner.conflicts_left,
@@ -115,10 +118,10 @@ class Extraction:
             refused,
             plan.doubtful,
             damaged,
-            (*removed, *filter(None, (plan.unfinished,)), *plan.warnings),
+            (*removed, *filter(None, (plan.unfinished,)), *plan.warnings, *work.left, *changes),
             work.unproved.all(),
             work.stopped,
-            not any(missing),
+            not any(missing) and not changes,
             sentence,
         )
 
@@ -137,12 +140,22 @@ class Extraction:
         planner.unfinished = [(parts, each) for parts, each in planner.unfinished if each not in gone]
         return (removed_message(gone, self._folder),) if gone else ()
 
-    def _destination(self) -> Destination:
+    def _destination(self, *, sync: bool = False) -> Destination:
         """The target folder, opened for one thread."""
         sources = [each.archive.source for each in self._selections]
         protected = frozenset(identity for source in sources for identity in _identities(source))
         origin = origin_of(Path(sources[0].name)) if sources else {}
-        return Destination(self._folder, self._calls, protected=protected, origin=origin)
+        return Destination(self._folder, self._calls, protected=protected, origin=origin, sync=sync)
+
+
+def _changes(selections: Iterable[MemberSelection]) -> Iterator[str]:
+    """A sentence for each archive that another program has changed while it was read."""
+    for source in {id(each.archive.source): each.archive.source for each in selections}.values():
+        if change := change_of(source):
+            yield (
+                f"{visible(source.name)} {change}: what was extracted may mix old and new bytes. Extract it again when "
+                "nothing writes to it."
+            )
 
 
 def _identities(source: Source) -> Iterator[tuple[int, int]]:
@@ -171,6 +184,7 @@ class _Work:
         self.files = self.folders = self.size = 0
         self.damaged = ProblemList()
         self.unproved = ProblemList()
+        self.left: list[str] = []
         self.stopped = ""
         self._unread = ""
         self._planner = planner
@@ -341,6 +355,8 @@ class _Work:
             return 0, f"{end}, because it is not proved to be what was archived: {doubt}", doubts
         finally:
             part.drop()
+            if part.left:
+                self.left.append(part.left)
 
 
 class _ThreadState:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from inspector.core.finding import Severity
+from inspector.core.format import MemberMetadata
 from inspector.core.limits import LARGE_MEMBER
-from inspector.core.member import FOLDER, MISPLACED, SHARED, SPECIAL, Codec, Member
+from inspector.core.member import FOLDER, HOLES, MISPLACED, SHARED, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
@@ -89,7 +90,7 @@ class Batch:
 def _max_size(member: Member, archive_size: int) -> int | None:
     """The most bytes a member can have in an archive of ``archive_size`` bytes; None if decoding has counted them."""
     if member.codec is Codec.STORED:
-        return archive_size
+        return None if member.marks & HOLES else archive_size
     return MAX_DEFLATE_RATIO * (min(member.stored, archive_size) + 1) if member.codec is Codec.DEFLATE else None
 
 
@@ -190,9 +191,10 @@ class Planner:
         """As ``_refusal``, for links and devices: a hard link becomes a copy, the others are not created."""
         selection = batch.selection
         decoder = selection.archive.decoder
-        target = decoder.member_metadata(selection.archive, member.index).link if decoder else None
+        metadata = decoder.member_metadata(selection.archive, member.index) if decoder else MemberMetadata()
+        target = metadata.link
         if target is None:
-            return "it is a link, a device or a sparse file, which are not extracted"
+            return f"it is {metadata.special}"
         key = b"/".join(parts_of(selection.folder + target))
         if key not in links:
             return f"it is a hard link to {visible(target)}, which is not a file extracted before it"

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from inspector.core.finding import Finding
-
-_END = re.compile(r"(?<=\.) (?=[A-Z'])")
+from inspector.core.finding import Finding, first_sentence
 
 
 def with_full_stop(sentence: str) -> str:
@@ -16,5 +12,5 @@ def with_full_stop(sentence: str) -> str:
 
 def brief(finding: Finding) -> str:
     """The first sentence of a finding's message, and its code: ``Chunk 1 is truncated [rca-truncated].``."""
-    first = _END.split(finding.message, maxsplit=1)[0].removesuffix(".")
+    first = first_sentence(finding.message).removesuffix(".")
     return f"{first} [{finding.code}]."

@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, MutableSequence
+from collections.abc import Callable, Iterator, Mapping, MutableSequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -18,13 +18,17 @@ from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from inspector.core.debug_log import log_in_worker
 from inspector.core.progress import Progress
 from inspector.operations.jobs.subprogress import SharedMemoryProgress
+from inspector.sources.web.address import known_after, learn
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 DIED = "The process that was checking this ended unexpectedly, so nothing is known about it."
+_ENDING_S = 5.0
+"""Seconds a process has to end by itself after its pipe was closed; then it is killed."""
 _POLL_S = 0.1
 """Seconds between two looks at the processes' progress."""
 
@@ -125,9 +129,12 @@ class ProcessPool(Generic[Task, Answer]):
         ours, theirs = self._context.Pipe()
         meter = (self._counts, self._beats, place)
         process = self._context.Process(
-            target=_serve, args=(self._work, theirs, self._theirs, meter, self._memory_limit), daemon=True
+            target=_serve,
+            args=(self._work, theirs, self._theirs, meter, self._memory_limit, known_after(0)),
+            daemon=True,
         )
-        with _sigint_blocked():
+        # Processes ignore Ctrl+C from their first moment: it is for the process that started them.
+        with _blocked("SIGINT"):
             process.start()
         theirs.close()
         self._workers.append(_Worker(place, process, ours))
@@ -155,7 +162,9 @@ class ProcessPool(Generic[Task, Answer]):
     def _end(self, worker: _Worker[Task], *, kill: bool) -> int | None:
         self._workers.remove(worker)
         self._free.append(worker.place)
-        if kill:
+        if not kill:
+            worker.process.join(_ENDING_S)  # its pipe is closed: it is ending by itself, or hangs doing so
+        if kill or worker.process.exitcode is None:
             worker.process.kill()
         worker.process.join()
         worker.pipe.close()
@@ -180,7 +189,7 @@ class ProcessPool(Generic[Task, Answer]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        with _sigint_blocked():
+        with _blocked("SIGINT", "SIGTERM"):
             for worker in tuple(self._workers):
                 self._end(worker, kill=True)
             self._lifeline.close()
@@ -196,12 +205,12 @@ def _death_message(code: int | None) -> str:
 
 
 @contextmanager
-def _sigint_blocked() -> Iterator[None]:
-    """Processes started in the block ignore Ctrl+C from their first moment: it is for the process that started them."""
+def _blocked(*names: str) -> Iterator[None]:
+    """Signals wait until the block has ended; processes started in it have them blocked from their first moment."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in names})
     try:
         yield
     finally:
@@ -226,12 +235,15 @@ def _serve(
     lifeline: Connection,
     meter: tuple[MutableSequence[int], MutableSequence[int], int],
     memory: int,
+    addresses: Mapping[str, str],
 ) -> None:
-    """The loop of a worker: one task after another, until the pipe closes."""
+    """The loop of a worker: one task after another, until the pipe closes; ``addresses`` are to be learned."""
+    learn(addresses)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, args=(lifeline,), daemon=True).start()
     if memory:
         _limit_memory(memory)
+    log_in_worker("pool")
     progress = _Heartbeat(*meter)
     while True:
         try:

@@ -19,6 +19,7 @@ from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.sentences import S3Error
+from inspector.sources.web.address import is_web, read_only
 
 Target = Path | Address
 """Where an archive is written: a file, or an object on S3."""
@@ -51,6 +52,8 @@ class NewArchiveFiles(Protocol):
 
 def target_of(text: str) -> Target:
     """The target that a user names; raises SourceError for an invalid address."""
+    if is_web(text):
+        raise read_only(text)
     return parse(text) if is_s3(text) else Path(text)
 
 

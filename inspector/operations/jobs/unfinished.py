@@ -14,9 +14,9 @@ from inspector.core.source import SourceError
 from inspector.sources.local.unfinished import Unfinished, remove, unfinished
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.sentences import S3Error
-from inspector.sources.s3.upload_notes import Note, noted
+from inspector.sources.s3.upload_notes import UploadRecord, noted
 
 if TYPE_CHECKING:
     from inspector.sources.s3.sender import Sender
@@ -95,13 +95,13 @@ def remove_uploads(target: Address, connection: Connection) -> Iterator[str]:
     """
     from inspector.sources.s3.sender import sender_for  # loads boto3
 
-    sender, ledger = sender_for(connection), Ledger()
+    sender, log = sender_for(connection), RequestLog()
     running, gone, failures = set(), [], []
     for address, upload, note in noted(sender.endpoint, target.bucket):
         if note is None:
             running.add(upload)
             continue
-        failure = _abort(sender, note, ledger)
+        failure = _abort(sender, note, log)
         if failure:
             failures.append(failure)
         elif failure is not None:
@@ -112,15 +112,15 @@ def remove_uploads(target: Address, connection: Connection) -> Iterator[str]:
             f"{_bucket(target)}: {_named(gone)}."
         )
     yield from failures
-    yield from _report_other_uploads(sender, target, running, ledger)
+    yield from _report_other_uploads(sender, target, running, log)
 
 
-def _abort(sender: Sender, note: Note, ledger: Ledger) -> str | None:
+def _abort(sender: Sender, note: UploadRecord, log: RequestLog) -> str | None:
     """Abort an upload; returns the message if that failed, empty if it worked, None if the upload was gone already."""
     from inspector.sources.s3.sender import Upload  # loads boto3
 
     try:
-        sender.abort(Upload(note.address, note.id, note=note), ledger)
+        sender.abort(Upload(note.address, note.id, note=note), log)
     except S3Error as error:
         if error.status == _HTTP_NOT_FOUND:
             return None
@@ -128,10 +128,10 @@ def _abort(sender: Sender, note: Note, ledger: Ledger) -> str | None:
     return ""
 
 
-def _report_other_uploads(sender: Sender, target: Address, running: Collection[str], ledger: Ledger) -> Iterator[str]:
+def _report_other_uploads(sender: Sender, target: Address, running: Collection[str], log: RequestLog) -> Iterator[str]:
     folder = target.with_name("")
     try:
-        there = sender.uploads(folder, ledger)
+        there = sender.uploads(folder, log)
     except SourceError as error:
         yield f"Other unfinished uploads into {visible(folder.location)} could not be listed: {error}"
         return

@@ -157,6 +157,12 @@ def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
         yield Overlap(Finding(Severity.ERROR, OVERLAP, message), number, first, last)
 
 
+def is_of_range(name: str) -> bool:
+    """Whether a file is a range by its name, or describes one."""
+    described = (name.removesuffix(suffix) + ".tar" for suffix in _BESIDE if name.endswith(suffix))
+    return any(range_name(tar) is not None for tar in (name, *described))
+
+
 def overlapping(names: Iterable[str]) -> dict[str, str]:
     """The files of one folder that are ranges and share keys with another: a sentence for each name that does."""
     named = ((name, range_name(name)) for name in names)

@@ -14,10 +14,12 @@ from inspector.core.member import STRETCH, Member
 from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
+from inspector.core.source import Source
 from inspector.formats.datas3t.datapoints import member_with
 from inspector.formats.datas3t.keys import datapoint_key
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.location import open_location
+from inspector.operations.jobs.subprogress import map_with_progress
+from inspector.operations.open.location import MAX_REMOTE_READS, open_location
 from inspector.operations.open.opening import Opened, learn
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -45,14 +47,15 @@ def load(
     *,
     sparing: bool = False,
     names: Iterable[str] = (),
+    place: Source | None = None,
 ) -> list[Opened]:
     """The decoded archives at ``location``: one for a file, one per range for a folder of ranges.
 
-    ``connection`` and ``sparing`` are as in ``open_place``. ``names``: of a folder of ranges, open only those that can
-    contain datapoints with these names, if there are any. Raises SourceError if there is nothing to open, and
-    Cancelled.
+    ``connection`` and ``sparing`` are as in ``open_place``, ``place`` as in ``open_location``. ``names``: of a folder
+    of ranges, open only those that can contain datapoints with these names, if there are any. Raises SourceError if
+    there is nothing to open, and Cancelled.
     """
-    opened = open_location(location, connection, sparing=sparing)
+    opened = open_location(location, connection, sparing=sparing, place=place)
     keys = [datapoint_key(encoded(name.rpartition("/")[2])) for name in names]
     if keys and None not in keys:
         opened.narrow([key[0] for key in keys if key is not None])
@@ -75,10 +78,16 @@ def members_of(archive: Opened, progress: Progress) -> Iterator[Member]:
 
 
 def learn_all(archives: Iterable[Opened], progress: Progress) -> None:
-    """Read all headers that were skipped. Raises SourceError and Cancelled."""
-    for archive in archives:
-        if archive.members.reader is not None:
-            deque(members_of(archive, progress), maxlen=0)
+    """Read all headers that were skipped, of several archives at a time. Raises SourceError and Cancelled."""
+    skipped = [archive for archive in archives if archive.members.reader is not None]
+    if not skipped:
+        return
+
+    def learn_one(at: int, part: Progress) -> None:
+        deque(members_of(skipped[at], part), maxlen=0)
+
+    sizes = [len(archive.members) for archive in skipped]
+    deque(map_with_progress(progress, "Reading headers", sizes, learn_one, MAX_REMOTE_READS, "members"), maxlen=0)
 
 
 def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:

@@ -16,15 +16,18 @@ from inspector.core.source import BytesSource, Source, SourceError, expect
 from inspector.formats.datas3t.lazy_range import NOT_READ
 from inspector.operations.jobs.subprogress import READING, map_with_progress
 from inspector.operations.open.collection import collection_in, overlaps_in
-from inspector.operations.open.opening import MAX_READ_ONCE_BYTES, Opened, decode, open_place, start
+from inspector.operations.open.nested import open_nested
+from inspector.operations.open.opening import MAX_READ_ONCE_BYTES, Opened, decode, start
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen
 
-MAX_REMOTE_READS = 8
+MAX_REMOTE_READS = 16
 """Remote archives read at the same time: as many as connections are kept."""
+_MAX_READ_AT_ONCE_BYTES = 8 << 20
+"""Remote archives of a folder that are checked are asked for as a whole up to this size."""
 _MAX_LOCAL_READS = 4
 """Local archives read at the same time: only waiting for the disk overlaps, decoding uses one processor."""
 _SPARE_DESCRIPTORS = 256
@@ -38,6 +41,10 @@ class NoRangeError(SourceError):
         more = f" The same is true of {len(others):,} more." if others else ""
         super().__init__(f"{visible(location)} contains no range. {first.message}{more}")
         self.collection = collection
+
+
+class NoDatasetError(SourceError):
+    """A folder or prefix without ranges."""
 
 
 class Location:
@@ -101,7 +108,7 @@ class Location:
             if at >= len(self.archives) and at not in self._ahead:
                 self._ahead[at] = self._opened(at)
         found = self.known(at)
-        if self.read_ahead and self.size <= MAX_READ_ONCE_BYTES:
+        if self.read_ahead and (self.size <= MAX_READ_ONCE_BYTES or found.source.size <= _MAX_READ_AT_ONCE_BYTES):
             expect(found.source, 0, found.source.size)
         return found
 
@@ -160,14 +167,15 @@ def open_location(
     """Open ``location``; a folder's ranges are not opened yet. Raises SourceError if there is nothing to open.
 
     ``connection``, ``sparing`` and ``seen`` are as in ``open_place``; ``place`` is its result if it was called before.
-    Raises NoRangeError for a folder that has only metadata of ranges.
+    Raises NoRangeError for a folder that has only metadata of ranges, and NoDatasetError for one that has nothing of
+    them.
     """
-    found = place or open_place(location, connection, sparing=sparing, seen=seen)
+    found = place or open_nested(location, connection, sparing=sparing, seen=seen)
     if not isinstance(found, (LocalFolder, S3Prefix)):
         return Location([start(found)])
     collection = collection_in(found)
     if collection is None:
-        raise SourceError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")
+        raise NoDatasetError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")
     if not collection.ranges:
         raise NoRangeError(location, collection)
     _allow_descriptors(len(collection.ranges))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as attributes_of
@@ -16,11 +18,12 @@ from inspector.core.finding import UNREADABLE, Finding
 from inspector.core.format import Format
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import Source, SourceError, expect
+from inspector.core.source import Source, SourceError, SplicedSource, expect
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
-from inspector.formats import recognise
+from inspector.formats import SEQUENTIAL_SUFFIXES, recognise
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, what_it_is
 from inspector.formats.datas3t.keys import range_name
 from inspector.sources.local.disk_calls import unusable
@@ -31,6 +34,7 @@ from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen
+from inspector.sources.web.address import is_remote, is_web
 
 DATASET_ROOTS = ("dataset", "datas3t")
 """Names of folders in a bucket's root that contain datasets."""
@@ -46,8 +50,7 @@ UNKNOWN_FORMAT = "This is not a known archive format."
 MAX_READ_ONCE_BYTES = 32 << 20
 """Larger archives are read twice, for their structure and for their content, rather than held in memory."""
 
-SEQUENTIAL_SUFFIXES = (".rca", ".tar", ".metadata", ".index")
-"""Suffixes of archives that are read from their beginning; others have an index at their end."""
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -100,6 +103,11 @@ def _from_url(location: str) -> Path:
         url = urlsplit(location)
     except ValueError as error:
         raise SourceError(f"{visible(location)} is not a valid address: {error}.") from error
+    if not (url.scheme.lower() == "file" or is_remote(location)):
+        raise SourceError(
+            f"{visible(location)} cannot be read: nothing is read from {visible(url.scheme)}:// addresses. Give a "
+            "path, or an address that begins with s3:// or https://."
+        )
     if url.scheme.lower() != "file" or url.netloc not in ("", "localhost"):
         raise SourceError(f"{visible(location)} is not on this machine; a local file or folder is needed here.")
     return Path(unquote(url.path))
@@ -111,8 +119,12 @@ def open_place(
     """The bytes or the folder at ``location``; raises SourceError if there is neither.
 
     ``connection`` is for S3. ``sparing``: decode remote archives with few requests, see S3Source. ``seen`` is what a
-    listing on S3 said about it.
+    listing on S3 said about it. ``FILE!/@START-STOP`` are the bytes ``[START, STOP)`` of a file, one archive of several
+    that are joined in it. What lies inside an archive is opened by ``nested.open_nested``.
     """
+    section = SECTION.search(location)
+    if section is not None:
+        return _section(location, section, open_place(location[: section.start()], connection))
     tail = not location.endswith(SEQUENTIAL_SUFFIXES)
     if is_s3(location) and seen is not None:
         from inspector.sources.s3.opening import open_seen  # loads boto3
@@ -131,8 +143,58 @@ def open_place(
             holders=RANGE_FOLDERS,
             inside=_DATASET.search(location) is not None,
         )
+    if is_web(location):
+        from inspector.sources.web.source import open_web  # loads botocore
+
+        return open_web(location, sparing=sparing, sequential=SEQUENTIAL_SUFFIXES)
     path = local_path(location)
     return LocalFolder(path.resolve()) if path.is_dir() else FileSource(path)
+
+
+_INSIDE = "!/"
+"""Separates a member from the archive that it is in."""
+
+SECTION = re.compile(r"!/@(\d{1,20})(?:-(\d{1,20}))?$")
+"""The end of a location that names a part of a file."""
+
+
+def is_section(location: str) -> bool:
+    """Whether a location names a part of a file, or an archive inside another."""
+    return SECTION.search(location) is not None or bool(around(location)[1])
+
+
+def around(location: str) -> tuple[str, list[str]]:
+    """The outermost file of a location, and the names of members that lead from it to an archive inside.
+
+    A file whose own name has the separator is that file.
+    """
+    first, *names = location.split(_INSIDE)
+    if is_remote(location):
+        while names and "/" not in first.partition("://")[2]:  # no bucket or host is an archive
+            first = _INSIDE.join((first, names.pop(0)))
+        return first, names
+    while names and _is_no_file(first) and _INSIDE.join((first, names[0])) != location:
+        first = _INSIDE.join((first, names.pop(0)))
+    if names and not _is_no_file(location):
+        return location, []
+    return first, names
+
+
+def _is_no_file(location: str) -> bool:
+    try:
+        return not local_path(location).is_file()
+    except SourceError:
+        return True
+
+
+def _section(location: str, found: re.Match[str], whole: Source | LocalFolder | S3Prefix) -> Source:
+    """The bytes of a file that a location names. Raises SourceError if it has none such."""
+    if isinstance(whole, (LocalFolder, S3Prefix)):
+        raise SourceError(f"{visible(location)}: a part of a file is named, and that is a folder.")
+    start, stop = int(found[1]), int(found[2]) if found[2] else whole.size
+    if not start < stop <= whole.size:
+        raise SourceError(f"{visible(location)}: the file has {whole.size:,} bytes, so it has no such part.")
+    return SplicedSource(whole, [Span(start, stop)], whole.name)
 
 
 def start(source: Source) -> Opened:
@@ -142,6 +204,7 @@ def start(source: Source) -> Opened:
     """
     decoder = recognise(source)
     span = Span(0, source.size)
+    _LOG.info("%s: %s, %s", source.name, decoder.title if decoder else "no known format", in_bytes(source.size))
     if decoder is None:
         return Opened(source, "bytes", "plain bytes", (Field("bytes", Kind.BYTES, (span,)),))
     note = "Not decoded yet."
@@ -159,8 +222,11 @@ def decode(archive: Opened, progress: Progress) -> None:
 
     A source that cannot be read any further becomes a finding.
     """
+    began = time.monotonic()
     with cancelling(progress):
         _decode(archive, progress)
+    members, findings = count(len(archive.members), "member"), count(len(archive.findings), "finding")
+    _LOG.info("%s: decoded in %.2f s: %s, %s", archive.source.name, time.monotonic() - began, members, findings)
 
 
 def decode_anew(archive: Opened, progress: Progress) -> None:

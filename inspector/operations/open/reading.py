@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.finding import Finding, Severity
+from inspector.core.format import Concern
 from inspector.core.member import MISPLACED, SHARED, Member
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.span import Span
+from inspector.formats import CONCERNS
 from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.open.digest_manifest import Hash
 from inspector.operations.open.listing import content
@@ -21,34 +23,11 @@ from inspector.operations.open.opening import Opened
 _DIGEST_NAMES = {"crc32": "CRC-32", "xxh64": "xxHash64"}
 """Display names of the digests that archives record of decoded content."""
 
-_NOT_OF_CONTENT = {
-    "caf-duplicate-name",
-    "rca-name-not-utf-8",
-    "zip-overlap",
-    "datas3t-datapoint-name",
-    "datas3t-index-offset",
-    "datas3t-key-gap",
-    "datas3t-key-twice",
-    "datas3t-metadata-offset",
-}
-"""Codes of errors that name a member but do not concern its content, which its own header or hash determines.
-
-Overlapping bytes are shown by the mark SHARED instead, on every member concerned."""
-
 CLAIMED = "something else in the archive claims bytes of it too"
 """Why a member with the mark SHARED is extracted only after confirming."""
 
 ELSEWHERE = "bytes were lost or inserted before or in it, so these may be other bytes than its own"
 """Why a member with the mark MISPLACED is extracted only after confirming."""
-
-_NOT_RECORDED = {
-    "datas3t-metadata-row",
-    "datas3t-metadata-row-missing",
-    "tar-checksum",
-    "tar-extension",
-    "tar-name-cut",
-}
-"""Codes of errors that name a member without a record of its content, or with a damaged one."""
 
 
 class Errors:
@@ -59,10 +38,11 @@ class Errors:
         self._unproved: dict[int, list[str]] = {}
         placed: list[tuple[Span, str]] = []
         for finding in findings:
-            if finding.severity is not Severity.ERROR or finding.code in _NOT_OF_CONTENT:
+            concern = CONCERNS.get(finding.code)
+            if finding.severity is not Severity.ERROR or concern is Concern.NAME:
                 continue
             if finding.member is not None:
-                by_member = self._unproved if finding.code in _NOT_RECORDED else self._of_members
+                by_member = self._unproved if concern is Concern.RECORD else self._of_members
                 by_member.setdefault(finding.member, []).append(brief(finding))
             else:
                 placed += [(span, brief(finding)) for span in finding.spans if span.size]

@@ -17,6 +17,8 @@ UNCHECKED = "unchecked"
 """The state of an archive without known errors that was not read completely."""
 NO_ARCHIVE = "no archive"
 """The state of a file that was found in a folder and has no known format."""
+WAITING = "waiting"
+"""The state of a file in a page of results that has none yet."""
 STATES = (State.SOUND.value, UNCHECKED, *(state.value for state in State if state is not State.SOUND))
 """The states of archives, best first."""
 
@@ -25,11 +27,11 @@ STATES = (State.SOUND.value, UNCHECKED, *(state.value for state in State if stat
 class Result:
     """The result of auditing one file.
 
-    ``size`` is in bytes; ``stamp`` is that of Found. ``quick``: only the structure was read. ``state`` is one of STATES
-    or NO_ARCHIVE. ``errors``, ``warnings`` and ``infos`` count findings; ``findings`` is a JSON list of the worst, as
-    ``check --json`` writes them, and ``code`` is that of the first. ``seconds`` is the duration, ``finished`` the time
-    (seconds since 1970). ``again``: the cause may lie outside the file, so the next audit tries again. ``attempts``
-    counts the audits of the file.
+    ``size`` is in bytes; ``stamp`` is that of its target. ``quick``: only the structure was read. ``state`` is one of
+    STATES, NO_ARCHIVE or, in a page of results, WAITING. ``errors``, ``warnings`` and ``infos`` count findings;
+    ``findings`` is a JSON list of the worst, as ``check --json`` writes them, and ``code`` is that of the first.
+    ``seconds`` is the duration, ``finished`` the time (seconds since 1970). ``again``: the cause may lie outside the
+    file, so the next audit tries again. ``attempts`` counts the audits of the file.
     """
 
     location: str
@@ -97,13 +99,13 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    """What to audit, and how.
+    """What to audit, and how. ``places`` are files, folders and prefixes; of each only once.
 
     ``results`` is the path of the results file; empty if results are only kept until the worker ends. ``sample`` is a
     percentage; ``workers`` is a number of processes, 0 for one per processor.
     """
 
-    place: str
+    places: tuple[str, ...]
     quick: bool = False
     sample: float = 100.0
     workers: int = 0

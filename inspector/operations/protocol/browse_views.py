@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.sources.s3.ledger import Totals
+from inspector.sources.s3.request_log import Totals
 
 
 class EntryKind(StrEnum):
@@ -76,9 +76,12 @@ class S3Problem:
 class RemoteState:
     """The cost of reading a location on S3 so far; ``size`` is its total size in bytes.
 
-    ``trouble`` is the current problem, None without one.
+    ``trouble`` is the current problem, None without one. ``in_flight`` requests have been sent and have not finished;
+    ``waiting`` of them have no response yet.
     """
 
     totals: Totals
     size: int
     trouble: S3Problem | None = None
+    in_flight: int = 0
+    waiting: int = 0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from inspector.core.finding import Severity
 from inspector.core.source import Source
-from inspector.core.verdict import State
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.responses import Seen
 
@@ -22,7 +20,12 @@ class CheckTarget:
 
     ``beside`` are the sibling files that belong to it, if a folder was listed. ``seen`` is what an S3 listing said
     about it; ``place`` is its open source or prefix, if expanding it opened that. ``why`` is the error of expanding it,
-    which makes it unreadable.
+    which makes it unreadable. ``size`` is in bytes, None if unknown.
+
+    An audit also knows its ``name`` (the path relative to the audited location), a ``stamp`` that changes when the file
+    does or a sibling that is checked with it, and ``overlaps``, a sentence that says which other range of its dataset
+    shares keys with it. ``names_only``: it is a dataset whose ranges are checked for themselves.
+    ``readers``: what each known reader makes of it is asked for, too.
     """
 
     location: str
@@ -32,37 +35,17 @@ class CheckTarget:
     seen: Seen | None = None
     place: Source | S3Prefix | None = field(default=None, compare=False)
     why: str = ""
-
-    @property
-    def size(self) -> int | None:
-        """The size in bytes if a listing gave it."""
-        return None if self.seen is None else self.seen.head.size
+    name: str = ""
+    size: int | None = None
+    stamp: str = ""
+    overlaps: str = ""
+    names_only: bool = False
+    readers: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Open sources stay in their process."""
-        return CheckTarget, (self.location, self.found, self.beside, self.connection, self.seen, None, self.why)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of checking one location; ``report`` is in the requested format, ``counts`` are findings by severity.
-
-    ``left_out``: it was found in a folder and has no known format, so it does not count. ``worst`` is the first of the
-    worst findings, empty if nothing is wrong.
-    """
-
-    location: str
-    state: State
-    sentence: str
-    report: str
-    left_out: bool = False
-    counts: tuple[tuple[Severity, int], ...] = ()
-    worst: str = ""
-
-
-def check_failed(location: str, sentence: str) -> Outcome:
-    """The outcome for a location whose check did not finish; it has no report."""
-    return Outcome(location, State.UNREADABLE, sentence, "", counts=((Severity.ERROR, 1),), worst=sentence)
+        values = {field.name: getattr(self, field.name) for field in fields(self)} | {"place": None}
+        return CheckTarget, tuple(values.values())
 
 
 class ReportKind(StrEnum):
@@ -71,6 +54,17 @@ class ReportKind(StrEnum):
     TEXT = "text"
     JSON = "json"
     HTML = "html"
+    MARKDOWN = "markdown"
+    PDF = "pdf"
+
+
+REPORT_SUFFIXES = {
+    ".html": ReportKind.HTML,
+    ".htm": ReportKind.HTML,
+    ".md": ReportKind.MARKDOWN,
+    ".pdf": ReportKind.PDF,
+}
+"""The formats of a report to hand over, by the suffix of its file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from inspector.core.edit import Edit
 from inspector.core.field import Value
 from inspector.core.span import Span, Spans
 
@@ -36,6 +37,21 @@ class Change(StrEnum):
 
 
 LEVELS = frozenset(Level)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """How a location is read: as it would be with ``edits``, one after another, and only the bytes of ``part``.
+
+    ``label`` says so in a few words; without any it is empty and the location is read as it is.
+    """
+
+    label: str = ""
+    edits: tuple[Edit, ...] = ()
+    part: Span | None = None
+
+
+AS_IT_IS = Version()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +199,57 @@ class Alignment:
         since = (self.a_stops[at - 1], self.b_stops[at - 1]) if at else (0, 0)
         clear = since[0] <= a.start and (at == len(self) or a.stop <= self.a_starts[at])
         return clear and a.start - since[0] == b.start - since[1]
+
+
+# ---- combining -------------------------------------------------------------------------------------------------------
+
+
+class Ground(StrEnum):
+    """Why bytes are taken from a copy.
+
+    Proved: a digest fits them. Majority, structure, signature: chosen, not proved. Undecided: nothing tells, so those
+    of the first copy stay. Hand: the user took them.
+    """
+
+    PROVED = "proved"
+    MAJORITY = "majority"
+    STRUCTURE = "structure"
+    SIGNATURE = "signature"
+    UNDECIDED = "undecided"
+    HAND = "hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Bytes of a combined archive that differ between copies: ``copy`` is the letter of the one they come from.
+
+    ``span`` is where they stand in the combined archive, empty where that copy has none.
+    """
+
+    copy: str
+    ground: Ground
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CombinePlan:
+    """What a combined archive is made of, shown before it is written; ``number`` identifies it.
+
+    ``lost`` says what is still wrong with it, ``left_out`` how many more sentences that would take. ``steps`` are the
+    first, ``all_steps`` counts them by ground. ``needs_consent``: not everything is proved, or it is not whole.
+    """
+
+    number: int
+    copies: tuple[str, ...]
+    size: int
+    state: str
+    steps: tuple[Step, ...]
+    all_steps: dict[Ground, int]
+    lost: tuple[str, ...]
+    left_out: int
+    needs_consent: bool
+    sentence: str
 
 
 # ---- what the window asks for ----------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ FAILED = frozenset((RangeState.TORN, RangeState.DAMAGED, RangeState.UNREADABLE))
 """The states that mean damage."""
 
 
-class Beside(StrEnum):
+class RangeMetadata(StrEnum):
     """What describes a range beside it: rows with hashes, the index of the later layout, or nothing."""
 
     METADATA = "with metadata"
@@ -45,7 +45,7 @@ class RangeRow:
     last: int
     name: str
     size: int
-    beside: Beside
+    beside: RangeMetadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class DatasetRow:
     last: int
     overlaps: tuple[tuple[int, int], ...]
     orphans: tuple[Orphan, ...]
-    beside: tuple[tuple[Beside, int], ...]
+    beside: tuple[tuple[RangeMetadata, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

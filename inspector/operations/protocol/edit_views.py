@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.core.edit import Edit, Kept
+from inspector.core.edit import CutBytes, Edit
+from inspector.core.numbers import in_bytes
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 
@@ -29,12 +30,36 @@ class RepairRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SalvageReport:
+    """What a salvage would save: numbers of members, and ``rows`` of (name, what becomes of it, why).
+
+    Those that are lost come first, then those that nothing proves; there are at most ``MAX_REPORT_ROWS``.
+    """
+
+    proved: int
+    readable: int
+    lost: int
+    rows: tuple[tuple[str, str, str], ...]
+
+    @property
+    def sentence(self) -> str:
+        """The numbers in a sentence."""
+        lost = "none is lost" if not self.lost else f"{self.lost:,} {'is' if self.lost == 1 else 'are'} lost"
+        return f"Of its members {self.proved:,} are proved, {self.readable:,} are readable and unproved, and {lost}."
+
+
+MAX_REPORT_ROWS = 1_000
+"""Members that a plan names; programs get all of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class RepairPlan:
     """How an archive would be repaired; nothing has been written.
 
     ``repairs`` are made in this order, ``waiting`` only when accepted; ``salvage`` writes a new archive; ``accepted``
     are the accepted codes. ``edit`` changes the archive itself, ``beside`` names the files written beside it. ``left``
-    are sentences on what would still be wrong; ``sentence`` is the summary.
+    are sentences on what would still be wrong; ``sentence`` is the summary; ``report`` says of each member what becomes
+    of it in the salvage.
     """
 
     repairs: tuple[RepairRow, ...]
@@ -47,6 +72,7 @@ class RepairPlan:
     left: tuple[str, ...]
     sentence: str
     accepted: frozenset[str] = frozenset()
+    report: SalvageReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +93,30 @@ class WriteResult:
     sentence: str
     warnings: tuple[str, ...] = ()
     revert: Edit | None = None
-    kept: Kept | None = None
+    kept: CutBytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PastWrite:
+    """What this program wrote to an archive earlier, at ``written`` (seconds since 1970).
+
+    ``spans`` are the bytes it changed and ``cut`` how many it cut off. ``can_take_back``: it is the last one, and the
+    archive still is as it left it.
+    """
+
+    written: float
+    label: str
+    spans: Spans
+    cut: int
+    can_take_back: bool
+
+    @property
+    def what(self) -> str:
+        """The change in words: its label, and how many bytes it changed and cut off."""
+        changed = sum(span.size for span in self.spans)
+        parts = [f"{in_bytes(changed)} written"] if changed else []
+        parts += [f"{in_bytes(self.cut)} cut off"] if self.cut else []
+        return f"{self.label} ({', '.join(parts)})" if parts else self.label
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,14 @@ class ExtractionOptions:
     proves although the archive records what should.
     ``keep_damaged``: keep what is not proved to be what was archived, as ``NAME.damaged``.
     ``remove_unfinished``: first remove what killed runs have left in these folders.
+    ``sync``: wait until the disk holds each file and its name; None does so for a single file only.
     """
 
     on_conflict: OnConflict = OnConflict.REFUSE
     doubtful: bool = False
     keep_damaged: bool = False
     remove_unfinished: bool = False
+    sync: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

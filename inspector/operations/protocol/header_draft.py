@@ -67,14 +67,16 @@ class HeaderView:
     """The header of a file, or a draft of it. ``why_not`` says why it cannot be edited; empty if it can.
 
     ``count`` is the stored number, more than seven in a damaged header. ``changed`` are the indices of entries that
-    differ from the file; ``stood`` are all seven entries of the file, empty if not requested.
+    differ from the file; ``before`` are all seven entries of the file, empty if not requested. ``places`` are the bytes
+    that an update writes, each with its name.
     """
 
     count: int
     entries: tuple[EntryView, ...]
     why_not: str
     changed: frozenset[int] = frozenset()
-    stood: tuple[TacoEntry, ...] = ()
+    before: tuple[EntryView, ...] = ()
+    places: tuple[tuple[Span, str], ...] = ()
 
 
 def parse_number(text: str) -> int:

@@ -23,17 +23,25 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.finding import Severity
     from inspector.core.kinds import Kind
     from inspector.core.progress import Progress
-    from inspector.core.span import Spans
-    from inspector.core.verdict import Verdict
+    from inspector.core.reader import Step
+    from inspector.core.span import Span, Spans
+    from inspector.core.verdict import State, Verdict
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
-    from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
-    from inspector.operations.protocol.compare_views import Compared, Difference, DifferenceQuery
+    from inspector.operations.protocol.check_views import ReportKind
+    from inspector.operations.protocol.compare_views import (
+        CombinePlan,
+        Compared,
+        Difference,
+        DifferenceQuery,
+        Version,
+    )
     from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
     from inspector.operations.protocol.create_views import Contents, CreateResult, Draft, FoundPlaces
     from inspector.operations.protocol.edit_views import (
         Interrupted,
         OnlyWhole,
+        PastWrite,
         Repaired,
         RepairPlan,
         WayOut,
@@ -41,6 +49,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     )
     from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
     from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
+    from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, TraceResult
     from inspector.operations.protocol.views import (
         Arrow,
         CheckResult,
@@ -63,7 +72,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         TreeRow,
     )
     from inspector.sources.s3.connection import Profile
-    from inspector.sources.s3.ledger import Request
+    from inspector.sources.s3.request_log import Request
 
 
 Asked = TypeVar("Asked", bound=Callable[..., Any])
@@ -166,7 +175,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
     @request
     def requests(self) -> tuple[Request, ...]:
-        """The latest S3 requests, oldest first."""
+        """The latest S3 requests, oldest first, those in flight last."""
 
     @request
     def cached(self, layer: int) -> Spans:
@@ -275,12 +284,30 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Decode the rest, and check everything, even if it was checked before."""
 
     @job(writes_files=True)
-    def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
-        """Write a report to a file."""
+    def export(self, progress: Progress, path: str, kind: ReportKind, redact: bool = False) -> None:
+        """Write a report to a file; ``redact``: without names and content."""
 
     @job(writes_files=True)
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
         """Write the digests of all members to a manifest beside the archive."""
+
+    # ---- readers -----------------------------------------------------------------------------------------------
+
+    @request
+    def readers(self, layer: int) -> tuple[ReaderInfo, ...]:
+        """The known readers of a layer's archive."""
+
+    @job(only_shows=True)
+    def compare_readers(self, progress: Progress, layer: int) -> tuple[ReaderRow, ...]:
+        """What each known reader makes of a layer's archive."""
+
+    @job(only_shows=True)
+    def follow_reader(self, progress: Progress, layer: int, name: str, member: str | None = None) -> TraceResult:
+        """Follow a reader through a layer's archive, to one member if given; its steps are kept."""
+
+    @request
+    def reader_steps(self, first: int, count: int) -> Page[Step]:
+        """Steps of the reader that was followed last."""
 
     # ---- navigation --------------------------------------------------------------------------------------------
 
@@ -413,6 +440,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Write the archive with ``edit`` applied to another file or object; ``s3`` says how to reach that."""
 
     @job(writes_files=True)
+    def copy_shown(self, progress: Progress, path: str) -> None:
+        """Write the bytes of the file as it was opened to a new file, for what replaced it to be compared with."""
+
+    @job(writes_files=True)
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a patch file."""
 
@@ -433,6 +464,14 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @job(changes_archive=True)
     def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:
         """Undo the last change of the file from the store of old bytes, and read it again."""
+
+    @job(only_shows=True)
+    def past_writes(self, progress: Progress) -> tuple[PastWrite, ...]:
+        """What this program wrote to the file, as far as its old bytes are stored, newest first."""
+
+    @job
+    def forget_past_writes(self, progress: Progress) -> str:
+        """Remove the stored old bytes of the file; returns a sentence."""
 
     @job
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
@@ -521,23 +560,27 @@ class AuditRequests(Protocol):
 
 
 class CheckRequests(Protocol):
-    """Requests to a worker that checks single locations; Checker answers them."""
+    """Requests to a worker that looks at single locations; Checker answers them."""
 
     @job(only_shows=True)
-    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckTarget]:
-        """The locations to check."""
-
-    @job(only_shows=True)
-    def check(self, progress: Progress, location: CheckTarget) -> Outcome:
-        """Check one location."""
+    def look(self, progress: Progress, location: str) -> State | None:
+        """The state that the structure of a location shows without a check; None if nothing is wrong with it."""
 
 
 class CompareRequests(Protocol):
     """Requests to the worker that compares two locations; Comparer answers them."""
 
     @job(only_shows=True)
-    def compare(self, progress: Progress, a: str, b: str, connection: Connection, other: Connection) -> Compared:
-        """Compare two locations; the connections say how to reach them on S3."""
+    def compare(
+        self,
+        progress: Progress,
+        a: str,
+        b: str,
+        connection: Connection,
+        other: Connection,
+        versions: tuple[Version, Version],
+    ) -> Compared:
+        """Compare two locations, each read as its version says; the connections say how to reach them on S3."""
 
     @request
     def differences(self, query: DifferenceQuery, first: int, count: int) -> Page[Difference]:
@@ -546,3 +589,38 @@ class CompareRequests(Protocol):
     @request(network=True)
     def side_bytes(self, side: str, offset: int, length: int) -> bytes:
         """Bytes of one side, at most 1 MiB; short at its end."""
+
+    @request(network=True)
+    def side_place(self, side: str, expression: str) -> Span:
+        """The bytes that an offset, ``end`` or the name of a member leads to on one side."""
+
+    @request
+    def side_field(self, side: str, offset: int) -> str:
+        """The fields that own a byte of one side and the value there, as text; empty where nothing is known."""
+
+    @job(only_shows=True)
+    def find(
+        self, progress: Progress, side: str, pattern: bytes, start: int, backwards: bool, ignore_case: bool
+    ) -> int | None:
+        """The next match on one side, or the one before ``start``; None without one."""
+
+    @job(only_shows=True)
+    def plan_combination(
+        self, progress: Progress, more: Sequence[str], connections: Sequence[Connection]
+    ) -> CombinePlan:
+        """What the best archive out of both sides and ``more`` copies is made of; nothing is written."""
+
+    @request(network=True)
+    def taken(self, side: str, difference: Difference) -> Edit | None:
+        """The change of a side that takes a difference from the other one; None where their sizes differ."""
+
+    @job(only_shows=True)
+    def plan_taking(self, progress: Progress, side: str, difference: Difference) -> CombinePlan:
+        """One side with a difference taken from the other, as a new archive; nothing is written."""
+
+    @job(writes_files=True)
+    def write_combination(self, progress: Progress, number: int, target: str, accept: bool) -> str:
+        """Write the archive of the plan with this number to a new file; returns a sentence.
+
+        ``accept``: although not everything is proved.
+        """

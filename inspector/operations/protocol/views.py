@@ -44,7 +44,9 @@ class Status:
     change: what was fetched before is stale. ``counts`` are findings by severity. ``state`` is the known state of the
     archive, None while no error was found and not everything was read; ``checked``: a check has finished;
     ``judgement`` is a sentence on both. ``judged`` counts the members with a verdict, also during a check. ``stamp``
-    distinguishes this state of a single file from others; empty if that is unknown.
+    distinguishes this state of a single file from others; empty if that is unknown. ``main`` is the finding to name
+    first, None if nothing is wrong. ``has_checksums``: the format records some. ``plain_folder``: it is a folder or
+    prefix that holds no dataset.
     """
 
     stage: Stage
@@ -61,6 +63,9 @@ class Status:
     judgement: str = ""
     judged: int = 0
     stamp: str = ""
+    main: FindingRow | None = None
+    has_checksums: bool = True
+    plain_folder: bool = False
 
     @property
     def given_up(self) -> Status:
@@ -206,12 +211,18 @@ class MemberRow:
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
-    """One row of the tree of paths: a folder (``node`` >= 0, ``members`` beneath it) or a member (``node`` -1)."""
+    """One row of the tree of paths: a folder (``node`` >= 0, ``members`` beneath it) or a member (``node`` -1).
+
+    Of a folder, ``verdict`` is the worst beneath it, which ``number`` members have, and ``wrong`` the worst finding.
+    """
 
     name: str
     node: int
     members: int
     member: MemberRow | None
+    verdict: Verdict | None = None
+    number: int = 0
+    wrong: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +332,7 @@ class DiskChange:
 
     ``size`` is the size when it was opened and ``now`` the current one, in bytes, None if the file is gone;
     ``written`` is its modification time in nanoseconds since 1970. ``grown``: the same file has become longer.
+    ``replaced``: another file has its name, and the old one is still open.
     """
 
     sentence: str
@@ -328,6 +340,7 @@ class DiskChange:
     now: int | None
     written: int
     grown: bool
+    replaced: bool = False
 
 
 class SortKey(StrEnum):

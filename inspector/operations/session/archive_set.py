@@ -102,11 +102,12 @@ class Marks:
             )
             for severity in Severity
         }
-        self._members: dict[int, Severity] = {}
+        self.members: dict[int, Severity] = {}
+        """The worst severity of findings about each member that has any."""
         for finding in self.findings:
             if finding.member is not None:
-                known = self._members.get(finding.member, finding.severity)
-                self._members[finding.member] = min(known, finding.severity, key=lambda severity: severity.rank)
+                known = self.members.get(finding.member, finding.severity)
+                self.members[finding.member] = min(known, finding.severity, key=lambda severity: severity.rank)
 
     def widened(self, span: Span) -> Span:
         """A span of at least one byte: an empty one stands for the byte at it, or the last byte of the file."""
@@ -123,7 +124,7 @@ class Marks:
 
     def of_member(self, index: int) -> Severity | None:
         """The worst severity of findings about the member."""
-        return self._members.get(index)
+        return self.members.get(index)
 
     def at(self, offset: int) -> tuple[tuple[Severity, str], ...]:
         """Severity and message of the findings on a byte."""

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from inspector.core.finding import Severity
+from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, plural
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
-from inspector.formats._causes.diagnosis import Placed, first_sentence, folded
+from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
 from inspector.formats._causes.table import is_cause
 from inspector.operations.check.checking import (
     INCOMPLETE,
@@ -21,17 +21,18 @@ from inspector.operations.check.checking import (
     check_opened,
     forget_check,
     judgement,
+    main_finding,
     report_of,
     state_of,
     verdict_counts,
 )
 from inspector.operations.check.digest_check import manifest_path, write_manifest
-from inspector.operations.check.report import write_report
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, not_read
 from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
 from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, ManifestResult, Page
+from inspector.operations.report.writing import require_other_file, write_report
 from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet
 
 Item = TypeVar("Item")
@@ -78,9 +79,18 @@ class Checks:
         """The state as a sentence."""
         if self.running:
             return "Checking the contents…"
-        cause = next(filter(None, (first_sentence(archive.findings) for archive in self._location.archives)), "")
+        cause = next(filter(None, (cause_sentence(archive.findings) for archive in self._location.archives)), "")
         seen = self._report.sentence if self._report is not None else self._cancelled or self._structure()
         return f"{seen} Cause: {cause}" if cause else seen
+
+    def main(self) -> FindingRow | None:
+        """The finding that matters most: the first cause, or else the first of those that give the state."""
+        best: tuple[int, int, Finding] | None = None
+        for at, archive in enumerate(tuple(self._location.archives)):
+            found = main_finding(archive)
+            if found is not None and (best is None or found[0] > best[0]):
+                best = (found[0], at, found[1])
+        return None if best is None else self._finding(best[1], Placed(best[2]))
 
     def _structure(self) -> str:
         state = self.state()
@@ -147,16 +157,13 @@ class Checks:
             bool(self._cancelled),
         )
 
-    def export(self, path: Path, kind: ReportKind) -> None:
-        """Write a report to a file; raises OperationError if that is an open archive, and SourceError."""
-        for archive in self._location.archives:
-            own = Path(archive.source.name)
-            if path.exists() and own.exists() and path.samefile(own):
-                raise OperationError(f"{visible(path.name)} is the archive itself. Choose another name for the report.")
+    def export(self, path: Path, kind: ReportKind, progress: Progress, *, redact: bool = False, note: str = "") -> None:
+        """Write a report to a file; raises OperationError if that is an open archive, SourceError and Cancelled."""
+        require_other_file(path, self._location.archives)
         report = self._report or replace(
             report_of(self._name, self._location, ""), state=self.state(), sentence=self.sentence()
         )
-        write_report(report, path, kind)
+        write_report(report, path, kind, progress, redact=redact, note=note)
 
     # ---- rows --------------------------------------------------------------------------------------------------
 
@@ -182,7 +189,7 @@ class Checks:
             finding.spans,
             member,
             name,
-            finding.repair,
+            placed.repair,
             placed.beneath,
         )
 

@@ -6,7 +6,7 @@ import codecs
 
 from inspector.core.format import MemberError
 from inspector.core.limits import CONTENT
-from inspector.core.member import Codec, Member
+from inspector.core.member import HOLES, Codec, Member
 from inspector.core.names import visible
 from inspector.core.numbers import rounded
 from inspector.core.progress import Progress
@@ -67,7 +67,7 @@ def decoded_content(archive: Opened, index: int, progress: Progress, largest: in
 def _is_whole(archive: Opened, member: Member) -> bool:
     stored = sum(span.size for span in member.spans)
     inside = all(0 <= span.start <= span.stop <= archive.source.size for span in member.spans)
-    return member.codec is Codec.STORED and inside and stored == member.size
+    return member.codec is Codec.STORED and inside and stored == member.size and not member.marks & HOLES
 
 
 def encoding_of(sample: bytes, whole: bool) -> str | None:

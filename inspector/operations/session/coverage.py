@@ -13,14 +13,14 @@ from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.coverage_views import (
     FAILED,
     RANGE_STATES,
-    Beside,
     DatasetRow,
+    RangeMetadata,
     RangePlace,
     RangeRow,
     RangeState,
 )
 from inspector.operations.protocol.views import Page
-from inspector.operations.session.snapshot import Snapshot
+from inspector.operations.session.state import SessionState
 
 MAX_RANGE_ROWS = 10_000
 """The largest number of ranges in a page."""
@@ -34,43 +34,41 @@ _RANGE_STATES = {
 }
 
 
-class Coverage:
-    """The part of a session about the ranges of a collection; other locations have none."""
+def datasets(session: SessionState) -> tuple[DatasetRow, ...]:
+    """All datasets in the order of their ranges; those with orphans only come last."""
+    collection = session.now.location.collection
+    return () if collection is None else _datasets(collection)
 
-    _now: Snapshot
 
-    def datasets(self) -> tuple[DatasetRow, ...]:
-        """All datasets in the order of their ranges; those with orphans only come last."""
-        collection = self._now.location.collection
-        return () if collection is None else _datasets(collection)
+def ranges(session: SessionState, first: int, count: int) -> Page[RangeRow]:
+    """Ranges ``[first, first + count)``, sorted by dataset and key."""
+    collection = session.now.location.collection
+    every = () if collection is None else collection.ranges
+    first = max(0, min(first, len(every)))
+    rows = every[first : first + max(0, min(count, MAX_RANGE_ROWS))]
+    return Page(
+        len(every),
+        first,
+        tuple(RangeRow(each.first, each.last, each.name, each.size, _beside(each.beside)) for each in rows),
+    )
 
-    def ranges(self, first: int, count: int) -> Page[RangeRow]:
-        """Ranges ``[first, first + count)``, sorted by dataset and key."""
-        collection = self._now.location.collection
-        every = () if collection is None else collection.ranges
-        first = max(0, min(first, len(every)))
-        rows = every[first : first + max(0, min(count, MAX_RANGE_ROWS))]
-        return Page(
-            len(every),
-            first,
-            tuple(RangeRow(each.first, each.last, each.name, each.size, _beside(each.beside)) for each in rows),
-        )
 
-    def range_states(self, first: int, count: int) -> bytes:
-        """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
-        now = self._now
-        archives = now.archives
-        stop = min(first + count, now.location.total)
-        codes = bytearray(RANGE_STATES.index(_state(archive)) for archive in archives[first:stop])
-        return bytes(codes) + bytes(max(0, stop - first - len(codes)))
+def range_states(session: SessionState, first: int, count: int) -> bytes:
+    """The states of ranges ``[first, first + count)`` as positions in RANGE_STATES."""
+    now = session.now
+    archives = now.archives
+    stop = min(first + count, now.location.total)
+    codes = bytearray(RANGE_STATES.index(_state(archive)) for archive in archives[first:stop])
+    return bytes(codes) + bytes(max(0, stop - first - len(codes)))
 
-    def range_place(self, at: int) -> RangePlace:
-        """The location of range ``at``; raises OperationError if it was not read yet."""
-        archives = self._now.archives
-        if not 0 <= at < len(archives):
-            raise OperationError("This range has not been read yet. Try again in a moment.")
-        before = sum(len(archive.members) for archive in archives[:at])
-        return RangePlace(at, before if len(archives[at].members) else None)
+
+def range_place(session: SessionState, at: int) -> RangePlace:
+    """The location of range ``at``; raises OperationError if it was not read yet."""
+    archives = session.now.archives
+    if not 0 <= at < len(archives):
+        raise OperationError("This range has not been read yet. Try again in a moment.")
+    before = sum(len(archive.members) for archive in archives[:at])
+    return RangePlace(at, before if len(archives[at].members) else None)
 
 
 def _state(archive: Opened) -> RangeState:
@@ -86,10 +84,10 @@ def _state(archive: Opened) -> RangeState:
     return RangeState.VERIFIED if set(verdict_counts(archive)) <= {Verdict.VERIFIED} else RangeState.SOUND
 
 
-def _beside(location: str) -> Beside:
+def _beside(location: str) -> RangeMetadata:
     if not location:
-        return Beside.NOTHING
-    return Beside.INDEX if location.endswith(".index") else Beside.METADATA
+        return RangeMetadata.NOTHING
+    return RangeMetadata.INDEX if location.endswith(".index") else RangeMetadata.METADATA
 
 
 def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
@@ -132,5 +130,5 @@ def _dataset(
         max((*(each.last for each in ranges), *(each.last for each in orphans))),
         tuple(overlaps),
         tuple(orphans),
-        tuple((kind, kinds.count(kind)) for kind in Beside if kind in kinds),
+        tuple((kind, kinds.count(kind)) for kind in RangeMetadata if kind in kinds),
     )

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from inspector.core.collection import Collection, Range
 from inspector.core.field import Field
-from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
@@ -28,7 +27,7 @@ from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.views import LayerKind, MemberPlace, Stage, Target
 from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.layers import Layers
-from inspector.operations.session.snapshot import Snapshot
+from inspector.operations.session.state import SessionState
 
 MAX_FIELDS = 20_000
 """Fields that are looked at for a name."""
@@ -42,19 +41,6 @@ _TOKEN = re.compile(
     r"|(?P<number>0[xX][0-9a-fA-F]{1,32}|[0-9][0-9,]{0,63})(?![\w,])"
     r"|(?P<name>[^\W\d][^+\-\[\]]*)(?:\[\s*(?P<at>[0-9]{1,18})\s*\])?)\s*"
 )
-_SHORT_NAMES = {
-    "eocd": (Kind.END_OF_DIRECTORY,),
-    "cd": (Kind.CENTRAL_DIRECTORY,),
-    "chunk": (Kind.CHUNK_HEADER,),
-    "block": (Kind.BLOB_BLOCK, Kind.RESET_BLOCK, Kind.CONTROL_BLOCK),
-    "blob": (Kind.BLOB_BLOCK,),
-    "reset": (Kind.RESET_BLOCK,),
-    "entry": (Kind.INDEX_ENTRY, Kind.TACO_ENTRY),
-    "header": (Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.CHUNK_HEADER),
-    "data": (Kind.DATA,),
-}
-"""Words people use for kinds of fields."""
-_COUNTED_FROM_ONE = ("chunk", "chunk header", "segment")
 
 
 class ExpressionError(OperationError):
@@ -88,7 +74,7 @@ def resolve(expression: str, context: ExpressionContext, caret: int) -> Target:
         found = _evaluate(text, context, caret)
     except UnknownNameError:
         # A name may hold a sign itself: crc-32.
-        field = _find_field(context.fields, _normalized(text), 0)
+        field = _find_field(context.fields, _normalized(text), None)
         if field is None:
             raise
         found = Target(context.layer, *field.spans[0])
@@ -137,7 +123,7 @@ def _term(match: re.Match[str], context: ExpressionContext) -> Target:
         return Target(context.layer, end, end)
     if name == "member" and at is not None:
         return context.member(at)
-    field = _find_field(context.fields, name, (at or 0) - (at is not None and name in _COUNTED_FROM_ONE))
+    field = _find_field(context.fields, name, at)
     if field is None:
         which = match["name"].strip() + ("" if at is None else f"[{at}]")
         known = ", ".join(_suggestions(context.fields))
@@ -150,10 +136,16 @@ def _normalized(name: str) -> str:
     return " ".join(name.replace("_", " ").lower().split())
 
 
-def _find_field(fields: Sequence[Field], name: str, wanted: int) -> Field | None:
-    """The field that is number ``wanted`` (from 0) of those with the name, level by level."""
-    for siblings in _groups(fields) if wanted >= 0 else ():
+def _find_field(fields: Sequence[Field], name: str, number: int | None) -> Field | None:
+    """The field with a number, as its specification counts, of those with the name, level by level; None: the first."""
+    wanted, is_counted = number or 0, number is None
+    for siblings in _groups(fields):
         like = [field for field in siblings[:MAX_SIBLINGS] if field.spans and _is_called(field, name)]
+        if like and not is_counted:
+            kind, is_counted = like[0].kind, True
+            wanted -= kind.first if name in (kind.lower(), *kind.words[:1]) else 0
+            if wanted < 0:
+                return None
         if wanted < len(like):
             return like[wanted]
         wanted -= len(like)
@@ -165,14 +157,14 @@ def _find_field(fields: Sequence[Field], name: str, wanted: int) -> Field | None
 
 
 def _is_called(field: Field, name: str) -> bool:
-    return name in (_normalized(field.name), field.kind.value.lower()) or field.kind in _SHORT_NAMES.get(name, ())
+    return name in (_normalized(field.name), field.kind.lower()) or name in field.kind.words
 
 
 def _suggestions(fields: Sequence[Field]) -> list[str]:
     """Some of the words that lead to fields, those for the outer ones first."""
     words: dict[str, None] = {}
     for siblings in _groups(fields):
-        words |= dict.fromkeys(field.kind.value.lower() for field in siblings[:MAX_SUGGESTIONS] if field.spans)
+        words |= dict.fromkeys(field.kind.lower() for field in siblings[:MAX_SUGGESTIONS] if field.spans)
         if len(words) >= MAX_SUGGESTIONS:
             break
     return list(words)[:MAX_SUGGESTIONS]
@@ -267,62 +259,58 @@ class GotoTargets:
         return find_member(wanted, name)
 
 
-class Datapoints:
-    """What a session answers about single datapoints of its location."""
+def find_datapoint(session: SessionState, progress: Progress, expression: str) -> Target:
+    """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
 
-    _now: Snapshot
-    _stage: Stage
-    _generation: int
+    Raises OperationError where there is none, or several, and Cancelled.
+    """
+    wanted = datapoint_key(expression)
+    if wanted is None:
+        raise OperationError("Type a key, such as key 12345.")
+    collection = session.now.location.collection
+    if collection is None:
+        return _in_archive(session, 0, wanted[1], progress)
+    numbers = _ranges_with(collection, *wanted)
+    for at in numbers[:-1]:  # ranges that overlap: one of them may hold the key by its name alone
+        try:
+            return _in_archive(session, at, wanted[1], progress)
+        except OperationError:
+            continue
+    return _in_archive(session, numbers[-1], wanted[1], progress)
 
-    def find_datapoint(self, progress: Progress, expression: str) -> Target:
-        """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
 
-        Raises OperationError where there is none, or several, and Cancelled.
-        """
-        wanted = datapoint_key(expression)
-        if wanted is None:
-            raise OperationError("Type a key, such as key 12345.")
-        collection = self._now.location.collection
-        if collection is None:
-            return self._in_archive(0, wanted[1], progress)
-        numbers = _ranges_with(collection, *wanted)
-        for at in numbers[:-1]:  # ranges that overlap: one of them may hold the key by its name alone
-            try:
-                return self._in_archive(at, wanted[1], progress)
-            except OperationError:
-                continue
-        return self._in_archive(numbers[-1], wanted[1], progress)
-
-    def _in_archive(self, at: int, key: int, progress: Progress) -> Target:
-        archive = self._read(at, progress)
+def _in_archive(session: SessionState, at: int, key: int, progress: Progress) -> Target:
+    archive = _read(session, at, progress)
+    member = member_with(archive, key)
+    if member is not None and learn(archive, (member,), progress):
+        session.generation += 1
         member = member_with(archive, key)
-        if member is not None and learn(archive, (member,), progress):
-            self._generation += 1
-            member = member_with(archive, key)
-        if member is None:
-            raise OperationError(self._missing(archive, at, key))
-        spans = archive.members[member].spans
-        if not spans:
-            raise OperationError(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
-        return Target(at, *spans[0])
+    if member is None:
+        raise OperationError(_missing(session, archive, at, key))
+    spans = archive.members[member].spans
+    if not spans:
+        raise OperationError(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
+    return Target(at, *spans[0])
 
-    def _read(self, at: int, progress: Progress) -> Opened:
-        now = self._now
-        archive = now.open_ahead(at) if now.location.total else None
-        if archive is None or (self._stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
-            raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
-        if not archive.complete:
-            now.location.decode(at, progress)
-            self._generation += 1
-        return archive
 
-    def _missing(self, archive: Opened, at: int, key: int) -> str:
-        collection = self._now.location.collection
-        if collection is None:
-            what = "archive holds" if archive.format == "datas3t" else "is not a datas3t range and holds"
-            return f"This {what} no datapoint with key {key:,}."
-        name = visible(collection.ranges[at].name)
-        return f"Key {key:,} is among those that the name of {name} tells, but there is no such datapoint in it."
+def _read(session: SessionState, at: int, progress: Progress) -> Opened:
+    now = session.now
+    archive = now.open_ahead(at) if now.location.total else None
+    if archive is None or (session.stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
+        raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
+    if not archive.complete:
+        now.location.decode(at, progress)
+        session.generation += 1
+    return archive
+
+
+def _missing(session: SessionState, archive: Opened, at: int, key: int) -> str:
+    collection = session.now.location.collection
+    if collection is None:
+        what = "archive holds" if archive.format == "datas3t" else "is not a datas3t range and holds"
+        return f"This {what} no datapoint with key {key:,}."
+    name = visible(collection.ranges[at].name)
+    return f"Key {key:,} is among those that the name of {name} tells, but there is no such datapoint in it."
 
 
 def _ranges_with(collection: Collection, dataset: str, key: int) -> list[int]:

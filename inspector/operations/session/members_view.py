@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import learn_all
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
@@ -14,7 +15,7 @@ from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet, Marks
 
 if TYPE_CHECKING:  # a snapshot imports this module
     from inspector.operations.session.arrangement import Arrangement, Arranger
-    from inspector.operations.session.path_tree import PathTree
+    from inspector.operations.session.path_tree import PathTree, WorstBeneath
 
 
 MAX_PATH_DEPTH = 128
@@ -37,6 +38,8 @@ class MembersView:
         self._arranger: Arranger | None = None
         self._arrangement: Arrangement | None = None
         self._tree: PathTree | None = None
+        self._worst: WorstBeneath | None = None
+        self._worst_of: object = None
         self._one_at_a_time = threading.Lock()
 
     def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> int:
@@ -96,7 +99,28 @@ class MembersView:
 
     def _tree_row(self, tree: PathTree, node: int, at: int) -> TreeRow:
         leaf = tree.row(node, at)
-        return TreeRow(leaf.name, leaf.node, leaf.members, None if leaf.member is None else self.row(leaf.member))
+        member = None if leaf.member is None else self.row(leaf.member)
+        if leaf.node < 0:
+            return TreeRow(leaf.name, leaf.node, leaf.members, member)
+        worst = self._beneath(tree)
+        verdict, number = worst.verdict(leaf.node)
+        return TreeRow(leaf.name, leaf.node, leaf.members, member, verdict, number, worst.finding(leaf.node))
+
+    def _beneath(self, tree: PathTree) -> WorstBeneath:
+        """The worst beneath the folders of a tree, from the verdicts and findings so far."""
+        from inspector.operations.session.path_tree import WorstBeneath
+
+        archives = tuple(self._archive_set.archives)
+        verdicts = [bytes(archive.verdicts) for archive in archives]
+        known = (id(tree), tuple(map(hash, verdicts)), tuple(len(archive.findings) for archive in archives))
+        if self._worst is None or known != self._worst_of:
+            first, whole, marked = 0, bytearray(), dict[int, Severity]()
+            for at, archive in enumerate(archives):
+                whole += verdicts[at].ljust(len(archive.members), b"\0")
+                marked |= {first + local: severity for local, severity in self._marks(at).members.items()}
+                first += len(archive.members)
+            self._worst, self._worst_of = WorstBeneath(tree, bytes(whole), marked), known
+        return self._worst
 
     def numbers(self, chosen: Chosen) -> array[int]:
         """The numbers of the selected members, including those in folders."""

@@ -7,65 +7,57 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.core.field import Field, FieldTable, locate
-from inspector.core.kinds import UNCLAIMED, Kind, Role, family_bit, family_of, role_bit
+from inspector.core.kinds import Kind, Role, Shape, family_bit, family_of, role_bit
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.operations.protocol.views import Target
-from inspector.operations.session.snapshot import Snapshot
+from inspector.operations.session.state import SessionState
 
 _UNEXPLAINED_ROLES = role_bit(Role.GAP) | role_bit(Role.GARBAGE)
-_VALUES = frozenset(
-    (
-        *(Kind.SIGNATURE, Kind.NUMBER, Kind.FLAGS, Kind.TIME, Kind.TEXT, Kind.SYNTAX, Kind.BYTES),
-        *(Kind.LENGTH, Kind.OFFSET, Kind.DIGEST, Kind.NAME, Kind.EXTRA),
-    )
-)
-"""Kinds so common that the same kind means the same name too."""
 _ROWS_PER_STEP = 1_024
 """Rows of a table that are looked at between two chances to cancel."""
 
 
-class FieldNavigation:
-    """What a session finds from one field on."""
+def next_unexplained(
+    session: SessionState, progress: Progress, layer: int, offset: int, backwards: bool
+) -> Target | None:
+    """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
+    fields = session.now.layers[layer].fields()
+    field_filter = FieldFilter(lambda field: field.kind.shape is Shape.UNCLAIMED, _UNEXPLAINED_ROLES)
+    return _target(layer, FieldSearch(field_filter, offset, backwards, progress).among(fields))
 
-    _now: Snapshot
 
-    def next_unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
-        """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
-        fields = self._now.layers[layer].fields()
-        field_filter = FieldFilter(lambda field: field.kind in UNCLAIMED, _UNEXPLAINED_ROLES)
-        return _target(layer, FieldSearch(field_filter, offset, backwards, progress).among(fields))
+def next_similar(
+    session: SessionState, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
+) -> Target | None:
+    """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""
+    fields = session.now.layers[layer].fields()
 
-    def next_similar(
-        self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
-    ) -> Target | None:
-        """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""
-        fields = self._now.layers[layer].fields()
+    def is_alike(field: Field) -> bool:
+        return field.kind is kind and (not kind.is_value or field.name == name)
 
-        def is_alike(field: Field) -> bool:
-            return field.kind is kind and (kind not in _VALUES or field.name == name)
+    here = next((field for _, field in reversed(locate(fields, offset)) if is_alike(field)), None)
+    start = here.start if here is not None else offset
+    return _target(layer, FieldSearch(FieldFilter(is_alike), start, backwards, progress).among(fields))
 
-        here = next((field for _, field in reversed(locate(fields, offset)) if is_alike(field)), None)
-        start = here.start if here is not None else offset
-        return _target(layer, FieldSearch(FieldFilter(is_alike), start, backwards, progress).among(fields))
 
-    def next_structure(
-        self, progress: Progress, layer: int, offset: int, kind: Kind, unused: bool, backwards: bool
-    ) -> Target | None:
-        """The nearest structure of a kind beyond ``offset``, in use or not, or else the first from the other end.
+def next_structure(
+    session: SessionState, progress: Progress, layer: int, offset: int, kind: Kind, unused: bool, backwards: bool
+) -> Target | None:
+    """The nearest structure of a kind beyond ``offset``, in use or not, or else the first from the other end.
 
-        Raises Cancelled.
-        """
-        shown = self._now.layers[layer]
-        fields, family = shown.fields(), family_of(kind)
-        roles = _UNEXPLAINED_ROLES if kind in UNCLAIMED else 0 if family is None else family_bit(family)
-        field_filter = FieldFilter(lambda field: field.kind is kind and field.unused is unused, roles)
-        for start in (offset, shown.source.size if backwards else -1):
-            found = FieldSearch(field_filter, start, backwards, progress).among(fields)
-            if found is not None:
-                return Target(layer, *found)
-        return None
+    Raises Cancelled.
+    """
+    shown = session.now.layers[layer]
+    fields, family = shown.fields(), family_of(kind)
+    roles = _UNEXPLAINED_ROLES if kind.shape is Shape.UNCLAIMED else 0 if family is None else family_bit(family)
+    field_filter = FieldFilter(lambda field: field.kind is kind and field.unused is unused, roles)
+    for start in (offset, shown.source.size if backwards else -1):
+        found = FieldSearch(field_filter, start, backwards, progress).among(fields)
+        if found is not None:
+            return Target(layer, *found)
+    return None
 
 
 def _target(layer: int, span: Span | None) -> Target | None:
@@ -129,7 +121,7 @@ class FieldSearch:
 
     def _of(self, field: Field) -> Span | None:
         """The part of the field itself to show: its first, but of unexplained bytes each one."""
-        spans = field.spans if field.kind in UNCLAIMED else field.spans[:1]
+        spans = field.spans if field.kind.shape is Shape.UNCLAIMED else field.spans[:1]
         best: Span | None = None
         for span in spans:
             best = self._nearer(best, span if span.size else None)

@@ -2,142 +2,44 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
 
-from inspector.core.field import Census, Field, FieldTable, census
-from inspector.core.kinds import Family, Role, family_bit, family_of, role_bit, role_of
+from inspector.core.field import Census, census
 from inspector.core.progress import Progress
 from inspector.core.source import is_sparing
-from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.operations.open.overview import in_kind_order, overview
 from inspector.operations.protocol.views import LayerKind
-from inspector.operations.session.snapshot import Snapshot
-
-_DATA_BITS = role_bit(Role.DATA) | family_bit(Family.CONTENT)
+from inspector.operations.session.state import SessionState
 
 
-class LayerMap:
-    """What a session answers about whole layers at once."""
-
-    _now: Snapshot
-
-    def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
-        """The set of roles and families in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
-        shown = self._now.layers[layer]
-        return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
-
-    def census(self, progress: Progress, layer: int) -> Census:
-        """How many structures of each kind a layer has. Raises Cancelled."""
-        return census(self._now.layers[layer].fields(), progress.advance)
-
-    def verdict_counts(self, progress: Progress, layer: int) -> dict[Verdict, int]:
-        """How many members of a layer's archive have each verdict. Raises Cancelled."""
-        archive = self._now.layers[layer].archive
-        progress.advance(0)
-        judged = Counter(bytes(archive.verdicts))
-        judged[0] += len(archive.members) - judged.total()
-        return {verdict: judged[at] for at, verdict in enumerate(VERDICTS) if judged[at] > 0}
-
-    def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
-        """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
-        from inspector.operations.session.verdict_overview import BITS, verdict_overview  # brings numpy
-
-        shown = self._now.layers[layer]
-        if shown.info.member is not None:
-            verdict = self._now.members.row(shown.info.member).verdict
-            return [int(BITS[verdict]) if shown.source.size else 0] * rows
-        return verdict_overview(shown.archive, shown.info.kind is LayerKind.INNER, rows, progress)
+def layer_overview(session: SessionState, progress: Progress, layer: int, rows: int) -> list[int]:
+    """The set of roles and families in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
+    shown = session.now.layers[layer]
+    return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
 
 
-def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress, *, sparing: bool = False) -> list[int]:
-    """The set of roles and families in each of ``rows`` equal stretches of the bytes ``[0, size)``.
-
-    A set holds bits (see ``role_bit``, ``family_bit``). Stretch ``i`` begins at ``i * size // rows`` and holds at least
-    one byte. ``sparing``: no row of a table is made, which might read it; of one that reaches far, the beginning has
-    all its roles and the rest is data. Raises Cancelled.
-    """
-    painter = _RolePainter(size, rows, progress, sparing=sparing)
-    if size > 0 and rows > 0:
-        painter.paint(fields, Role.DATA, None, size)
-    return painter.sets
+def layer_census(session: SessionState, progress: Progress, layer: int) -> Census:
+    """How many structures of each kind a layer has, in the order of the format's kinds. Raises Cancelled."""
+    shown = session.now.layers[layer]
+    return in_kind_order(census(shown.fields(), progress.advance), shown.archive)
 
 
-class _RolePainter:
-    def __init__(self, size: int, rows: int, progress: Progress, *, sparing: bool) -> None:
-        self.sets = [0] * max(0, rows)
-        self._size = size
-        self._rows = rows
-        self._progress = progress
-        self._sparing = sparing
-
-    def paint(self, fields: Sequence[Field], role: Role, family: Family | None, stop: int) -> None:
-        """Paint fields that end at ``stop`` at the latest, in a field of this role and family."""
-        if isinstance(fields, FieldTable):
-            self._table(fields, role, family, stop)
-            return
-        for field in fields:
-            self._field(field, role, family)
-
-    def _field(self, field: Field, inherited: Role, around: Family | None) -> None:
-        self._progress.advance(0)
-        role, family = role_of(field.kind, inherited), family_of(field.kind, around)
-        if field.children:
-            self.paint(field.children, role, family, field.spans[-1].stop if field.spans else self._size)
-            return
-        bit = role_bit(role) | (0 if family is None else family_bit(family))
-        for span in field.spans:
-            if span.size > 0:
-                self._mark(span, bit)
-
-    def _mark(self, span: Span, bits: int) -> None:
-        for row in range(self._first(span.start), self._last(span.stop) + 1):
-            self.sets[row] |= bits
-
-    def _first(self, offset: int) -> int:
-        """The first stretch that holds the byte; a small file's byte may be in several."""
-        return min(-(-offset * self._rows // self._size), ((offset + 1) * self._rows - 1) // self._size)
-
-    def _last(self, stop: int) -> int:
-        """The last stretch that holds the byte before ``stop``."""
-        return (stop * self._rows - 1) // self._size
-
-    def _table(self, table: FieldTable, role: Role, family: Family | None, limit: int) -> None:
-        """Rows that lie in one stretch count by their sets of roles; one that reaches further is looked into."""
-        starts, at = table.starts, 0
-        while at < len(starts):
-            self._progress.advance(0)
-            row = min(self._last(starts[at] + 1), self._rows - 1)
-            end = (row + 1) * self._size // self._rows
-            # Of the rows that begin in this stretch the last may reach out of it.
-            stop = bisect_left(starts, end, lo=at)
-            within = stop if stop < len(starts) and starts[stop] == end else stop - 1
-            if within > at and self._first(starts[at]) == row:
-                self.sets[row] |= _sets(table, at, within)
-                at = within
-            else:
-                if self._sparing:
-                    self._unread(table, at, limit)
-                else:
-                    self._field(table[at], role, family)
-                at += 1
-
-    def _unread(self, table: FieldTable, at: int, limit: int) -> None:
-        """A row as it is known without making it."""
-        start, roles = table.starts[at], table.role_set(at)
-        stop = table.starts[at + 1] if at + 1 < len(table) else limit
-        if stop > start:
-            self._mark(Span(start, start + 1), roles)
-            self._mark(Span(start, stop), roles & _DATA_BITS or roles)
+def verdict_counts(session: SessionState, progress: Progress, layer: int) -> dict[Verdict, int]:
+    """How many members of a layer's archive have each verdict. Raises Cancelled."""
+    archive = session.now.layers[layer].archive
+    progress.advance(0)
+    judged = Counter(bytes(archive.verdicts))
+    judged[0] += len(archive.members) - judged.total()
+    return {verdict: judged[at] for at, verdict in enumerate(VERDICTS) if judged[at] > 0}
 
 
-def _sets(table: FieldTable, first: int, stop: int) -> int:
-    """The roles of rows that are followed by another one; rows without bytes count for nothing."""
-    if isinstance(table.roles, int):
-        return table.roles if table.starts[first] < table.starts[stop] else 0
-    import numpy as np  # here because opening an archive need not wait for it
+def layer_verdicts(session: SessionState, progress: Progress, layer: int, rows: int) -> list[int]:
+    """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
+    from inspector.operations.session.verdict_overview import BITS, verdict_overview  # brings numpy
 
-    starts = np.asarray(table.starts[first : stop + 1], np.int64)
-    own = np.asarray(table.roles[first:stop], np.int64)
-    return int(np.bitwise_or.reduce(own[np.diff(starts) > 0], initial=0))
+    shown = session.now.layers[layer]
+    if shown.info.member is not None:
+        verdict = session.now.members.row(shown.info.member).verdict
+        return [int(BITS[verdict]) if shown.source.size else 0] * rows
+    return verdict_overview(shown.archive, shown.info.kind is LayerKind.INNER, rows, progress)

@@ -1,14 +1,16 @@
-"""The tree of the paths that are shown: rows of sorted names, cut into folders when they are looked at."""
+"""The tree of the paths that are shown, cut into folders when they are looked at, and the worst known beneath each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.progress import Progress
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.session.arrangement import NameOrder, Names, Numbers
 
 SLASH = ord("/")
@@ -100,6 +102,16 @@ class PathTree:
         inside = self._nodes[node]
         return self._order[inside.start - (inside.own is not None) : inside.stop]
 
+    def stretch(self, node: int) -> tuple[int, int]:
+        """The sorted positions ``[start, stop)`` of the members beneath a folder, and its own one."""
+        inside = self._nodes[node]
+        return inside.start - (inside.own is not None), inside.stop
+
+    @property
+    def order(self) -> Numbers:
+        """The numbers of the members shown, sorted by path."""
+        return self._order
+
     def path(self, node: int) -> bytes:
         """The path of a folder, without the slash at its end; nothing for a node that does not exist."""
         if not 0 < node < len(self._nodes):
@@ -162,3 +174,52 @@ def _folder_length(slashes: Numbers, starts: Numbers, stops: Numbers) -> Numbers
         return np.zeros(len(starts), np.uint32)
     last = slashes[np.maximum(np.searchsorted(slashes, stops) - 1, 0)]
     return np.where((last >= starts) & (last < stops), last - starts + 1, 0).astype(np.uint32)
+
+
+_WORST_FIRST = (
+    Verdict.MISMATCH,
+    Verdict.DOUBTFUL,
+    Verdict.NOT_CHECKED,
+    Verdict.NOT_CHECKABLE,
+    Verdict.VERIFIED,
+)
+
+
+class WorstBeneath:
+    """The worst verdict and finding beneath a folder, looked up in logarithmic time.
+
+    ``verdicts`` has an index into ``VERDICTS`` for each member by its number, 0 for those behind its end. ``marked``
+    are the members with findings. Both are as they were when this was made.
+    """
+
+    def __init__(self, tree: PathTree, verdicts: bytes, marked: Mapping[int, Severity]) -> None:
+        self._tree = tree
+        order = tree.order
+        known = np.zeros(max(len(verdicts), int(order.max(initial=0)) + 1), np.uint8)
+        known[: len(verdicts)] = np.frombuffer(verdicts, np.uint8)
+        sorted_verdicts = known[order]
+        self._places = {
+            verdict: np.flatnonzero(sorted_verdicts == VERDICTS.index(verdict)) for verdict in _WORST_FIRST[:-1]
+        }
+        self._marks = {}
+        for severity in (Severity.ERROR, Severity.WARNING):
+            numbers = np.fromiter((at for at, each in marked.items() if each is severity), np.int64)
+            self._marks[severity] = np.flatnonzero(np.isin(order, numbers)) if len(numbers) else numbers
+
+    def verdict(self, node: int) -> tuple[Verdict, int]:
+        """The worst verdict beneath a folder, and how many members have it."""
+        start, stop = self._tree.stretch(node)
+        for verdict, places in self._places.items():
+            if number := _count(places, start, stop):
+                return verdict, number
+        return Verdict.VERIFIED, stop - start
+
+    def finding(self, node: int) -> Severity | None:
+        """The worst severity of findings about members beneath a folder; None without errors and warnings."""
+        start, stop = self._tree.stretch(node)
+        return next((each for each, places in self._marks.items() if _count(places, start, stop)), None)
+
+
+def _count(places: np.ndarray[tuple[int], np.dtype[np.int64]], start: int, stop: int) -> int:
+    first, last = np.searchsorted(places, (start, stop))
+    return int(last - first)

@@ -14,53 +14,30 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans, intersect
 from inspector.core.verdict import Checksum
-from inspector.formats.taco.header import HEADER_SIZE, PAYLOAD_SIZE
 from inspector.operations.protocol.views import Arrow, LayerKind, Reference
 from inspector.operations.session.layers import Layer
-from inspector.operations.session.snapshot import Snapshot
+from inspector.operations.session.state import SessionState
 
 MAX_SCANNED_ROWS = 2_000
 """Rows of a long table that are looked at one by one: the answer has to come at once."""
 MAX_REFERENCES = 12
 """References given of one byte."""
 
-TACO_PAYLOAD = HEADER_SIZE - PAYLOAD_SIZE
-"""The byte that the payload of a TACO header begins at."""
-
-POINTS_TO = {
-    Kind.FOOTER: (Kind.INDEX,),
-    Kind.END_OF_DIRECTORY: (Kind.CENTRAL_DIRECTORY,),
-    Kind.ZIP64_LOCATOR: (Kind.ZIP64_END,),
-    Kind.ZIP64_END: (Kind.CENTRAL_DIRECTORY,),
-}
-"""What stands at the end of an archive, and the kind of what it says the place of."""
-HASH_KINDS = frozenset((Kind.RESET_BLOCK, Kind.CHUNK_HEADER))
-"""Kinds whose one purpose is the hash in them."""
-DESCRIBES_MEMBER = frozenset(
-    (Kind.INDEX_ENTRY, Kind.CENTRAL_HEADER, Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.TAR_EXTENSION, Kind.METADATA_ROW)
-)
-"""Kinds that tell of one member."""
-LIST_ROWS = {Kind.INDEX: Kind.INDEX_ENTRY, Kind.CENTRAL_DIRECTORY: Kind.CENTRAL_HEADER}
-"""Kinds that list members, and the kind of their rows."""
-
 Chain = Sequence[Field]
 """Fields inside one another, outermost first."""
 
 
-class References:
-    """What a session answers about where bytes lead."""
+def references(
+    session: SessionState, layer: int, offset: int, path: tuple[int, ...] | None = None
+) -> tuple[Reference, ...]:
+    """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first.
 
-    _now: Snapshot
-
-    def references(self, layer: int, offset: int, path: tuple[int, ...] | None = None) -> tuple[Reference, ...]:
-        """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first.
-
-        Raises OperationError where the layer is gone and SourceError where its checksums cannot be read.
-        """
-        now = self._now
-        shown = now.layers[layer]
-        chain = _chain_at(shown.fields(), offset, path)
-        return ReferenceFinder(shown, now.archive_set.number(shown.at, 0)).references(chain)
+    Raises OperationError where the layer is gone and SourceError where its checksums cannot be read.
+    """
+    now = session.now
+    shown = now.layers[layer]
+    chain = _chain_at(shown.fields(), offset, path)
+    return ReferenceFinder(shown, now.archive_set.number(shown.at, 0)).references(chain)
 
 
 def _chain_at(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None) -> list[Field]:
@@ -88,8 +65,8 @@ class ReferenceFinder:
         around = {field.spans for field in chain}
         found: dict[Spans, Reference] = {}
         # What leads out of the file leads nowhere: it is not about the header that it stands in.
-        is_entry = any(field.kind is Kind.TACO_ENTRY for field in chain)
-        for each in list(self._own(chain)) or (() if is_entry else self._of_member(chain)):
+        is_range = any(field.kind.is_range for field in chain)
+        for each in list(self._own(chain)) or (() if is_range else self._of_member(chain)):
             if each.covers and each.covers not in around:
                 found.setdefault(each.covers, each)
         return tuple(found.values())[:MAX_REFERENCES]
@@ -100,20 +77,21 @@ class ReferenceFinder:
             field, outer = chain[depth], chain[:depth]
             yield from self._from_hash(field)
             yield from self._pointed_to(field)
-            if field.kind is Kind.TACO_ENTRY:
-                yield from self._to_taco_target(field)
-            elif field.kind is Kind.CHUNK_HEADER and outer:
-                stop = self._chunk_end(field, outer[-1].children)
-                yield self._to("The bytes of this chunk", (Span(field.spans[-1].stop, stop),))
-        if chain[0].kind is Kind.INDEX and not any(field.kind is Kind.INDEX_ENTRY for field in chain):
-            first = self._entries(chain[0], Kind.INDEX_ENTRY)
+            if field.kind.is_range:
+                yield from self._to_range(field)
+            elif field.kind.precedes is not None and outer:
+                stop = self._followed_to(field, field.kind.precedes, outer[-1].children)
+                yield self._to(f"The bytes of this {field.kind.words[0]}", (Span(field.spans[-1].stop, stop),))
+        rows = chain[0].kind.rows
+        if rows is not None and not any(field.kind is rows for field in chain):
+            first = self._entries(chain[0], rows)
             if first:
                 yield self._to(f"The first entry of the {chain[0].name}", first[0].spans)
 
     # ---- hashes ------------------------------------------------------------------------------------------------
 
     def _from_hash(self, field: Field) -> Iterator[Reference]:
-        if field.kind in HASH_KINDS:
+        if field.kind.is_hash:
             field = next((child for child in field.children if child.kind is Kind.DIGEST), field)
         if field.kind is not Kind.DIGEST or not field.spans:
             return
@@ -143,7 +121,7 @@ class ReferenceFinder:
 
     def _covering_hash(self, chain: Chain) -> Iterator[Reference]:
         """The hash over the segment that bytes are in; resets and headers of chunks lead elsewhere."""
-        segment = next((field for field in chain if field.kind is Kind.SEGMENT), None)
+        segment = next((field for field in chain if field.kind.hashed), None)
         hashed = self.covering(segment.start) if segment is not None else None
         if hashed is not None:
             yield self._to(f"The {visible(hashed.name)}", self.layer.from_file(hashed.place))
@@ -161,33 +139,33 @@ class ReferenceFinder:
     # ---- places ------------------------------------------------------------------------------------------------
 
     def _pointed_to(self, field: Field) -> Iterator[Reference]:
-        for kind in POINTS_TO.get(field.kind, ()):
+        for kind in field.kind.points_to:
             target = next((each for each in self.layer.fields() if each.kind is kind), None)
             if target is not None:
                 yield self._to(f"The {target.name}", target.spans)
 
-    def taco_entries(self) -> list[Field]:
-        """The entries in use of the header of a TACO archive, if it is one."""
-        chain = [field for _, field in locate(self.layer.fields(), TACO_PAYLOAD)]
-        payload = next((field for field in chain if field.kind is Kind.TACO_PAYLOAD), None)
-        entries = payload.children if payload is not None else ()
-        return [each for each in entries if each.kind is Kind.TACO_ENTRY and not _unused(each)]
+    def ranges(self) -> list[Field]:
+        """The ranges in use that the archive lists at ``Archive.ranges_at``."""
+        if self.layer.source is not self.archive.source or self.archive.ranges_at < 0:
+            return []
+        chain = [field for _, field in locate(self.layer.fields(), self.archive.ranges_at)]
+        return [each for field in chain for each in field.children if each.kind.is_range and not _unused(each)]
 
     def target_of(self, entry: Field) -> Span:
-        """The bytes that an entry of a TACO header says the place of, as far as they exist."""
+        """The bytes that a range says the place of, as far as they exist."""
         match entry.value:
             case [int(start), int(length)] if length > 0:
                 return Span(start, start + length).clipped(0, self.layer.source.size)
             case _:
                 return Span(0, 0)
 
-    def _from_taco_entries(self, leaf: Field) -> Iterator[Reference]:
-        """The entries of a TACO header that lead to some of the bytes of a field."""
-        for entry in self.taco_entries():
+    def _from_ranges(self, leaf: Field) -> Iterator[Reference]:
+        """The ranges that lead to some of the bytes of a field."""
+        for entry in self.ranges():
             if intersect((self.target_of(entry),), leaf.spans):
-                yield self._to(f"{entry.name} of the TACO header", entry.spans)
+                yield self._to(f"{entry.name} of the {entry.kind.family}", entry.spans)
 
-    def _to_taco_target(self, entry: Field) -> Iterator[Reference]:
+    def _to_range(self, entry: Field) -> Iterator[Reference]:
         span = self.target_of(entry)
         if span.size:
             yield self._to(self._text_at(span.start), (span,))
@@ -207,28 +185,29 @@ class ReferenceFinder:
             return f"The data of {self._name(member)}"
         return f"The {chain[-1].name}" if chain else "Bytes that no structure claims"
 
-    def _chunk_end(self, header: Field, headers: Sequence[Field]) -> int:
+    def _followed_to(self, header: Field, by: Kind, headers: Sequence[Field]) -> int:
+        """The end of the bytes ``by`` that follow one of the headers."""
         after = header.spans[-1].stop
         rows = positions(headers, after, self.layer.source.size)
-        return next((headers[at].start for at in rows if headers[at].start >= after), self._claimed(after))
+        return next((headers[at].start for at in rows if headers[at].start >= after), self._end_of(by, after))
 
-    def _claimed(self, after: int) -> int:
-        """The end of the last stretch of blobs: what follows it belongs to no chunk."""
-        blobs = [each for each in self.layer.fields() if each.kind is Kind.BLOB_LAYER and each.spans]
-        return max(after, blobs[-1].spans[-1].stop) if blobs else after
+    def _end_of(self, kind: Kind, after: int) -> int:
+        """The end of the last stretch of a kind: what follows it belongs to no header."""
+        found = [each for each in self.layer.fields() if each.kind is kind and each.spans]
+        return max(after, found[-1].spans[-1].stop) if found else after
 
     # ---- members -----------------------------------------------------------------------------------------------
 
     def _of_member(self, chain: Chain) -> Iterator[Reference]:
-        row = next((at for at, field in enumerate(chain) if field.kind is Kind.METADATA_ROW), None)
-        if row:
-            yield from self._children(chain[row - 1], (Kind.TAR_HEADER,))
+        beside = next((at for at, field in enumerate(chain) if _is_beside(field)), None)
+        if beside:
+            yield from self._children(chain[beside - 1], heads=True)
         yield from self._covering_hash(chain)
-        yield from self._from_taco_entries(chain[-1])
+        yield from self._from_ranges(chain[-1])
         member = next((field.member for field in reversed(chain) if field.member is not None), None)
         if member is None or not member < len(self.archive.members):
             return
-        if any(field.kind is Kind.CENTRAL_HEADER for field in chain):
+        if any(field.kind.about_member and field.kind.leads_on for field in chain):
             yield from self._head(member)
         data = self._data(member)
         if data.covers:
@@ -246,30 +225,32 @@ class ReferenceFinder:
         head = self.archive.members[member].head
         if head >= 0:
             for _, field in locate(self.layer.fields(), head):
-                if field.kind in (Kind.LOCAL_HEADER, Kind.TAR_HEADER):
+                if field.kind.heads_member:
                     yield self._to(f"The {field.name} of {self._name(member)}", field.spans)
 
     def _described(self, member: int, chain: Chain) -> Iterator[Reference]:
         """Where the archive tells of a member: beside its data, and in an index."""
         for field in chain:
             if field.kind is Kind.MEMBER:
-                yield from self._children(field, DESCRIBES_MEMBER)
+                yield from self._children(field)
         for listing in self.layer.fields():
-            listed = self.entry_of(member, listing) if listing.kind in LIST_ROWS else None
+            listed = self.entry_of(member, listing) if listing.kind.rows is not None else None
             if listed is not None:
                 yield self._to(f"The {listed.name} of {self._name(member)}", listed.spans)
 
     def entry_of(self, member: int, listing: Field, most: int = MAX_SCANNED_ROWS) -> Field | None:
-        """The row about a member in a field of a kind in ``LIST_ROWS``, if it is among the ``most`` likely ones."""
-        entries = self._entries(listing, LIST_ROWS[listing.kind])
+        """The row about a member in a field of a kind with ``rows``, if it is among the ``most`` likely ones."""
+        assert listing.kind.rows is not None
+        entries = self._entries(listing, listing.kind.rows)
         head = self.archive.members[member].head
         near = entries.rows(head, head + 1) if isinstance(entries, FieldTable) and head >= listing.start else ()
         rows = (entries[row] for row in joined(near, islice(_likely(member, len(entries)), most)))
         return next((row for row in rows if row.member == member), None)
 
-    def _children(self, field: Field, kinds: tuple[Kind, ...] | frozenset[Kind]) -> Iterator[Reference]:
+    def _children(self, field: Field, *, heads: bool = False) -> Iterator[Reference]:
+        """The records of its member in a field; ``heads``: only the one at its head."""
         for child in field.children[:MAX_SCANNED_ROWS]:
-            if child.kind in kinds and child.spans:
+            if child.kind.about_member and child.spans and (child.kind.heads_member or not heads):
                 yield self._to(f"The {child.kind} of {visible(field.shown or field.name)}", child.spans)
 
     def _entries(self, listing: Field, kind: Kind) -> Sequence[Field]:
@@ -297,7 +278,12 @@ def _covers_start(checksum: Checksum) -> int:
 
 
 def _unused(field: Field) -> bool:
-    return field.kind is Kind.TACO_ENTRY and not (isinstance(field.value, list) and field.value[1])
+    return field.kind.is_range and not (isinstance(field.value, list) and field.value[1])
+
+
+def _is_beside(field: Field) -> bool:
+    """Whether it stands beside the archive and tells of one member."""
+    return field.kind.about_member and not field.spans
 
 
 def _likely(member: int, rows: int) -> Iterator[int]:
@@ -314,39 +300,26 @@ MAX_ARROWS = 200
 """Arrows given at once: more than this cannot be told apart."""
 MAX_LIST_GUESSES = 2
 """Rows of a list that are looked at for the entry of one member: those where it usually is."""
+MAX_END_RECORDS = 4
+"""Records at the end of an archive that arrows are drawn from."""
 MAX_ARROW_FIELDS = 2_000
 """Fields looked at for one answer: it has to come at once."""
-POINTING_KINDS = frozenset(
-    (
-        *POINTS_TO,
-        *(Kind.INDEX_ENTRY, Kind.TACO_ENTRY, Kind.RESET_BLOCK, Kind.CHUNK_HEADER, Kind.CENTRAL_HEADER),
-    )
-)
-"""Kinds that say the place of something else; what they hold is not looked at."""
-SIDECAR_KINDS = frozenset((Kind.METADATA_ROW, Kind.INDEX_ENTRY))
-"""Kinds that stand beside the archive and say where in it a member's header begins."""
-_NOT_ENTERED = frozenset((*POINTING_KINDS, Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.BLOB_BLOCK))
 
 
-class Arrows:
-    """What a session answers about the references around some bytes."""
+def arrows(session: SessionState, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
+    """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes.
 
-    _now: Snapshot
-
-    def arrows(self, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
-        """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes.
-
-        Raises OperationError where the layer is gone and SourceError where bytes cannot be read.
-        """
-        now = self._now
-        shown = now.layers[layer]
-        if shown.info.kind is LayerKind.CONTENT:
-            return ()
-        finder = _ArrowFinder(ReferenceFinder(shown, now.archive_set.number(shown.at, 0)), Span(start, stop))
-        found: dict[tuple[int, int], Arrow] = {}
-        for arrow in islice(finder.arrows(), MAX_ARROWS):
-            found.setdefault((-1 if arrow.source is None else arrow.source.start, arrow.target.start), arrow)
-        return tuple(found.values())
+    Raises OperationError where the layer is gone and SourceError where bytes cannot be read.
+    """
+    now = session.now
+    shown = now.layers[layer]
+    if shown.info.kind is LayerKind.CONTENT:
+        return ()
+    finder = _ArrowFinder(ReferenceFinder(shown, now.archive_set.number(shown.at, 0)), Span(start, stop))
+    found: dict[tuple[int, int], Arrow] = {}
+    for arrow in islice(finder.arrows(), MAX_ARROWS):
+        found.setdefault((-1 if arrow.source is None else arrow.source.start, arrow.target.start), arrow)
+    return tuple(found.values())
 
 
 class _ArrowFinder:
@@ -369,7 +342,7 @@ class _ArrowFinder:
         yield from self._from_ends()
         for chain in islice(_chains_in(self._fields, self._shown, ()), MAX_ARROW_FIELDS):
             field = chain[-1]
-            if field.kind in POINTING_KINDS:
+            if field.kind.leads_on:
                 yield from self._from(chain)
             elif self._starts_in_view(field.spans[0]):
                 yield from self._to(chain)
@@ -379,9 +352,9 @@ class _ArrowFinder:
 
     def _from_ends(self) -> Iterator[Arrow]:
         """What stands at the end of an archive or at its beginning leads far: it is few, so it is always looked at."""
-        for field in islice((each for each in self._fields if each.kind in POINTS_TO), len(POINTS_TO)):
+        for field in islice((each for each in self._fields if each.kind.points_to), MAX_END_RECORDS):
             yield from self._from((field,))
-        for entry in self._finder.taco_entries():
+        for entry in self._finder.ranges():
             target = self._finder.target_of(entry)
             if target.size:
                 yield from self._from((entry,))
@@ -394,11 +367,11 @@ class _ArrowFinder:
     def _to(self, chain: Chain) -> Iterator[Arrow]:
         """What leads to the beginning of a field."""
         field = chain[-1]
-        if field.kind is Kind.SEGMENT:
+        if field.kind.hashed:
             yield from self._from_hash_of(field)
         elif field.kind is Kind.MEMBER:
             yield from self._from_sidecar(field)
-        if field.member is not None and field.kind is not Kind.BLOB_BLOCK:
+        if field.member is not None and not field.kind.holds_data:
             yield from self._from_list(field)
 
     def _from_hash_of(self, segment: Field) -> Iterator[Arrow]:
@@ -406,15 +379,15 @@ class _ArrowFinder:
         hashed = self._finder.covering(segment.start)
         for place in self._finder.layer.from_file(hashed.place) if hashed is not None else ():
             chain = [field for _, field in locate(self._fields, place.start)]
-            depth = next((at for at, field in enumerate(chain) if field.kind in POINTING_KINDS), None)
+            depth = next((at for at, field in enumerate(chain) if field.kind.leads_on), None)
             if depth is not None:
                 yield from self._from(chain[: depth + 1])
 
     def _from_sidecar(self, member: Field) -> Iterator[Arrow]:
         """Rows beside the archive own no byte of it: their arrows come from nowhere."""
-        head = next((each for each in member.children[:8] if each.kind is Kind.TAR_HEADER), None)
+        head = next((each for each in member.children[:8] if each.kind.heads_member), None)
         for row in member.children[:8] if head is not None else ():
-            if head is not None and row.kind in SIDECAR_KINDS and not row.spans:
+            if head is not None and _is_beside(row):
                 words = f"The {row.name} of {visible(member.name)}, which stands beside the archive"
                 yield Arrow(None, head.spans[0], words, f"The {head.name}")
 
@@ -422,7 +395,7 @@ class _ArrowFinder:
         """The entry of a list that says where a member's data, or what stands before them, begin."""
         assert field.member is not None
         for listing in self._fields:
-            if listing.kind in LIST_ROWS and listing.kind is not field.kind:
+            if listing.kind.rows is not None and listing.kind is not field.kind:
                 entry = self._finder.entry_of(field.member, listing, MAX_LIST_GUESSES)
                 if entry is not None:
                     yield from self._from((listing, entry))
@@ -434,7 +407,7 @@ def _hull(spans: Spans) -> Span:
 
 def _label(field: Field) -> str:
     shown = visible(field.shown)
-    return f"The {field.name} {shown}" if field.kind is Kind.INDEX_ENTRY and shown else f"The {field.name}"
+    return f"The {field.name} {shown}" if field.kind.about_member and shown else f"The {field.name}"
 
 
 def _chains_in(fields: Sequence[Field], shown: Span, above: tuple[Field, ...]) -> Iterator[Chain]:
@@ -445,5 +418,5 @@ def _chains_in(fields: Sequence[Field], shown: Span, above: tuple[Field, ...]) -
             continue
         chain = (*above, field)
         yield chain
-        if field.kind not in _NOT_ENTERED:
+        if not (field.kind.leads_on or field.kind.heads_member):
             yield from _chains_in(field.children, shown, chain)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
-from inspector.operations.audit.audit_places import Choice
-from inspector.operations.audit.audit_results import Results, page
-from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary, write_csv
+from inspector.operations.audit.results import Results, page
+from inspector.operations.audit.summary import Run, Summary, as_object, as_text, summary, write_csv
+from inspector.operations.audit.targets import Choice
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,
@@ -47,7 +47,8 @@ class Auditor:
         self._running = True
         try:
             results = self._open(request.results)
-            plan = Plan(request.place, request.quick, Choice(request.sample), connection=request.connection)
+            choice = Choice(request.sample)
+            plan = Plan(request.places, request.quick, choice, connection=request.connection, datasets=True)
             self._todo = prepare(plan, results, progress)
             self._started = time.monotonic()
             with closing(run(plan, results, progress, request.workers)) as work:

@@ -17,7 +17,7 @@ from inspector.sources.local.member_writer import Destination, Existing, PlaceEr
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection, Profile, profiles
-from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.request_log import RequestLog
 
 if TYPE_CHECKING:
     from inspector.sources.s3.responses import Page
@@ -30,7 +30,7 @@ class Browser:
     """Answers BrowseRequests, in any order. Lists only what was requested."""
 
     def __init__(self) -> None:
-        self._ledger = Ledger()
+        self._log = RequestLog()
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
         """The profiles of this machine; sends no request."""
@@ -42,9 +42,9 @@ class Browser:
 
         progress.begin("Listing buckets", 0, "buckets")
         with cancelling(progress):
-            names = client_for(connection).buckets(self._ledger)
+            names = client_for(connection).buckets(self._log)
         entries = tuple(RemoteEntry(EntryKind.BUCKET, visible(name), Address(name, "").location) for name in names)
-        return RemotePage(entries, "", self._ledger.totals)
+        return RemotePage(entries, "", self._log.totals)
 
     def page(self, progress: Progress, connection: Connection, location: str, after: str) -> RemotePage:
         """The page of a prefix with the token ``after``, the first one if that is empty; raises SourceError."""
@@ -53,8 +53,8 @@ class Browser:
         address = parse(location)
         progress.begin("Listing", 0, "entries")
         with cancelling(progress):
-            page = client_for(connection).list(address.bucket, address.prefix, self._ledger, after=after)
-        return RemotePage(tuple(_entries(address, page)), page.following, self._ledger.totals)
+            page = client_for(connection).list(address.bucket, address.prefix, self._log, after=after)
+        return RemotePage(tuple(_entries(address, page)), page.following, self._log.totals)
 
     def download(
         self, progress: Progress, connection: Connection, locations: tuple[str, ...], folder: str

@@ -1,29 +1,28 @@
-"""The session that checks locations one by one. It only reads, so killing its process stops it safely."""
+"""The session that looks at locations one by one. It only reads, so killing its process stops it safely."""
 
 from __future__ import annotations
 
+from collections import deque
+
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.check.many import check_one
-from inspector.operations.open.folders import expanded
-from inspector.operations.protocol.check_views import CheckTarget, Outcome, ReportKind
-from inspector.sources.s3.connection import Connection
+from inspector.core.verdict import State
+from inspector.operations.check.checking import state_of
+from inspector.operations.open.location import NoDatasetError, open_location
 
 
 class Checker:
     """Answers CheckRequests."""
 
-    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckTarget]:
-        """The locations to check; a prefix that cannot be listed is returned itself, and checking it reports why.
-
-        ``connection`` says how to reach S3. Raises Cancelled.
-        """
-        progress.begin("Looking for archives", 0, "locations")
+    def look(self, progress: Progress, location: str) -> State | None:
+        """The state that the structure shows; None if nothing is wrong or the format is unknown, and for a folder."""
         try:
-            return list(expanded(locations, connection))
+            opened = open_location(location, sparing=True)
+            deque(opened.read_all(progress), maxlen=0)
+        except NoDatasetError:
+            return None
         except SourceError:
-            return [CheckTarget(location, connection=connection) for location in locations]
-
-    def check(self, progress: Progress, location: CheckTarget) -> Outcome:
-        """Check one location. Raises Cancelled."""
-        return check_one(location, ReportKind.TEXT, progress)
+            return State.UNREADABLE
+        seen = state_of(opened.archives)
+        unknown = opened.archives and opened.archives[0].decoder is None
+        return None if unknown or seen is State.SOUND else seen

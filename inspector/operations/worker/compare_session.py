@@ -1,23 +1,38 @@
-"""The session that compares two locations and shows what it found. It only reads."""
+"""The session that compares two locations and shows what it found. It only writes new archives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from inspector.core.edit import Edit
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
+from inspector.core.span import Span
+from inspector.operations.compare.combined import Combination, write_combination
+from inspector.operations.compare.combining import combine
 from inspector.operations.compare.comparing import Comparison, compare, side_state
+from inspector.operations.compare.structure import byte_in_words
+from inspector.operations.compare.taking import combine_by_hand, taken
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.listing import find_member
+from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.compare_views import (
+    AS_IT_IS,
     A,
+    CombinePlan,
     Compared,
     Difference,
     DifferenceQuery,
     Level,
     Order,
     Side,
+    Version,
 )
 from inspector.operations.protocol.views import Page
-from inspector.sources.s3.connection import Connection
+from inspector.operations.session.navigation import search
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 MAX_READ_BYTES = 1 << 20
 """Bytes in one answer."""
@@ -30,11 +45,25 @@ class Comparer:
     def __init__(self) -> None:
         self._found: Comparison | None = None
         self._sorted: tuple[DifferenceQuery, list[Difference]] | None = None
+        self._ways: tuple[Connection, Connection] = (DEFAULT, DEFAULT)
+        self._more: dict[str, Comparison] = {}
+        self._planned: Combination | None = None
+        self._plans = 0
 
-    def compare(self, progress: Progress, a: str, b: str, connection: Connection, other: Connection) -> Compared:
-        """Compare two locations. Raises SourceError and Cancelled."""
-        found = compare(a, b, progress, connection, other)
-        self._found, self._sorted = found, None
+    def compare(
+        self,
+        progress: Progress,
+        a: str,
+        b: str,
+        connection: Connection,
+        other: Connection,
+        versions: tuple[Version, Version] = (AS_IT_IS, AS_IT_IS),
+    ) -> Compared:
+        """Compare two locations. Raises OperationError, SourceError and Cancelled."""
+        self._found = self._sorted = self._planned = None
+        self._more = {}
+        found = compare(a, b, progress, connection, other, versions=versions)
+        self._found, self._ways = found, (connection, other)
         runs = [each.right or _NEITHER for each in found.differences if each.level is Level.BYTES]
         known = len(found.alignment) if found.alignment is not None else 0
         states = (_state(found, 0), _state(found, 1))
@@ -65,6 +94,86 @@ class Comparer:
             return b""
         listing = self._found.a if side == A else self._found.b
         return listing.archives[0].source.read(offset, min(length, MAX_READ_BYTES)) if listing.archives else b""
+
+    def side_place(self, side: str, expression: str) -> Span:
+        """The bytes that an expression leads to. Raises OperationError for none."""
+        archive = self._archive(side)
+        size, text = archive.source.size, expression.strip()
+        if text.lower() == "end":
+            return Span(size, size)
+        if (offset := _offset_in(text)) is not None:
+            if offset > size:
+                raise OperationError(f"{side.upper()} has {in_bytes(size)}.")
+            return Span(offset, offset)
+        _, index = find_member([archive], text)
+        spans = archive.members.seen(index).spans
+        if not spans:
+            raise OperationError(f"{visible(text)} has no bytes in {side.upper()}.")
+        return Span(*spans[0])
+
+    def side_field(self, side: str, offset: int) -> str:
+        """What a byte means on one side."""
+        return byte_in_words(self._archive(side), offset)
+
+    def find(
+        self, progress: Progress, side: str, pattern: bytes, start: int, backwards: bool, ignore_case: bool
+    ) -> int | None:
+        """The next match on one side. Raises SourceError and Cancelled."""
+        return search(self._archive(side).source, pattern, start, backwards, ignore_case, progress)
+
+    def _archive(self, side: str) -> Opened:
+        found = self._compared()
+        archives = (found.a if side == A else found.b).archives
+        if not archives:
+            raise OperationError(f"{side.upper()} has no bytes of its own.")
+        return archives[0]
+
+    # ---- combining ---------------------------------------------------------------------------------------------
+
+    def plan_combination(
+        self, progress: Progress, more: Sequence[str], connections: Sequence[Connection]
+    ) -> CombinePlan:
+        """Plan the best archive out of all copies. Raises OperationError, SourceError and Cancelled."""
+        found = self._compared()
+        for location, connection in zip(more, connections, strict=True):
+            if location not in self._more:
+                self._more[location] = compare(found.a.location, location, progress, self._ways[0], connection)
+        every = [found, *(self._more[location] for location in more)]
+        return self._plan(lambda number: combine(every, progress, number))
+
+    def taken(self, side: str, difference: Difference) -> Edit | None:
+        """The change that takes a difference from the other side. Raises OperationError and SourceError."""
+        return taken(self._compared(), side, difference)
+
+    def plan_taking(self, progress: Progress, side: str, difference: Difference) -> CombinePlan:
+        """Plan a new archive with a difference from the other side. Raises as ``plan_combination`` does."""
+        found = self._compared()
+        return self._plan(lambda number: combine_by_hand(found, side, difference, progress, number))
+
+    def write_combination(self, progress: Progress, number: int, target: str, accept: bool) -> str:
+        """Write what was planned last. Raises OperationError, SourceError and Cancelled."""
+        if self._planned is None or self._planned.plan.number != number:
+            raise OperationError("Nothing was written: this is not the plan that was shown. Plan again.")
+        return write_combination(self._planned, target, progress, accept=accept)
+
+    def _plan(self, make: Callable[[int], Combination]) -> CombinePlan:
+        self._planned = None
+        self._plans += 1
+        self._planned = make(self._plans)
+        return self._planned.plan
+
+    def _compared(self) -> Comparison:
+        if self._found is None:
+            raise OperationError("Nothing has been compared yet.")
+        return self._found
+
+
+def _offset_in(text: str) -> int | None:
+    """The offset that a text is, decimal with or without separators or hexadecimal; None for other texts."""
+    try:
+        return int(text.replace(",", ""), 16 if text.lower().startswith("0x") else 10)
+    except ValueError:
+        return None
 
 
 def _state(found: Comparison, side: int) -> str:

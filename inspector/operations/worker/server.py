@@ -6,12 +6,14 @@ Its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
 ``("cancel", number)`` cancels a job and has no answer of its own: the job's answer says that it was cancelled.
 ``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
 An unexpected exception is sent as a ``CrashReport`` before the answer of its request.
+``("addresses", mapping)`` says what locations stand for that are not shown, see ``sources.web.address``.
 ``None`` ends the loop: jobs are cancelled and have GRACE_SECONDS to remove unfinished files.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import signal
 import sys
 import threading
@@ -32,21 +34,22 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.requests import ArchiveRequests, requests_of
 from inspector.operations.protocol.views import JobState
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT
 from inspector.sources.s3.connection import Connection as S3Connection
+from inspector.sources.web.address import is_remote, learn
 
 GRACE_SECONDS = 5.0
 """Seconds for jobs to stop when the loop ends."""
 _SWITCH_SECONDS = 0.001
 """Seconds a job may hold the interpreter while a request waits."""
+_LOG = logging.getLogger(__name__)
 _CONTROLS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 
 def serve(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
     """Serve one location until the pipe closes; ``s3`` says how to reach S3."""
     session: ArchiveRequests = ArchiveSession(location, s3)
-    serve_requests(connection, session, ArchiveRequests, far=is_s3(location))
+    serve_requests(connection, session, ArchiveRequests, far=is_remote(location))
 
 
 def serve_requests(connection: Connection, session: object, protocol: type[object], *, far: bool = False) -> None:
@@ -88,7 +91,9 @@ class _Server:
             thread.join(max(0.0, end - monotonic()))
 
     def _take(self, message: tuple[Any, ...]) -> None:
-        if message[0] == "progress":
+        if message[0] == "addresses":
+            learn(message[1])
+        elif message[0] == "progress":
             self._send((message[1], "progress", self._state(message[1])))
         elif message[0] in _CONTROLS:
             if (progress := self._jobs.get(message[1])) is not None:
@@ -107,6 +112,7 @@ class _Server:
             self._send((number, False, f"There is no request {name!r}."))
             return
         method, traits = self._requests[name]
+        _LOG.debug("request %d: %s", number, name)
         if traits.is_job:
             progress = self._jobs[number] = Progress()
             ask = partial(method, progress, *args, **kwargs)
@@ -131,6 +137,7 @@ class _Server:
             self._threads.discard(threading.current_thread())
 
     def _answer(self, number: int, ask: Callable[[], Any]) -> None:
+        began = monotonic()
         try:
             answer = (number, True, ask())
         except Cancelled:
@@ -139,8 +146,10 @@ class _Server:
             answer = (number, False, str(error))
         except Exception as error:  # noqa: BLE001 - the process boundary: one failing request must not end all others
             traceback.print_exc()
+            _LOG.debug("request %d failed", number, exc_info=True)
             self._send(CrashReport(report(error, "worker")))
             answer = (number, False, f"The request failed because of an error in the program: {error!r}.")
+        _LOG.debug("answer %d after %.3f s: %s", number, monotonic() - began, "done" if answer[1] else answer[2])
         self._send(answer)
 
     def _send(self, message: tuple[Any, ...] | CrashReport) -> None:

@@ -25,7 +25,7 @@ OffsetBytes = tuple[int, bytes]
 """An offset in the file and the bytes to write there."""
 
 
-class Appending:
+class Appender:
     """Appends to a locked file. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for users."""
 
     def __init__(self, file: LockedFile) -> None:
@@ -92,7 +92,7 @@ class Appending:
             raise EditError(f"Another program changed or replaced {file.name} while data was being appended.")
 
     def roll_back(self) -> str:
-        """Restore the file; returns a sentence if that fails, else an empty string."""
+        """Restore the file; returns sentences on what is in it if that fails, else an empty string."""
         file = self._file
         if not self._touched:
             return ""
@@ -117,29 +117,33 @@ class Appending:
 
 def _rollback_failure(counted: bool, why: str) -> str:
     if counted:
-        return f" The appended data may or may not be in it; the file is valid either way. Undoing it failed ({why})."
-    return f" Some appended bytes are left after its end ({why}), which readers ignore."
+        return f"The appended data may or may not be in it; the file is valid either way. Undoing it failed ({why})."
+    return f"Nothing was added, but some appended bytes are left after its end ({why}), which readers ignore."
+
+
+def _failure(name: str, why: str, failure: str) -> str:
+    if failure:
+        return f"Writing to {name} failed ({why}). {failure}"
+    return f"Nothing was added to {name}: writing failed ({why}). The file is unchanged."
 
 
 @contextlib.contextmanager
-def appending(path: Path, disk: Disk | None = None) -> Iterator[Appending]:
+def appending(path: Path, disk: Disk | None = None) -> Iterator[Appender]:
     """Lock the file at ``path`` to read it and then append to it.
 
     An exception inside the block undoes what was appended; an OSError is raised as an EditError.
     """
     with locked(path, disk or Disk()) as file:
         _check_no_journal(file)
-        appended = Appending(file)
+        appended = Appender(file)
         try:
             yield appended
         except OSError as error:
             failure = appended.roll_back()
-            raise EditError(
-                f"Nothing was added to {file.name}: writing failed ({reason(error)}). The file is unchanged.{failure}"
-            ) from error
+            raise EditError(_failure(file.name, reason(error), failure)) from error
         except (EditError, SourceError) as error:
             failure = appended.roll_back()
-            raise type(error)(f"{error} Nothing was added.{failure}") from error
+            raise type(error)(f"{error} {failure or 'Nothing was added.'}") from error
         except BaseException:
             appended.roll_back()
             raise

@@ -167,10 +167,16 @@ class NewFile:
                 self.path.unlink(missing_ok=True)
         return self._replaced
 
-    def remove_temporary_name(self) -> None:
-        """Remove the temporary name."""
-        with contextlib.suppress(OSError):
-            self._temporary.unlink(missing_ok=True)
+    def remove_temporary_name(self) -> str:
+        """Remove the temporary name; returns a sentence if it stays, else an empty string."""
+        try:
+            self._disk.unlink(self._temporary)
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            name, second = visible(self.path.name), visible(str(self._temporary))
+            return f"{name} is complete, but its temporary name {second} could not be removed: {reason(error)}."
+        return ""
 
     def _close(self) -> None:
         if self._descriptor >= 0:
@@ -200,6 +206,7 @@ class NewFiles:
         self._replace = replace
         self._disk = disk or Disk()
         self._files: list[NewFile] = []
+        self._placed = False
         self._group = new_group()
 
     def add(self, path: Path) -> NewFile:
@@ -223,12 +230,15 @@ class NewFiles:
         try:
             self._place()
         except SourceError as failure:
+            if self._placed:
+                raise
             kept = self._discard()
             if not kept:
                 raise
             raise SourceError(f"{failure} These files are replaced already: {', '.join(kept)}.") from failure
         except BaseException:
-            self._discard()
+            if not self._placed:
+                self._discard()
             raise
 
     def _place(self) -> None:
@@ -236,11 +246,13 @@ class NewFiles:
             self._files[-1].finish()
         for each in self._files:
             each.place(replace=self._replace)
-        for each in self._files:
-            each.remove_temporary_name()
+        left = [sentence for each in self._files if (sentence := each.remove_temporary_name())]
         for folder in {each.path.parent for each in self._files}:
             with contextlib.suppress(OSError):  # the files have their names by now
                 self._disk.sync_folder(folder)
+        self._placed = True
+        if left:
+            raise SourceError(" ".join((*left, "Remove it; it takes no room of its own.")))
 
     def _discard(self) -> list[str]:
         """Remove the files; returns the names of those that stay."""
@@ -294,7 +306,8 @@ class FolderObjects:
 
     def __init__(self, root: Path, disk: Disk | None = None) -> None:
         self._root = root
-        self._files = NewFiles(disk=disk)
+        self._disk = disk or Disk()
+        self._files = NewFiles(disk=self._disk)
         self._created: list[Path] = []
 
     def put(self, key: str, content: Iterable[bytes]) -> None:
@@ -325,6 +338,9 @@ class FolderObjects:
         try:
             self._files.__exit__(kind, error, trace)
             done = kind is None
+            for each in self._created if done else ():
+                with contextlib.suppress(OSError):  # the objects are there by now
+                    self._disk.sync_folder(each.parent)
         finally:
             for each in () if done else reversed(self._created):
                 with contextlib.suppress(OSError):  # something is in it by now

@@ -14,7 +14,7 @@ from inspector.core.names import visible
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 """Errors of file systems without locks."""
 
-_NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 """Errors of file systems that need no syncing of folders."""
 
 _ONE_AT_A_TIME = Lock()
@@ -104,7 +104,7 @@ class Disk:
         try:
             os.fsync(descriptor)
         except OSError as error:
-            if error.errno not in _NO_SYNC:
+            if error.errno not in NO_SYNC:
                 raise
         finally:
             os.close(descriptor)

@@ -34,15 +34,15 @@ class Identity(NamedTuple):
         """Whether both are the same file, whatever its content."""
         return (self.device, self.inode) == (other.device, other.inode)
 
-    def difference(self, now: Identity) -> str:
+    def difference(self, now: Identity, since: str = "it was opened") -> str:
         """What happened to the file since, as the predicate of a sentence; empty if both are equal."""
         if not self.same_file(now):
-            return "has been replaced by another file since it was opened"
+            return f"has been replaced by another file since {since}"
         if self.size != now.size:
             word = "shorter" if now.size < self.size else "longer"
-            return f"has become {word} since it was opened ({self.size:,} bytes then, {now.size:,} now)"
+            return f"has become {word} since {since} ({self.size:,} bytes then, {now.size:,} now)"
         if self.mtime_ns != now.mtime_ns:
-            return "has been written to since it was opened"
+            return f"has been written to since {since}"
         return ""
 
 
@@ -92,6 +92,13 @@ class FileSource:
             name = PurePath(beside).name
             raise SourceError(f"Whether {name} exists is unknown: {reason(error)}.") from error
         return FileSource(Path(beside)) if stat.S_ISREG(found.st_mode) else None
+
+    def change(self) -> str:
+        """What another program has done to this file since, see ``change_of``; a file put in its place is no change."""
+        try:
+            return self.identity.difference(Identity.of(os.fstat(self._descriptor)))
+        except OSError as error:
+            return f"can no longer be looked at ({reason(error)})"
 
     def close(self) -> None:
         """Close the descriptor."""

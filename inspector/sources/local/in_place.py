@@ -11,7 +11,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector.core.edit import Edit, EditError, Kept, OverlaySource
+from inspector.core.edit import CutBytes, Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
@@ -35,7 +35,7 @@ class Written:
     identity: Identity
     warnings: tuple[str, ...]
     undo: Edit | None
-    kept: Kept | None = None
+    kept: CutBytes | None = None
 
 
 def write(path: Path, edit: Edit, seen: Identity | None, disk: Disk | None = None) -> Written:

@@ -35,6 +35,7 @@ _MAGIC = b"\x89AIJ\r\n\x1a\x01"
 _HEAD = struct.Struct("<QQqqqqqqq")
 _ROW = struct.Struct("<qqq")
 _DIGEST = 32
+_SUFFIX = ".aij"
 _NAME_MAX = 60
 
 UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
@@ -165,20 +166,53 @@ def journal_paths(path: Path) -> tuple[Path, Path]:
     key = path_key(path)
     name = os.fsencode(path.name)[:_NAME_MAX].decode("ascii", "replace").replace("\ufffd", "_")
     central = platformdirs.user_state_path("archive-inspector", appauthor=False) / "journals"
-    return path.with_name(f".{path.name}.aij"), central / f"{name}.{key}.aij"
+    return path.with_name(f".{path.name}{_SUFFIX}"), central / f"{name}.{key}{_SUFFIX}"
 
 
 def find(path: Path, disk: Disk) -> Path | None:
-    """The path of the file's journal, or None. ``path`` has no symbolic links. Raises OSError."""
-    for journal_path in journal_paths(path):
-        try:
-            disk.lstat(journal_path)
-        except OSError as error:
-            if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EACCES}:
-                raise
-        else:
+    """The path of the file's journal, or None. ``path`` has no symbolic links. Raises OSError.
+
+    A file with several names (hard links) may have been changed under another one: the journals beside it and those
+    in the state folder are then searched for one of the same file.
+    """
+    beside, central = journal_paths(path)
+    for journal_path in (beside, central):
+        if _exists(journal_path, disk):
             return journal_path
+    if not _exists(path, disk) or (status := disk.lstat(path)).st_nlink < 2 or not stat.S_ISREG(status.st_mode):
+        return None
+    for folder in (beside.parent, central.parent):
+        for name in sorted(_names(folder, disk)):
+            with contextlib.suppress(OSError, EditError, BrokenJournal):
+                journal = load(folder / name, disk)
+                # The device number may change on a new mount.
+                if journal.identity.inode == status.st_ino and _same_file(Path(journal.path), status, disk):
+                    return folder / name
     return None
+
+
+def _same_file(path: Path, status: os.stat_result, disk: Disk) -> bool:
+    try:
+        return Identity.of(disk.lstat(path)).same_file(Identity.of(status))
+    except OSError:
+        return False
+
+
+def _names(folder: Path, disk: Disk) -> list[str]:
+    with contextlib.suppress(OSError):
+        return [name for name in disk.names(folder) if name.endswith(_SUFFIX)]
+    return []
+
+
+def _exists(path: Path, disk: Disk) -> bool:
+    """Whether there is something; raises OSError if that cannot be told."""
+    try:
+        disk.lstat(path)
+    except OSError as error:
+        if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EACCES}:
+            raise
+        return False
+    return True
 
 
 def load(journal_path: Path, disk: Disk) -> Journal:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.sources.local.disk_calls import Disk, reason
+from inspector.sources.local.disk_calls import NO_SYNC, Disk, reason
 from inspector.sources.local.unfinished import Unfinished, part_name, remove, unfinished
 
 _ORIGINS = ("user.xdg.origin.url", "user.xdg.referrer.url")
@@ -61,8 +61,8 @@ class Destination:
     """The folder that one thread writes members into. Close it, or use it as a context manager.
 
     ``protected``: device and inode of files that are never replaced. ``origin``: extended attributes for every file
-    written. Nothing is created before the first folder or file. All methods raise SourceError if the folder cannot be
-    used at all.
+    written. ``sync``: wait until the disk holds each file and its name. Nothing is created before the first folder or
+    file. All methods raise SourceError if the folder cannot be used at all.
     """
 
     def __init__(
@@ -72,8 +72,10 @@ class Destination:
         *,
         protected: frozenset[tuple[int, int]] = frozenset(),
         origin: Mapping[str, bytes] | None = None,
+        sync: bool = False,
     ) -> None:
         self.folder = folder
+        self.sync = sync
         self.calls = calls or FolderCalls()
         self._protected = protected
         self._origin = dict(origin or {})
@@ -165,6 +167,15 @@ class Destination:
             with contextlib.suppress(OSError):
                 self.calls.attach(file, name, value)
 
+    def sync_folder(self, folder: int) -> None:
+        """Wait until the disk holds the names in an open folder, if that is wanted and possible. Raises OSError."""
+        try:
+            if self.sync:
+                self.calls.sync(folder)
+        except OSError as error:
+            if error.errno not in NO_SYNC:
+                raise
+
     def _enter(self, parts: Parts, *, make: bool) -> int:
         """The descriptor of a folder, reusing open folders above it. Raises OSError and PlaceError."""
         at = self._open_root(make=make)
@@ -198,6 +209,7 @@ class Destination:
                     raise
             with contextlib.suppress(FileExistsError):
                 self.calls.make_folder(name, at)
+                self.sync_folder(at)
             return self.calls.open_folder(name, at)
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):
@@ -228,7 +240,12 @@ def error_for(error: OSError) -> Exception:
 
 
 class PartialFile:
-    """A file being written; it ends with ``keep`` or ``drop``. A further ``drop`` does no harm."""
+    """A file being written; it ends with ``keep`` or ``drop``. A further ``drop`` does no harm.
+
+    ``left`` is a sentence if its temporary name could not be removed, else empty.
+    """
+
+    left = ""
 
     def __init__(self, destination: Destination, name: bytes, folder: int, file: int) -> None:
         self._destination = destination
@@ -259,11 +276,14 @@ class PartialFile:
                 with contextlib.suppress(OSError, OverflowError):
                     self._calls.date(self._file, changed)
             self._destination.attach_origin(self._file)
+            if self._destination.sync:
+                self._calls.sync(self._file)
             self._close()  # some file systems report a full disk only here
             if replace:
                 self._replace(name)
             else:
                 self._place(name)
+            self._destination.sync_folder(self._folder)
         except FileExistsError as error:
             raise TakenError("something else is there by now") from error
         except OSError as error:
@@ -296,8 +316,15 @@ class PartialFile:
             self._close()
         name, self._name = self._name, b""
         if name:
-            with contextlib.suppress(OSError):
+            try:
                 self._calls.unlink(name, self._folder)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                self.left = (
+                    f"The temporary file {visible(name)} could not be removed ({reason(error)}); remove it, or extract "
+                    "again with --remove-unfinished."
+                )
 
     def _close(self) -> None:
         file, self._file = self._file, -1
@@ -349,6 +376,10 @@ class FolderCalls:
     def attach(self, file: int, attribute: str, value: bytes) -> None:
         """Set an extended attribute."""
         os.setxattr(file, attribute, value)
+
+    def sync(self, descriptor: int) -> None:
+        """Wait until the disk holds a file, or the names in a folder."""
+        Disk().sync(descriptor)
 
     def close(self, descriptor: int) -> None:
         """Close a descriptor."""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import platformdirs
 
-from inspector.core.edit import Edit, EditError, Kept
+from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
@@ -56,18 +56,27 @@ class StoredBytes:
     """
 
     entry: Path | None
-    cut: Kept | None
+    cut: CutBytes | None
     files: tuple[Path, ...]
     warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A change whose old bytes are in the file ``place``; ``cut`` locates those that it cut off."""
+    """A change whose old bytes are in the file ``place``, made at ``written_ns`` (nanoseconds since 1970).
+
+    ``cut`` locates the bytes that it cut off.
+    """
 
     place: Path
     edit: Edit
-    cut: Kept | None
+    cut: CutBytes | None
+    written_ns: int = 0
+
+    @property
+    def files(self) -> frozenset[Path]:
+        """The files that hold its old bytes."""
+        return frozenset({self.place, *([Path(self.cut.path)] if self.cut is not None else [])})
 
 
 def store_old_bytes(file: LockedFile, edit: Edit) -> StoredBytes:
@@ -120,7 +129,7 @@ def _not_stored_warning(error: OSError) -> str:
     return f"What was overwritten is not kept: {visible(str(store_folder()))} cannot be written ({reason(error)})."
 
 
-def _write_entry(disk: Disk, journal: Journal, cut: Kept | None, files: list[Path]) -> tuple[Path, Kept | None]:
+def _write_entry(disk: Disk, journal: Journal, cut: CutBytes | None, files: list[Path]) -> tuple[Path, CutBytes | None]:
     dropped, path = journal.dropped, Path(journal.path)
     if dropped is not None and len(dropped) != journal.edit.dropped.size:
         raise OSError(errno.EIO, "The file ends before the bytes to be kept")
@@ -140,11 +149,11 @@ def _write_entry(disk: Disk, journal: Journal, cut: Kept | None, files: list[Pat
     disk.sync_folder(store_folder())
     if dropped:
         at = len(data) - _DIGEST - len(dropped)
-        cut = Kept(str(place), at, len(dropped), hashlib.sha256(dropped).hexdigest())
+        cut = CutBytes(str(place), at, len(dropped), hashlib.sha256(dropped).hexdigest())
     return place, cut
 
 
-def _store_beside(file: LockedFile, edit: Edit, files: list[Path]) -> Kept:
+def _store_beside(file: LockedFile, edit: Edit, files: list[Path]) -> CutBytes:
     """Store the bytes that are cut off in a file beside the archive."""
     disk, (start, stop) = file.disk, edit.dropped
     name = file.path.name
@@ -164,7 +173,7 @@ def _store_beside(file: LockedFile, edit: Edit, files: list[Path]) -> Kept:
 
     _write_and_close(disk, descriptor, pieces())
     disk.sync_folder(place.parent)
-    return Kept(str(place), 0, stop - start, digest.hexdigest())
+    return CutBytes(str(place), 0, stop - start, digest.hexdigest())
 
 
 def _create_first_free(disk: Disk, journal_paths: Iterable[Path]) -> tuple[int, Path]:
@@ -216,18 +225,18 @@ def stored_changes(path: Path, disk: Disk) -> Iterator[StoredChange]:
 def _load(place: Path, disk: Disk) -> StoredChange:
     descriptor = disk.open(place, os.O_RDONLY)
     try:
-        size = disk.fstat(descriptor).st_size
-        data = read_all(disk, descriptor, min(size, MAX_JOURNAL_BYTES), 0)
+        status = disk.fstat(descriptor)
+        data = read_all(disk, descriptor, min(status.st_size, MAX_JOURNAL_BYTES), 0)
     finally:
         with contextlib.suppress(OSError):
             disk.close(descriptor)
     line, _, rest = data.partition(b"\n")
     cut_fields, journal = json.loads(line)["cut"], decode(rest)
-    cut = Kept(**cut_fields) if cut_fields is not None else None
+    cut = CutBytes(**cut_fields) if cut_fields is not None else None
     if journal.dropped:
         at = len(data) - _DIGEST - len(journal.dropped)
-        cut = Kept(str(place), at, len(journal.dropped), hashlib.sha256(journal.dropped).hexdigest())
-    return StoredChange(place, journal.edit, cut)
+        cut = CutBytes(str(place), at, len(journal.dropped), hashlib.sha256(journal.dropped).hexdigest())
+    return StoredChange(place, journal.edit, cut, status.st_mtime_ns)
 
 
 def _number(name: str) -> int:
@@ -248,7 +257,7 @@ def prune(disk: Disk) -> None:
 
 
 @contextlib.contextmanager
-def verified_pieces(kept: Kept, disk: Disk) -> Iterator[Iterator[bytes]]:
+def verified_pieces(kept: CutBytes, disk: Disk) -> Iterator[Iterator[bytes]]:
     """The bytes that were cut off, in pieces, once their hash is verified. Raises OSError and EditError."""
     descriptor = disk.open(Path(kept.path), os.O_RDONLY)
     try:
@@ -263,7 +272,7 @@ def verified_pieces(kept: Kept, disk: Disk) -> Iterator[Iterator[bytes]]:
             disk.close(descriptor)
 
 
-def _pieces(kept: Kept, descriptor: int, disk: Disk) -> Iterator[bytes]:
+def _pieces(kept: CutBytes, descriptor: int, disk: Disk) -> Iterator[bytes]:
     stop = kept.offset + kept.length
     for at in range(kept.offset, stop, _PIECE):
         yield read_all(disk, descriptor, min(_PIECE, stop - at), at)

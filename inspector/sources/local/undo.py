@@ -7,17 +7,24 @@ after the end, which leaves the file otherwise unchanged; after a crash that can
 from __future__ import annotations
 
 import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from inspector.core.edit import Edit, EditError, Kept
+from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 from inspector.sources.local.in_place import change_locked
 from inspector.sources.local.journal import find
 from inspector.sources.local.journal_state import holds
-from inspector.sources.local.locked_file import LockedFile, locked
+from inspector.sources.local.locked_file import LockedFile, locked, resolved
 from inspector.sources.local.old_bytes import StoredChange, forget, stored_changes, verified_pieces
+
+MAX_PAST = 50
+"""Changes of a file that are listed."""
 
 
 def describe_last_change(path: Path, disk: Disk | None = None) -> str:
@@ -48,8 +55,62 @@ def undo_last_change(path: Path, disk: Disk | None = None) -> str:
             change_locked(
                 LockedFile(disk, file.path, file.descriptor, now, file.warnings), reverse, stores_old_bytes=False
             )
-        forget({entry.place, *([Path(cut.path)] if cut is not None else [])}, disk)
+        forget(entry.files, disk)
         return f"{file.name} is as it was before: {visible(entry.edit.label)}."
+
+
+@dataclass(frozen=True, slots=True)
+class PastChange:
+    """A change that was made, at ``written_ns`` since 1970; ``can_undo``: it is the last one, and can be undone."""
+
+    edit: Edit
+    written_ns: int
+    can_undo: bool
+
+
+def past_changes(path: Path, disk: Disk | None = None) -> tuple[PastChange, ...]:
+    """The stored changes of the file at ``path``, newest first, at most MAX_PAST. Raises EditError."""
+    disk = disk or Disk()
+    try:
+        with _to_read(path, disk) as file:
+            made = (each for each in stored_changes(file.path, disk) if not _holds_old(file, each))
+            found = list(islice(made, MAX_PAST))
+            last = found[0] if found and _holds_new(file, found[0]) else None
+            return tuple(PastChange(each.edit, each.written_ns, each is last) for each in found)
+    except OSError as error:
+        raise EditError(f"The stored old bytes of {visible(path.name)} cannot be read: {reason(error)}.") from error
+
+
+@contextlib.contextmanager
+def _to_read(path: Path, disk: Disk) -> Iterator[LockedFile]:
+    """The file at ``path``, not locked: what is only listed must not keep anybody from writing. Raises OSError."""
+    real = resolved(path, disk)
+    descriptor = disk.open(real, os.O_RDONLY)
+    try:
+        yield LockedFile(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
+    finally:
+        with contextlib.suppress(OSError):
+            disk.close(descriptor)
+
+
+def forget_changes(path: Path, disk: Disk | None = None) -> int:
+    """Remove the stored old bytes of all changes of the file at ``path``; returns how many changes. Raises EditError.
+
+    The file stays as it is. While a change of it is interrupted, nothing is removed.
+    """
+    disk = disk or Disk()
+    try:
+        with locked(path, disk) as file:
+            if find(file.path, disk) is not None:
+                raise EditError(
+                    f"Nothing was removed: a change of {file.name} was interrupted. Finish it or roll it back first."
+                )
+            stored = list(stored_changes(file.path, disk))
+            for each in stored:
+                forget(each.files, disk)
+            return len(stored)
+    except OSError as error:
+        raise EditError(f"The stored old bytes of {visible(path.name)} cannot be read: {reason(error)}.") from error
 
 
 def _reverse_edit(file: LockedFile, entry: StoredChange) -> Edit | None:
@@ -107,7 +168,7 @@ def _holds_new(file: LockedFile, entry: StoredChange) -> bool:
     return entry.cut is None or _compare_end(file, entry.cut, edit)[1]
 
 
-def _compare_end(file: LockedFile, cut: Kept, edit: Edit) -> tuple[bool, bool]:
+def _compare_end(file: LockedFile, cut: CutBytes, edit: Edit) -> tuple[bool, bool]:
     """Whether the bytes after the new end equal those cut off, and whether they are an unfinished copy of them.
 
     A crash may leave zeros where the file grew. Raises OSError and EditError.
@@ -124,7 +185,7 @@ def _compare_end(file: LockedFile, cut: Kept, edit: Edit) -> tuple[bool, bool]:
     return same, True
 
 
-def _restore_end(file: LockedFile, cut: Kept, edit: Edit) -> None:
+def _restore_end(file: LockedFile, cut: CutBytes, edit: Edit) -> None:
     """Append the cut-off bytes, and sync. Raises OSError and EditError; then the file is unchanged."""
     disk, at, old_size = file.disk, edit.new_size, file.size
     more = edit.old_size - old_size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from inspector.core.names import visible
 from inspector.core.redaction import strip_credentials
@@ -15,6 +15,22 @@ SCHEME = "s3://"
 def is_s3(location: str) -> bool:
     """Whether a location starts with ``s3://``."""
     return location[: len(SCHEME)].lower() == SCHEME
+
+
+class Place(Protocol):
+    """What can be asked for: an object on S3, or a file on the web."""
+
+    @property
+    def bucket(self) -> str:
+        """The bucket, or the host."""
+
+    @property
+    def key(self) -> str:
+        """What it is called there."""
+
+    @property
+    def location(self) -> str:
+        """What is shown of it."""
 
 
 class Address(NamedTuple):

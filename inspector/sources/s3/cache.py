@@ -11,26 +11,34 @@ from inspector.core.limits import CACHE
 from inspector.core.map_ordered import map_ordered
 from inspector.core.progress import Progress
 from inspector.core.span import Span, Spans
+from inspector.sources.s3.disk_cache import MAX_DISK_BYTES, DiskCache
+from inspector.sources.s3.read_ahead import (
+    BLOCK_BYTES,
+    MAX_REQUEST_BYTES,
+    BlockStore,
+    Fetch,
+    Flight,
+    Pace,
+    Pour,
+    ReadAhead,
+    Take,
+)
 
-BLOCK_BYTES = 64 << 10
-MAX_REQUEST_BYTES = 8 << 20
-_FIRST_AHEAD = 256 << 10
-"""Bytes read ahead on the second sequential request; they double with each that follows."""
 _SKIPPED = 4
 """Cached blocks that are fetched again if that merges two requests."""
-_READERS = 8
-"""Sequential readers that are tracked."""
-
-Fetch = Callable[[int, int], bytes]
-"""Returns the bytes ``[start, stop)``; a short result means the end."""
 
 
 class Blocks:
-    """An LRU store of at most ``max_bytes`` of blocks (0: limits.CACHE), shared by any number of caches."""
+    """An LRU store of at most ``max_bytes`` of blocks (0: limits.CACHE), shared by any number of caches.
 
-    def __init__(self, max_bytes: int = 0) -> None:
-        self._max_blocks = (max_bytes or CACHE.value) // BLOCK_BYTES
+    What is pushed out goes to a file of at most ``max_disk_bytes``.
+    """
+
+    def __init__(self, max_bytes: int = 0, max_disk_bytes: int = MAX_DISK_BYTES) -> None:
+        self.max_bytes = max_bytes or CACHE.value
+        self._max_blocks = self.max_bytes // BLOCK_BYTES
         self._kept: OrderedDict[tuple[object, int], bytes] = OrderedDict()
+        self._disk = DiskCache(BLOCK_BYTES, max_disk_bytes)
         self._lock = Lock()
 
     def keep(self, owner: object, number: int, block: bytes) -> None:
@@ -39,7 +47,7 @@ class Blocks:
             self._kept[owner, number] = block
             self._kept.move_to_end((owner, number))
             while len(self._kept) > self._max_blocks:
-                self._kept.popitem(last=False)
+                self._disk.put(*self._kept.popitem(last=False))
 
     def get(self, owner: object, number: int) -> bytes | None:
         """The block, if it is still stored."""
@@ -47,28 +55,46 @@ class Blocks:
             block = self._kept.get((owner, number))
             if block is not None:
                 self._kept.move_to_end((owner, number))
-            return block
+                return block
+        block = self._disk.get((owner, number))
+        if block is not None:
+            self.keep(owner, number, block)
+        return block
+
+    def has(self, owner: object, number: int) -> bool:
+        """Whether the block is stored."""
+        return (owner, number) in self._kept or (owner, number) in self._disk
 
     def numbers(self, owner: object) -> list[int]:
         """The numbers of one owner's blocks, in order."""
         with self._lock:
-            return sorted(number for whose, number in self._kept if whose is owner)
+            return sorted({number for whose, number in (*self._kept, *self._disk.keys()) if whose is owner})
 
 
 class BlockCache:
-    """Caches ``size`` bytes that ``fetch`` returns, in ``blocks``.
+    """Caches ``size`` bytes that ``fetch`` returns, in ``blocks``; what comes next is read ahead by ``pour``.
 
     Thread-safe; two threads that miss the same block at once may both fetch it.
     """
 
-    def __init__(self, size: int, fetch: Fetch, blocks: Blocks | None = None) -> None:
+    def __init__(
+        self,
+        size: int,
+        fetch: Fetch,
+        blocks: Blocks | None = None,
+        pour: Pour | None = None,
+        pace: Pace | None = None,
+    ) -> None:
         self._size = size
-        self._fetch = fetch
         self._blocks = Blocks() if blocks is None else blocks
         self._owner = object()
-        self._read_ahead: OrderedDict[int, int] = OrderedDict()
         self._expected: list[Span] = []
-        self._lock = Lock()
+
+        def pour_fetched(start: int, stop: int, take: Take) -> None:
+            take(fetch(start, stop))
+
+        store = BlockStore(self._keep, self._get, self._has)
+        self._ahead = ReadAhead(size, fetch, pour or pour_fetched, store, pace or Pace(), self._blocks.max_bytes)
 
     def read(self, offset: int, length: int) -> bytes:
         """Up to ``length`` bytes from ``offset``; raises what ``fetch`` raises."""
@@ -107,6 +133,27 @@ class BlockCache:
             for run in _runs(numbers, max_blocks=len(numbers))
         )
 
+    def holds(self, start: int, stop: int) -> bool:
+        """Whether the bytes ``[start, stop)`` can be read without a request."""
+        return all(map(self._has, range(start // BLOCK_BYTES, -(-min(stop, self._size) // BLOCK_BYTES))))
+
+    def follow(self) -> Flight:
+        """See ReadAhead.follow."""
+        return self._ahead.follow()
+
+    def close(self, flight: Flight, error: BaseException | None) -> None:
+        """See ReadAhead.close."""
+        self._ahead.close(flight, error)
+
+    def _keep(self, number: int, block: bytes) -> None:
+        self._blocks.keep(self._owner, number, block)
+
+    def _get(self, number: int) -> bytes | None:
+        return self._blocks.get(self._owner, number)
+
+    def _has(self, number: int) -> bool:
+        return self._blocks.has(self._owner, number)
+
     def _step(self, start: int, stop: int) -> bytes:
         first, last = start // BLOCK_BYTES, -(-stop // BLOCK_BYTES)
         found = self._kept(first, last)
@@ -122,39 +169,13 @@ class BlockCache:
 
     def _ask(self, run: range) -> dict[int, bytes]:
         """Fetch the blocks of ``run``, and read ahead."""
-        with self._lock:
-            stop, ahead = self._request_end(run)
-        begin = run.start * BLOCK_BYTES
-        data = self._fetch(begin, min(stop * BLOCK_BYTES, self._size))
-        got = dict(zip(range(run.start, stop), _cut(data), strict=False))
-        for number, block in got.items():
-            if len(block) == min(BLOCK_BYTES, self._size - number * BLOCK_BYTES):
-                self._blocks.keep(self._owner, number, block)
-        with self._lock:
-            self._read_ahead[stop] = min(max(2 * ahead, _FIRST_AHEAD), MAX_REQUEST_BYTES)
-            while len(self._read_ahead) > _READERS:
-                self._read_ahead.popitem(last=False)
-        return got
-
-    def _request_end(self, run: range) -> tuple[int, int]:
-        """The block number where the request for ``run`` should end, and the bytes of that which are read ahead."""
-        ahead = self._read_ahead.pop(self._read_ahead_start(run.start), 0)
-        stop = run.stop + ahead // BLOCK_BYTES
-        for span in self._expected:
-            if span.start < run.stop * BLOCK_BYTES and run.start * BLOCK_BYTES < span.stop:
-                stop = max(stop, -(-span.stop // BLOCK_BYTES))
-        stop = min(stop, run.start + MAX_REQUEST_BYTES // BLOCK_BYTES, -(-self._size // BLOCK_BYTES))
-        stop = max(stop, run.stop)
-        while stop > run.stop and self._blocks.get(self._owner, stop - 1) is not None:
-            stop -= 1
-        return stop, ahead
-
-    def _read_ahead_start(self, number: int) -> int:
-        """The block after a tracked reader's last request, if only cached blocks lie between it and this one."""
-        for before in range(number, number - _SKIPPED, -1):
-            if before in self._read_ahead or self._blocks.get(self._owner, before - 1) is None:
-                return before
-        return number
+        start, stop, expected = run.start * BLOCK_BYTES, run.stop * BLOCK_BYTES, run.stop
+        for span in list(self._expected):
+            if span.start < stop and start < span.stop:
+                expected = max(expected, -(-span.stop // BLOCK_BYTES))
+                if span.stop - start > MAX_REQUEST_BYTES and span in self._expected:
+                    self._expected.remove(span)  # a pass begins, once
+        return self._ahead.read(run, expected)
 
 
 def _runs(numbers: list[int], skipped: int = 0, max_blocks: int = MAX_REQUEST_BYTES // BLOCK_BYTES) -> Iterator[range]:
@@ -172,11 +193,6 @@ def _runs(numbers: list[int], skipped: int = 0, max_blocks: int = MAX_REQUEST_BY
         at = end
 
 
-def _cut(data: bytes) -> Iterator[bytes]:
-    for start in range(0, len(data), BLOCK_BYTES):
-        yield data[start : start + BLOCK_BYTES]
-
-
 def _until_short(found: dict[int, bytes], first: int, last: int, size: int) -> Iterator[bytes]:
     """The blocks in order, up to the first incomplete one."""
     for number in range(first, last):
@@ -186,7 +202,7 @@ def _until_short(found: dict[int, bytes], first: int, last: int, size: int) -> I
             return
 
 
-MAX_GAP_BYTES = 64 << 10
+MAX_READ_ALONG_BYTES = 64 << 10
 """The largest gap that is read along, because a second request takes longer."""
 MAX_REQUESTS = 8
 """Concurrent requests, as many as pooled connections."""
@@ -199,7 +215,7 @@ def runs(spans: Sequence[Span]) -> Iterator[tuple[Span, list[Span]]]:
     run: list[Span] = []
     for span in spans:
         if run and not (
-            run[-1].start <= span.start <= run[-1].stop + MAX_GAP_BYTES
+            run[-1].start <= span.start <= run[-1].stop + MAX_READ_ALONG_BYTES
             and span.stop - run[0].start <= MAX_REQUEST_BYTES
         ):
             yield _whole(run), run

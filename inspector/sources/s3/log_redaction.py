@@ -3,28 +3,10 @@
 from __future__ import annotations
 
 import logging
-import re
 
-from inspector.core.redaction import strip_credentials
+from inspector.core.redaction import redacted
 
 LOGGERS = ("boto3", "botocore", "s3transfer", "urllib3")
-
-_KEY = re.compile(r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{12,}\b")
-_FIELD = re.compile(
-    r"(?i)(x-amz-security-token|aws_secret_access_key|aws_session_token|secret_?key|session_?token|authorization|"
-    r"credential|signature)((?:\\?['\"])?\s*[:=]\s*(?:b?\\?['\"])?)[^\s,'\"}&]+"
-)
-_HEADER = re.compile(r"(?is)(invalid header value ?:?) .*")
-
-
-def redacted(text: str) -> str:
-    """The text without access keys, tokens and signatures."""
-    return _HEADER.sub(r"\1 ***", _FIELD.sub(r"\1\2***", _KEY.sub("***", strip_credentials(text))))
-
-
-def is_about_a_header(text: str) -> bool:
-    """Whether a library reports an invalid header value, such as a token with a line break."""
-    return _HEADER.search(text) is not None
 
 
 class Redacting(logging.Filter):

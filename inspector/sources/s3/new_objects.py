@@ -17,9 +17,9 @@ from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import cancelling, check_cancelled
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.pieces import MIN_PART_BYTES, SENT_PART_BYTES
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.sender import (
     CHECKSUM,
     NOT_IMPLEMENTED,
@@ -61,7 +61,7 @@ class NewObject:
     """
 
     def __init__(
-        self, address: Address, kept: ObjectSettings, sender: Sender, ledger: Ledger, instead_of: str = ""
+        self, address: Address, kept: ObjectSettings, sender: Sender, log: RequestLog, instead_of: str = ""
     ) -> None:
         self.address = address
         self.instead_of = instead_of
@@ -70,7 +70,7 @@ class NewObject:
         self.upload: Upload | None = None
         self._kept = kept
         self._sender = sender
-        self._ledger = ledger
+        self._log = log
         self._pending = bytearray()
         self._parts: dict[int, Part] = {}
         self._starts: list[int] = []
@@ -130,8 +130,8 @@ class NewObject:
     def _complete_or_put(self, condition: ObjectSettings) -> str:
         def request() -> str:
             if self.upload is None:
-                return self._sender.put(self.address, bytes(self._pending), self._kept, condition, self._ledger)
-            return self._sender.complete(self.upload, list(self._parts.values()), condition, self._ledger)
+                return self._sender.put(self.address, bytes(self._pending), self._kept, condition, self._log)
+            return self._sender.complete(self.upload, list(self._parts.values()), condition, self._log)
 
         return confirmed(request, self._find_result)
 
@@ -140,7 +140,7 @@ class NewObject:
         if not error.is_lost and error.status != _NOT_AS_BEFORE and error.code != "NoSuchUpload":
             return ""
         try:
-            head, _ = self._sender.state(self.address, self._ledger)
+            head, _ = self._sender.state(self.address, self._log)
         except S3Error as unknown:
             if unknown.status == _MISSING or not error.is_lost:
                 return ""
@@ -183,7 +183,7 @@ class NewObject:
         if self.upload is None:
             return ""
         try:
-            self._sender.abort(self.upload, self._ledger)
+            self._sender.abort(self.upload, self._log)
         except SourceError as error:
             if not (isinstance(error, S3Error) and error.status == _MISSING):
                 return (
@@ -198,14 +198,14 @@ class NewObject:
 
     def _send(self, length: int) -> None:
         if self.upload is None:
-            self.upload = self._get_with_retries(lambda: self._sender.begin(self.address, self._kept, self._ledger))
+            self.upload = self._get_with_retries(lambda: self._sender.begin(self.address, self._kept, self._log))
         check_cancelled()
         number = len(self._parts) + 1
         if number > _MAX_PARTS:
             raise SourceError(f"{visible(self.address.location)} would need more parts than S3 allows.")
         start, data = self.size - len(self._pending), self._pending[:length]
         self._starts.append(start)
-        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._ledger)
+        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._log)
         del self._pending[:length]
         if any(each.start < start + length and start < each.stop for each in self._to_overwrite):
             self._resendable[number] = data
@@ -219,7 +219,7 @@ class NewObject:
         data = self._resendable[number]
         if any(self._touches(number, each.start, each.stop) for each in self._to_overwrite):
             return  # more of it will be overwritten
-        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._ledger)
+        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._log)
         del self._resendable[number]
 
 
@@ -230,8 +230,8 @@ class NewObjects:
     replaced others and stay, and the sentence names them.
     """
 
-    def __init__(self, connection: Connection, *, replace: bool = False, ledger: Ledger | None = None) -> None:
-        self.ledger = ledger or Ledger()
+    def __init__(self, connection: Connection, *, replace: bool = False, log: RequestLog | None = None) -> None:
+        self.log = log or RequestLog()
         self._sender = sender_for(connection)
         self._replace = replace
         self._objects: list[NewObject] = []
@@ -246,13 +246,13 @@ class NewObjects:
             self._objects and self._objects[-1].upload
         ):
             self._objects[-1].finish()
-        made = NewObject(address, {**CHECKSUM, **(kept or {})}, self._sender, self.ledger, instead_of)
+        made = NewObject(address, {**CHECKSUM, **(kept or {})}, self._sender, self.log, instead_of)
         self._objects.append(made)
         return made
 
     def still_there(self, address: Address, etag: str) -> ObjectSettings:
         """The settings of the object with this ETag. Raises SourceError if another one is there."""
-        head, kept = self._sender.state(address, self.ledger)
+        head, kept = self._sender.state(address, self.log)
         if not etag or head.etag != etag:
             raise SourceError(replaced(address.location))
         return kept
@@ -262,7 +262,7 @@ class NewObjects:
         if self._replace:
             return
         try:
-            self._sender.state(address, self.ledger)
+            self._sender.state(address, self.log)
         except S3Error as error:
             if error.status == _MISSING and error.code != "NoSuchBucket":
                 return
@@ -334,8 +334,8 @@ class NewObjects:
                 words.append(f"{visible(each.address.location)} has already been created.")
             elif each.etag:
                 with contextlib.suppress(SourceError):
-                    if self._sender.state(each.address, self.ledger)[0].etag == each.etag:
-                        self._sender.remove(each.address, self.ledger)
+                    if self._sender.state(each.address, self.log)[0].etag == each.etag:
+                        self._sender.remove(each.address, self.log)
         return [each for each in words if each]
 
 
@@ -364,7 +364,7 @@ class BucketObjects:
     def beneath(self, key: str) -> S3Prefix:
         """The existing objects below a key; makes no request yet."""
         address = Address(self._root.bucket, f"{self._root.prefix}{key}/")
-        return S3Prefix(client_for(self._connection), address, self._objects.ledger)
+        return S3Prefix(client_for(self._connection), address, self._objects.log)
 
     def __enter__(self) -> Self:
         self._objects.__enter__()

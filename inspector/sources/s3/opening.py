@@ -9,8 +9,8 @@ from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.client import Client, client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.responses import Seen
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.source import S3Source, listed_object, open_object, seen_object
@@ -34,14 +34,14 @@ def open_s3(
     ``listed``: its siblings will be needed anyway, so look it up in a listing. ``holders`` are names of folders whose
     objects will all be needed if it is a prefix; ``inside``: it probably is one, and nothing else is needed.
     """
-    address, ledger = parse(location), Ledger()
+    address, log = parse(location), RequestLog()
     client = client_for(connection)
     try:
         inner = holders if inside else ()
-        found = _listed(client, address, ledger, inner, sparing=sparing) if listed or inside else None
-        return found or _open(client, address, ledger, holders, sparing=sparing, tail=tail)
+        found = _listed(client, address, log, inner, sparing=sparing) if listed or inside else None
+        return found or _open(client, address, log, holders, sparing=sparing, tail=tail)
     except S3Error as error:
-        error.ledger = ledger
+        error.log = log
         raise
 
 
@@ -50,22 +50,22 @@ def open_seen(location: str, connection: Connection, seen: Seen, *, tail: bool) 
 
     Makes no further request about it. Raises SourceError.
     """
-    ledger = Ledger()
+    log = RequestLog()
     try:
-        return seen_object(client_for(connection), parse(location), seen, ledger, tail=tail)
+        return seen_object(client_for(connection), parse(location), seen, log, tail=tail)
     except S3Error as error:
-        error.ledger = ledger
+        error.log = log
         raise
 
 
 def _listed(
-    client: Client, address: Address, ledger: Ledger, holders: Sequence[str], *, sparing: bool
+    client: Client, address: Address, log: RequestLog, holders: Sequence[str], *, sparing: bool
 ) -> S3Source | S3Prefix | None:
     """The object or prefix from one listing; None if it is not in it, or listing is not allowed."""
     try:
         if not holders:
-            return listed_object(client, address, ledger, sparing=sparing)
-        found = S3Prefix(client, Address(address.bucket, address.prefix), ledger, sparing=sparing)
+            return listed_object(client, address, log, sparing=sparing)
+        found = S3Prefix(client, Address(address.bucket, address.prefix), log, sparing=sparing)
         return found if found.hold(holders) else None
     except S3Error as error:
         if not error.is_refusal:
@@ -74,20 +74,20 @@ def _listed(
 
 
 def _open(
-    client: Client, address: Address, ledger: Ledger, holders: Sequence[str], *, sparing: bool, tail: bool
+    client: Client, address: Address, log: RequestLog, holders: Sequence[str], *, sparing: bool, tail: bool
 ) -> S3Source | S3Prefix:
     if address.key == address.prefix:
-        return _prefix(client, address, ledger, holders, sparing=sparing)
+        return _prefix(client, address, log, holders, sparing=sparing)
     try:
-        return open_object(client, address, ledger, tail=tail, sparing=sparing)
+        return open_object(client, address, log, tail=tail, sparing=sparing)
     except S3Error as error:
         if error.status != _MISSING or error.code == "NoSuchBucket":
             raise
-        return _prefix(client, address, ledger, holders, sparing=sparing)
+        return _prefix(client, address, log, holders, sparing=sparing)
 
 
-def _prefix(client: Client, address: Address, ledger: Ledger, holders: Sequence[str], *, sparing: bool) -> S3Prefix:
-    found = S3Prefix(client, address, ledger, sparing=sparing, holders=holders)
+def _prefix(client: Client, address: Address, log: RequestLog, holders: Sequence[str], *, sparing: bool) -> S3Prefix:
+    found = S3Prefix(client, address, log, sparing=sparing, holders=holders)
     if not found.exists() and address.key:
         raise SourceError(f"{visible(address.location)} does not exist, neither as an object nor as a prefix.")
     return found

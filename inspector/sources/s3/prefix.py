@@ -9,7 +9,7 @@ from inspector.core.source import Source
 from inspector.sources.local.folder import Entry
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cancelling import check_cancelled
-from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.responses import Head, Listed, Page, Seen
 from inspector.sources.s3.siblings import Siblings
 from inspector.sources.s3.source import FIRST_BYTES, S3Source, open_object
@@ -28,7 +28,7 @@ class S3Prefix:
         self,
         client: Client,
         address: Address,
-        ledger: Ledger,
+        log: RequestLog,
         beside: Siblings | None = None,
         *,
         sparing: bool = False,
@@ -36,14 +36,14 @@ class S3Prefix:
     ) -> None:
         self._client = client
         self._address = Address(address.bucket, address.prefix)
-        self._beside = beside or Siblings(client, ledger)
+        self._beside = beside or Siblings(client, log)
         self._sparing = sparing
         self._holders = holders
         self._pages: list[Page] = []
         self._tree: Tree = {}
         self._entries: tuple[Entry, ...] | None = None
         self._inside: dict[str, S3Prefix] = {}
-        self.ledger = ledger
+        self.log = log
         self.partly = False
         """Whether only some of its folders are listed, see ``hold``."""
         self._others: list[str] = []
@@ -127,7 +127,7 @@ class S3Prefix:
         more = True
         while more:
             check_cancelled()
-            page = self._client.list(bucket, prefix + beginning, self.ledger, after=after, flat=flat)
+            page = self._client.list(bucket, prefix + beginning, self.log, after=after, flat=flat)
             self._beside.add(self._address.bucket, page.objects)
             yield page
             # A server that repeats a token would never end.
@@ -151,7 +151,7 @@ class S3Prefix:
 
     def _child(self, name: str, entries: Iterable[Entry] | None = None) -> S3Prefix:
         address = Address(self._address.bucket, f"{self._address.key}{name}/")
-        child = S3Prefix(self._client, address, self.ledger, self._beside, sparing=self._sparing, holders=self._holders)
+        child = S3Prefix(self._client, address, self.log, self._beside, sparing=self._sparing, holders=self._holders)
         if address.key in self._tree:
             child._tree, entries = self._tree, self._tree[address.key]
         if entries is not None:
@@ -189,8 +189,8 @@ class S3Prefix:
         address = parse(location)
         head = self._beside.known(address)
         if head is None:
-            return open_object(self._client, address, self.ledger, tail=False, sparing=self._sparing)
-        source = S3Source(self._client, address, head, self.ledger, self._beside, sparing=self._sparing)
+            return open_object(self._client, address, self.log, tail=False, sparing=self._sparing)
+        source = S3Source(self._client, address, head, self.log, self._beside, sparing=self._sparing)
         source.expect(0, FIRST_BYTES)
         return source
 

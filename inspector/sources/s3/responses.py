@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from inspector.sources.s3.request_log import OPEN_END
+
 _PARTIAL = 206
 """The status of a response with a range."""
 _RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19}|\*)")
@@ -24,6 +26,8 @@ class ByteRange(NamedTuple):
     @property
     def header(self) -> str:
         """The value of the Range header."""
+        if self.stop == OPEN_END:
+            return f"bytes={self.start}-"
         return f"bytes={self.start}" if self.start < 0 else f"bytes={self.start}-{self.stop - 1}"
 
 

@@ -19,9 +19,9 @@ from inspector.core.progress import Cancelled
 from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import check_cancelled
-from inspector.sources.s3.client import ATTEMPTS, Client, RequestInProgress, boto_client
+from inspector.sources.s3.client import ATTEMPTS, Client, boto_client
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Ledger, Why
+from inspector.sources.s3.request_log import RequestLog, Why
 from inspector.sources.s3.responses import (
     ByteRange,
     Head,
@@ -32,7 +32,8 @@ from inspector.sources.s3.responses import (
     unfinished_uploads_in,
 )
 from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError, writing_error
-from inspector.sources.s3.upload_notes import Note, note
+from inspector.sources.s3.transport import RequestInProgress
+from inspector.sources.s3.upload_notes import UploadRecord, note
 
 _KEPT = (
     "CacheControl",
@@ -86,7 +87,7 @@ class Upload:
     address: Address
     id: str
     checksum: bool = False
-    note: Note | None = None
+    note: UploadRecord | None = None
     """Lets a later run find it if this one is killed."""
 
     def ended(self) -> None:
@@ -156,9 +157,9 @@ class Sender(Client):
         host = self.endpoint.partition("://")[2].partition("/")[0]
         return host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu"))
 
-    def state(self, address: Address, ledger: Ledger) -> tuple[Head, ObjectSettings]:
+    def state(self, address: Address, log: RequestLog) -> tuple[Head, ObjectSettings]:
         """The head of an object, and the settings that preserve everything but its bytes."""
-        with self._writing("HEAD", address, ByteRange(0), ledger) as entry:
+        with self._writing("HEAD", address, ByteRange(0), log) as entry:
             answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **self._extra)
             self._note(entry, answer)
             if is_web_page(answer):
@@ -166,10 +167,10 @@ class Sender(Client):
         kept = {name: answer[name] for name in _KEPT if answer.get(name)}
         return head_of(answer), kept if crc32_of(answer) is None else kept | CHECKSUM
 
-    def tags(self, address: Address, ledger: Ledger) -> str:
+    def tags(self, address: Address, log: RequestLog) -> str:
         """The URL-encoded tags of an object; empty for servers without tags."""
         try:
-            with self._writing("GET", address, ByteRange(0), ledger) as entry:
+            with self._writing("GET", address, ByteRange(0), log) as entry:
                 answer = self._s3.get_object_tagging(Bucket=address.bucket, Key=address.key, **self._extra)
                 self._note(entry, answer)
                 if "TagSet" not in answer and is_web_page(answer):  # Ceph's radosgw leaves out an empty one
@@ -180,23 +181,23 @@ class Sender(Client):
             raise
         return urlencode([(str(each["Key"]), str(each["Value"])) for each in answer.get("TagSet") or ()])
 
-    def tag(self, address: Address, tags: str, ledger: Ledger) -> None:
+    def tag(self, address: Address, tags: str, log: RequestLog) -> None:
         """Set the tags of an object."""
         pairs = [{"Key": key, "Value": value} for key, value in parse_qsl(tags, keep_blank_values=True)]
-        with self._writing("PUT", address, ByteRange(0), ledger) as entry:
+        with self._writing("PUT", address, ByteRange(0), log) as entry:
             answer = self._s3.put_object_tagging(
                 Bucket=address.bucket, Key=address.key, Tagging={"TagSet": pairs}, **self._extra
             )
             self._note(entry, answer)
 
     def put(
-        self, address: Address, data: bytes, kept: ObjectSettings, condition: ObjectSettings, ledger: Ledger
+        self, address: Address, data: bytes, kept: ObjectSettings, condition: ObjectSettings, log: RequestLog
     ) -> str:
         """Create an object if ``condition`` (IfMatch, IfNoneMatch) holds; returns its ETag."""
         given = {name: value for name, value in kept.items() if name not in CHECKSUM}
         if len(given) < len(kept):
             given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": _crc32(data)}
-        with self._sending("PUT", address, ByteRange(0, len(data)), ledger, data) as (entry, body):
+        with self._sending("PUT", address, ByteRange(0, len(data)), log, data) as (entry, body):
             answer = self._once.put_object(
                 Bucket=address.bucket, Key=address.key, Body=body, **given, **condition, **self._extra
             )
@@ -204,20 +205,20 @@ class Sender(Client):
             _check_etag(answer, data)
         return str(answer["ETag"])
 
-    def begin(self, address: Address, kept: ObjectSettings, ledger: Ledger) -> Upload:
+    def begin(self, address: Address, kept: ObjectSettings, log: RequestLog) -> Upload:
         """Start a multipart upload."""
-        with self._writing("POST", address, ByteRange(0), ledger) as entry:
+        with self._writing("POST", address, ByteRange(0), log) as entry:
             answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
             self._note(entry, answer)
             _require_any(answer, "UploadId")
         upload = str(answer["UploadId"])
         return Upload(address, upload, "ChecksumType" in kept, note(self.endpoint, address, upload))
 
-    def send(self, upload: Upload, number: int, data: bytes, ledger: Ledger) -> Part:
+    def send(self, upload: Upload, number: int, data: bytes, log: RequestLog) -> Part:
         """Send a part."""
         address = upload.address
         crc = _crc32(data) if upload.checksum else ""
-        with self._sending("PUT", address, ByteRange(0, len(data)), ledger, data) as (entry, body):
+        with self._sending("PUT", address, ByteRange(0, len(data)), log, data) as (entry, body):
             answer = self._s3.upload_part(
                 Bucket=address.bucket,
                 Key=address.key,
@@ -231,13 +232,13 @@ class Sender(Client):
             _check_etag(answer, data)
         return Part(number, str(answer["ETag"]), crc)
 
-    def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: ByteRange, ledger: Ledger) -> Part:
+    def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: ByteRange, log: RequestLog) -> Part:
         """Let the server copy a part from an object, if that still has this ``head``."""
         address = upload.address
         origin = {"Bucket": source.bucket, "Key": source.key}
         if head.version:
             origin["VersionId"] = head.version
-        with self._writing("COPY", address, asked, ledger) as entry:
+        with self._writing("COPY", address, asked, log) as entry:
             answer = self._s3.upload_part_copy(
                 Bucket=address.bucket,
                 Key=address.key,
@@ -254,14 +255,14 @@ class Sender(Client):
             raise S3Error("The server does not copy.", NOT_IMPLEMENTED, "NotImplemented")
         return Part(number, str(result["ETag"]), str(result.get("ChecksumCRC32") or "") if upload.checksum else "")
 
-    def complete(self, upload: Upload, parts: Sequence[Part], condition: ObjectSettings, ledger: Ledger) -> str:
+    def complete(self, upload: Upload, parts: Sequence[Part], condition: ObjectSettings, log: RequestLog) -> str:
         """Create the object if ``condition`` (IfMatch, IfNoneMatch) holds; returns its ETag.
 
         Ceph's radosgw 16 ignores the condition, and omits the ETag.
         """
         address = upload.address
         whole = {"ChecksumType": "FULL_OBJECT"} if upload.checksum else {}
-        with self._writing("POST", address, ByteRange(0), ledger) as entry:
+        with self._writing("POST", address, ByteRange(0), log) as entry:
             answer = self._once.complete_multipart_upload(
                 Bucket=address.bucket,
                 Key=address.key,
@@ -276,11 +277,11 @@ class Sender(Client):
         upload.ended()
         return str(answer.get("ETag") or "") or etag_of(parts)
 
-    def abort(self, upload: Upload, ledger: Ledger) -> None:
+    def abort(self, upload: Upload, log: RequestLog) -> None:
         """Abort an upload and remove its parts."""
         address = upload.address
         try:
-            with self._writing("DELETE", address, ByteRange(0), ledger) as entry:
+            with self._writing("DELETE", address, ByteRange(0), log) as entry:
                 answer = self._s3.abort_multipart_upload(
                     Bucket=address.bucket, Key=address.key, UploadId=upload.id, **self._extra
                 )
@@ -293,17 +294,17 @@ class Sender(Client):
             raise
         upload.ended()
 
-    def uploads(self, folder: Address, ledger: Ledger) -> tuple[UnfinishedUpload, ...]:
+    def uploads(self, folder: Address, log: RequestLog) -> tuple[UnfinishedUpload, ...]:
         """The unfinished uploads in a prefix, of any program; at most the first thousand."""
-        with self._logged_request("LIST", folder, ByteRange(0), ledger, Why.LISTING) as entry:
+        with self._logged_request("LIST", folder, ByteRange(0), log, Why.LISTING) as entry:
             answer = self._s3.list_multipart_uploads(Bucket=folder.bucket, Prefix=folder.key, **self._extra)
             self._note(entry, answer)
             _require_any(answer, "Bucket", "IsTruncated", "Uploads")
             return unfinished_uploads_in(answer)
 
-    def remove(self, address: Address, ledger: Ledger) -> None:
+    def remove(self, address: Address, log: RequestLog) -> None:
         """Delete an object that was just created."""
-        with self._writing("DELETE", address, ByteRange(0), ledger) as entry:
+        with self._writing("DELETE", address, ByteRange(0), log) as entry:
             answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
             self._note(entry, answer)
 
@@ -315,18 +316,18 @@ class Sender(Client):
         """Do not cancel: only the response tells whether the write was done."""
 
     @contextmanager
-    def _writing(self, method: str, address: Address, asked: ByteRange, ledger: Ledger) -> Iterator[Any]:
+    def _writing(self, method: str, address: Address, asked: ByteRange, log: RequestLog) -> Iterator[Any]:
         try:
-            with self._logged_request(method, address, asked, ledger, Why.WRITING) as entry:
+            with self._logged_request(method, address, asked, log, Why.WRITING) as entry:
                 yield entry
         except S3Error as error:
             raise writing_error(error, address, self.endpoint) from error.__cause__
 
     @contextmanager
     def _sending(
-        self, method: str, address: Address, asked: ByteRange, ledger: Ledger, data: bytes
+        self, method: str, address: Address, asked: ByteRange, log: RequestLog, data: bytes
     ) -> Iterator[tuple[Any, _Body]]:
-        with self._writing(method, address, asked, ledger) as entry, _Body(data) as body:
+        with self._writing(method, address, asked, log) as entry, _Body(data) as body:
             yield entry, body
             entry.sent = len(data)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from inspector.core import limits
@@ -10,10 +11,10 @@ from inspector.core.edit import EditError
 from inspector.core.hints import Hint, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
+from inspector.core.redaction import is_about_a_header, redacted
 from inspector.core.source import SourceError
-from inspector.sources.s3.address import Address
-from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.log_redaction import is_about_a_header, redacted
+from inspector.sources.s3.address import Address, Place
+from inspector.sources.s3.request_log import RequestLog
 
 
 def hint_texts() -> dict[str, str]:
@@ -42,7 +43,7 @@ _NEVER_SENT = (
 class Failure(NamedTuple):
     """What was being done when it failed; without an address it was connecting."""
 
-    address: Address | None
+    address: Place | None
     at: int = 0
     method: str = ""
     where: str = "the server"
@@ -55,7 +56,7 @@ class S3Error(SourceError):
         super().__init__(message)
         self.status = status
         self.code = code
-        self.ledger: Ledger | None = None
+        self.log: RequestLog | None = None
         """What was asked for until then, where nothing could be opened."""
 
     @property
@@ -194,23 +195,29 @@ _HEADER = (
 )
 
 
-def sentence(failure: Failure, error: BaseException) -> S3Error:
-    """The sentence about what ended a request."""
+def sentence(
+    failure: Failure,
+    error: BaseException,
+    by_name: Mapping[str, str] = MappingProxyType({}),
+    by_status: Mapping[int, str] = MappingProxyType({}),
+) -> S3Error:
+    """The sentence about what ended a request; ``by_name`` and ``by_status`` have other templates than those of S3."""
     response: Any = getattr(error, "response", None)
     if not isinstance(response, dict):
         names = [each.__name__ for each in type(error).__mro__]
         if str(error).startswith(_NO_SCHEME):
             names = ["EndpointError"]
-        known = _HEADER if is_about_a_header(str(error)) else _known(names)
+        known = _HEADER if is_about_a_header(str(error)) else _known(names, by_name)
         return S3Error(_fill(known or _unknown(failure), failure, error), 0, names[0])
     status = int((response.get("ResponseMetadata") or {}).get("HTTPStatusCode") or 0)
     code = str((response.get("Error") or {}).get("Code") or "")
-    template = _BY_CODE.get(code) or _BY_STATUS.get(status) or _refused(status)
+    template = by_status.get(status) or _BY_CODE.get(code) or _BY_STATUS.get(status) or _refused(status)
     return S3Error(_fill(template, failure, error), status, code)
 
 
-def _known(names: Sequence[str]) -> str | None:
-    return next((_BY_NAME[name] for name in names if name in _BY_NAME), None)
+def _known(names: Sequence[str], by_name: Mapping[str, str]) -> str | None:
+    every = {**_BY_NAME, **by_name}
+    return next((every[name] for name in names if name in every), None)
 
 
 def _refused(status: int) -> str:
@@ -230,7 +237,7 @@ def _fill(template: str, failure: Failure, error: BaseException) -> str:
 
 
 def _template_values(failure: Failure, error: BaseException) -> dict[str, Any]:
-    address = failure.address or Address("", "")
+    address: Place = failure.address or Address("", "")
     response: Any = getattr(error, "response", None) or {}
     details: Any = response.get("Error") or {}
     headers: Any = (response.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
@@ -242,6 +249,7 @@ def _template_values(failure: Failure, error: BaseException) -> dict[str, Any]:
         "where": visible(redacted(_server(str(words.get("endpoint_url") or details.get("Endpoint") or failure.where)))),
         "endpoint": visible(redacted(str(error).removeprefix(_NO_SCHEME))),
         "region": f", {visible(region)}" if region else "",
+        "status": (response.get("ResponseMetadata") or {}).get("HTTPStatusCode"),
         "at": max(0, failure.at),
         "tries": _TRIES,
         "connecting": count(limits.CONNECTING.value, "second"),

@@ -9,7 +9,7 @@ from inspector.core.names import visible
 from inspector.core.source import HiddenError, Source
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cache import Blocks
-from inspector.sources.s3.ledger import Ledger, Why
+from inspector.sources.s3.request_log import RequestLog, Why
 from inspector.sources.s3.responses import Head, Listed, Seen
 from inspector.sources.s3.sentences import S3Error
 
@@ -26,15 +26,17 @@ class HiddenObjectError(S3Error, HiddenError):
 class Siblings:
     """Objects by address from the listings made so far; makes one if needed."""
 
-    def __init__(self, client: Client, ledger: Ledger) -> None:
+    def __init__(self, client: Client, log: RequestLog) -> None:
         self._client = client
-        self._ledger = ledger
+        self._log = log
         self.blocks = Blocks()
         """The cached bytes of all these objects."""
         self.sources: dict[Address, Source] = {}
         """Siblings that were opened, kept so that their cached bytes are reused."""
         self._known: dict[Address, Head | None] = {}
         self._hidden: dict[Address, HiddenObjectError] = {}
+        self._failed: dict[Address, S3Error] = {}
+        """Listings that failed, by prefix: what was decoded because of one must not be judged by a later one."""
         self._listed: dict[Address, str] = {}
         """Listed prefixes, and up to which key (empty: all)."""
 
@@ -94,10 +96,13 @@ class Siblings:
         return None
 
     def _list(self, prefix: Address) -> None:
+        if prefix in self._failed:
+            raise self._failed[prefix]
         try:
-            page = self._client.list(prefix.bucket, prefix.key, self._ledger)
+            page = self._client.list(prefix.bucket, prefix.key, self._log)
         except S3Error as error:
             if not error.is_refusal:
+                self._failed[prefix] = error
                 raise
             self._listed[prefix] = "\0"  # listing is not allowed: request each object
             return
@@ -107,7 +112,7 @@ class Siblings:
 
     def _ask(self, address: Address) -> Head | None:
         try:
-            return self._client.head(address, self._ledger, Why.BESIDE)
+            return self._client.head(address, self._log, Why.BESIDE)
         except S3Error as error:
             if error.status == _MISSING and error.code != "NoSuchBucket":
                 return None

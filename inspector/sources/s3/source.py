@@ -1,27 +1,31 @@
-"""An object on S3 as a Source: read by ranges, each response checked against the opened object."""
+"""An object as a Source: read by ranges, each response checked against the opened object."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, TypeVar
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
-from inspector.sources.s3.address import Address
-from inspector.sources.s3.cache import BlockCache, read_spans
+from inspector.sources.s3.address import Address, Place
+from inspector.sources.s3.cache import BlockCache, Blocks, read_spans
 from inspector.sources.s3.cancelling import cancelling, check_cancelled
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Ledger, Why
+from inspector.sources.s3.read_ahead import Flight, Take
+from inspector.sources.s3.request_log import OPEN_END, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, Seen
 from inspector.sources.s3.sentences import S3Error, replaced
 from inspector.sources.s3.siblings import Siblings
 
 if TYPE_CHECKING:
     from inspector.sources.s3.client import Client
+    from inspector.sources.s3.transport import Transport
 
 TAIL_BYTES = 1 << 20
 """First request for an object with its index at the end; enough for a directory of 10,000 members."""
@@ -31,20 +35,25 @@ MAX_WHOLE_BYTES = 8 << 20
 """The largest object that is read from a server without ranges."""
 _TRIES = 3
 """Attempts if the connection breaks in the middle of a response."""
+_MUCH_BYTES = 1 << 20
+"""After so many bytes, breaks that came before do not count."""
+_POLL_SECONDS = 0.1
 
 _DENIED, _MISSING, _NOT_AS_BEFORE, _NO_SUCH_RANGE = 403, 404, 412, 416
 _BROKEN_OFF = ("IncompleteReadError", "ResponseStreamingError", "ConnectionClosedError")
 
 
-class S3Source:
-    """One object. Size, ``etag`` and ``version`` are those at opening, and are enforced for all reads.
+class RemoteSource(ABC):
+    """One object. Size and ``etag`` are those at opening, and are enforced for all reads.
 
-    ``sparing``: decoders skip what would cost a request for each member. ``replaced``: another object has its key now,
-    so nothing more can be read. ``ledger`` has every request, those for siblings included.
+    ``sparing``: decoders skip what would cost a request for each member. ``replaced``: another object is in its place
+    now, so nothing more can be read. ``log`` has every request, those for siblings included.
     """
 
+    address: Place
+
     def __init__(
-        self, client: Client, address: Address, head: Head, ledger: Ledger, beside: Siblings, *, sparing: bool = False
+        self, client: Transport, address: Place, head: Head, log: RequestLog, blocks: Blocks, *, sparing: bool = False
     ) -> None:
         self.address = address
         self.name = address.location
@@ -52,22 +61,20 @@ class S3Source:
         self.etag = head.etag
         self.version = head.version
         self.modified = head.modified
-        self.ledger = ledger
+        self.log = log
         self.sparing = sparing
         self.replaced = False
         self._client = client
         self._head = head
-        self._beside = beside
-        self._cache = BlockCache(head.size, self._fetch, beside.blocks)
+        self._cache = BlockCache(head.size, self._fetch, blocks, self._pour, client.pace)
+
+    @abstractmethod
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        """See Source."""
 
     def read(self, offset: int, length: int) -> bytes:
         """Also raises Cancelled, see ``cancelling``."""
         return self._cache.read(offset, length)
-
-    @property
-    def connection(self) -> Connection:
-        """The connection settings."""
-        return self._client.connection
 
     def expect(self, start: int, stop: int) -> None:
         """Announce that ``[start, stop)`` will be read soon."""
@@ -84,12 +91,21 @@ class S3Source:
 
     def _apart(self, span: Span, ending: Progress) -> bytes:
         """The exact bytes, from the cache or by one request."""
-        if any(kept.start <= span.start and span.stop <= kept.stop for kept in self.cached()) or not span.size:
+        if self._cache.holds(span.start, span.stop) or not span.size:
             return self._cache.read(span.start, span.size)
         with cancelling(ending):
             data = self._fetch(span.start, span.stop)
         self.put(span.start, data)
         return data
+
+    def follow(self) -> Flight:
+        """Begin a pass over all of it, whose bytes ``take`` of the result is given as they come; ``leave`` ends it."""
+        return self._cache.follow()
+
+    def leave(self, flight: Flight, error: BaseException | None) -> None:
+        """End what ``follow`` began, with the error that ended it or because all has come."""
+        self.replaced = self.replaced or (isinstance(error, S3Error) and error.status == _NOT_AS_BEFORE)
+        self._cache.close(flight, error)
 
     def cached(self) -> Spans:
         """The spans that can be read without a request."""
@@ -99,13 +115,91 @@ class S3Source:
         """Cache bytes of it that came with another response."""
         self._cache.put(start, data)
 
+    def _fetch(self, start: int, stop: int) -> bytes:
+        """The bytes ``[start, stop)``, all of them. Raises SourceError and Cancelled."""
+        if self.replaced:
+            raise self._was_replaced()
+        try:
+            head, data = _get_with_retries(
+                self._client, self.address, ByteRange(start, stop), self._head, self.log, Why.READING
+            )
+        except S3Error as error:
+            if error.status == _DENIED and self._head.version:
+                # Reading a version needs a separate permission; the ETag still identifies the object.
+                self._head = replace(self._head, version="")
+                return self._fetch(start, stop)
+            self.replaced = error.status == _NOT_AS_BEFORE
+            raise
+        return self._checked(head, data, start, stop)
+
+    def _pour(self, start: int, stop: int, take: Take) -> None:
+        """Give the bytes ``[start, stop)`` as they arrive. Raises SourceError and Cancelled."""
+        response = _Response(self._client, self.address, self.log, start, stop, take)
+        if self.replaced:
+            raise self._was_replaced()
+        try:
+            response.run(self._head, Why.READING, lambda head: self.check_range(head, response.at, stop))
+        except _RangeIgnoredError:
+            take(self._fetch(response.at, stop))
+        except S3Error as error:
+            if error.status == _DENIED and self._head.version:
+                take(self._fetch(response.at, stop))
+                return
+            self.replaced = self.replaced or error.status == _NOT_AS_BEFORE
+            raise
+
+    def check_range(self, head: Head, start: int, stop: int) -> None:
+        """Raise S3Error unless the body of a response is ``[start, stop)`` of the opened object."""
+        self._check_same(head)
+        if not head.partial:
+            raise _RangeIgnoredError(self.name)
+        if (head.start, head.stop) != (start, stop):
+            raise _wrong_range(self.address, start, stop, head)
+
+    def _check_same(self, head: Head) -> None:
+        other_etag = self.etag and head.etag and head.etag != self.etag
+        other_time = not self.etag and self.modified and head.modified and head.modified != self.modified
+        if other_etag or other_time or (0 <= head.size != self.size):
+            self.replaced = True
+            raise self._was_replaced()
+
+    def _checked(self, head: Head, data: bytes, start: int, stop: int) -> bytes:
+        """The requested bytes from a response, verified to be of the opened object. Raises SourceError."""
+        self._check_same(head)
+        if not head.partial:
+            return _whole_body(self.address, head, data)[start:stop]
+        if (head.start, head.stop) != (start, stop) or len(data) != stop - start:
+            raise _wrong_range(self.address, start, stop, head)
+        return data
+
+    def _was_replaced(self) -> S3Error:
+        return S3Error(replaced(self.name), _NOT_AS_BEFORE, "PreconditionFailed")
+
+
+class S3Source(RemoteSource):
+    """An object on S3; ``version`` is that at opening, and is asked for."""
+
+    address: Address
+    _client: Client
+
+    def __init__(
+        self, client: Client, address: Address, head: Head, log: RequestLog, beside: Siblings, *, sparing: bool = False
+    ) -> None:
+        super().__init__(client, address, head, log, beside.blocks, sparing=sparing)
+        self._beside = beside
+
+    @property
+    def connection(self) -> Connection:
+        """The connection settings."""
+        return self._client.connection
+
     def kept_crc32(self) -> int | None:
         """The CRC-32 of all its bytes that the server stores, or None. Raises SourceError."""
-        return self._client.kept_crc32(self.address, self._head, self.ledger)
+        return self._client.kept_crc32(self.address, self._head, self.log)
 
     def afresh(self) -> S3Source:
         """The same object with an empty cache."""
-        return S3Source(self._client, self.address, self._head, self.ledger, self._beside, sparing=self.sparing)
+        return S3Source(self._client, self.address, self._head, self.log, self._beside, sparing=self.sparing)
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """The first call makes a listing unless there is one."""
@@ -117,97 +211,248 @@ class S3Source:
             return None
         found = self._beside.sources.get(address)
         if found is None:
-            found = S3Source(self._client, address, head, self.ledger, self._beside, sparing=self.sparing)
+            found = S3Source(self._client, address, head, self.log, self._beside, sparing=self.sparing)
             self._beside.sources[address] = found
         return found
 
-    def _fetch(self, start: int, stop: int) -> bytes:
-        """The bytes ``[start, stop)``, all of them. Raises SourceError and Cancelled."""
-        if self.replaced:
-            raise self._was_replaced()
+
+class _RangeIgnoredError(S3Error):
+    """A response is all of an object, where a part was asked for."""
+
+
+class _Response:
+    """The bytes from ``at`` to ``stop`` of an object (``stop`` OPEN_END: to its end), given to ``take`` as they come.
+
+    What breaks off is continued where it broke.
+    """
+
+    def __init__(self, client: Transport, address: Place, log: RequestLog, at: int, stop: int, take: Take) -> None:
+        self._client = client
+        self._address = address
+        self._log = log
+        self._take = take
+        self.at = at
+        self.stop = stop
+
+    def run(self, known: Head | None, why: Why, on_head: Callable[[Head], Head | None], largest: int = 0) -> None:
+        """Raises S3Error, what ``on_head`` and ``take`` raise, and Cancelled.
+
+        ``on_head`` may return what the object is known to be then. It is tried ``_TRIES`` times, and as often again
+        each time that much has come. ``largest`` is as in Client.get.
+        """
+        failures, counted_at = 0, self.at
+
+        def arrived(head: Head) -> None:
+            nonlocal known
+            known = on_head(head) or known
+
+        while True:
+            asked = ByteRange(self.at, self.stop)
+            try:
+                self._client.get(self._address, asked, known, self._took, self._log, why, largest, arrived)
+            except S3Error as error:
+                if self.at - counted_at >= _MUCH_BYTES:
+                    failures, counted_at = 0, self.at
+                failures += 1
+                if error.code not in _BROKEN_OFF or failures == _TRIES:
+                    raise
+            else:
+                return
+
+    def _took(self, piece: bytes) -> None:
+        check_cancelled()
+        self.at += len(piece)
+        if self.at > self.stop:
+            raise S3Error(f"The server sent more bytes of {visible(self._address.location)} than requested.")
+        self._take(piece)
+
+
+class _Opening:
+    """The first request for an object that is read from its start: it goes on to the end, as far as it is read.
+
+    A thread makes it, which waits after the head until ``follow`` says where the bytes go.
+    """
+
+    def __init__(self, client: Transport, address: Place, log: RequestLog) -> None:
+        self._response = _Response(client, address, log, 0, OPEN_END, self._take)
+        self._changed = Condition()
+        self._head: Head | None = None
+        self._error: BaseException | None = None
+        self._source: RemoteSource | None = None
+        self._flight: Flight | None = None
+        self._dropped = False
+
+    def head(self) -> Head:
+        """Make the request, and wait for the head. Raises S3Error and Cancelled."""
+        # A daemon thread: the program must be able to exit while a server is silent.
+        Thread(target=self._run, daemon=True).start()
+        while True:
+            with self._changed:
+                if self._head is not None:
+                    return self._head
+                if self._error is not None:
+                    raise self._error
+                self._changed.wait(_POLL_SECONDS)
+            check_cancelled()
+
+    def follow(self, source: RemoteSource) -> None:
+        """Let the bytes go to the cache of ``source``."""
+        with self._changed:
+            self._source, self._flight = source, source.follow()
+            self._changed.notify_all()
+
+    def drop_unless_followed(self) -> None:
+        """End the request if its bytes go nowhere."""
+        with self._changed:
+            self._dropped = self._flight is None
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        error: BaseException | None = None
         try:
-            head, data = _get_with_retries(
-                self._client, self.address, ByteRange(start, stop), self._head, self.ledger, Why.READING
-            )
-        except S3Error as error:
-            if error.status == _DENIED and self._head.version:
-                # Reading a version needs a separate permission; the ETag still identifies the object.
-                self._head = replace(self._head, version="")
-                return self._fetch(start, stop)
-            self.replaced = error.status == _NOT_AS_BEFORE
-            raise
-        return self._checked(head, data, start, stop)
+            with cancelling(_Calling(self._check)):
+                self._response.run(None, Why.OPENING, self._arrived, MAX_WHOLE_BYTES)
+        except BaseException as reason:  # noqa: BLE001 - raised where it is waited for
+            error = reason
+        with self._changed:
+            self._error = error
+            self._changed.notify_all()
+            source, flight = self._source, self._flight
+        if source is not None and flight is not None:
+            source.leave(flight, error)
 
-    def _checked(self, head: Head, data: bytes, start: int, stop: int) -> bytes:
-        """The requested bytes from a response, verified to be of the opened object. Raises SourceError."""
-        if (self.etag and head.etag and head.etag != self.etag) or (0 <= head.size != self.size):
-            self.replaced = True
-            raise self._was_replaced()
-        if not head.partial:
-            return _whole_body(self.address, head, data)[start:stop]
-        if (head.start, head.stop) != (start, stop) or len(data) != stop - start:
-            raise _wrong_range(self.address, start, stop, head)
-        return data
+    def _check(self) -> None:
+        if self._dropped:
+            raise Cancelled
+        if self._flight is not None:
+            self._flight.progress.advance(0)
 
-    def _was_replaced(self) -> S3Error:
-        return S3Error(replaced(self.name), _NOT_AS_BEFORE, "PreconditionFailed")
+    def _arrived(self, head: Head) -> Head:
+        """The head, once it is known where the bytes go. Raises Cancelled where they go nowhere."""
+        if self._source is not None:
+            self._source.check_range(head, self._response.at, self._response.stop)
+            return head
+        with self._changed:
+            self._head = head
+            self._response.stop = head.size
+            self._changed.notify_all()
+            while self._flight is None and not self._dropped:
+                self._changed.wait()
+        self._check()
+        return head
+
+    def _take(self, piece: bytes) -> None:
+        assert self._flight is not None
+        self._flight.take(piece)
+
+
+class _Calling(Progress):
+    """A progress that asks whether it is cancelled."""
+
+    def __init__(self, check: Callable[[], None]) -> None:
+        super().__init__()
+        self._check = check
+
+    def advance(self, count: int) -> None:  # noqa: ARG002 - nothing is counted
+        """See Progress."""
+        self._check()
 
 
 def open_object(
-    client: Client, address: Address, ledger: Ledger, *, tail: bool = True, sparing: bool = False
+    client: Client, address: Address, log: RequestLog, *, tail: bool = True, sparing: bool = False
 ) -> S3Source:
-    """Open the object at ``address`` with one request, which also fetches its first, or for ``tail`` its last bytes.
+    """Open the object at ``address`` with one request, see ``opened``."""
+    beside = Siblings(client, log)
 
-    Raises S3Error, with status 404 if there is no such object.
+    def made(head: Head) -> S3Source:
+        return S3Source(client, address, head, log, beside, sparing=sparing)
+
+    return opened(made, client, address, log, tail=tail, sparing=sparing)
+
+
+Made = TypeVar("Made", bound=RemoteSource)
+
+
+def opened(
+    make: Callable[[Head], Made], client: Transport, address: Place, log: RequestLog, *, tail: bool, sparing: bool
+) -> Made:
+    """What ``make`` makes of an object's head, with one request that also has its first, or for ``tail`` last bytes.
+
+    Where it is read from its start, that request goes on as far as it is read. Raises S3Error, with status 404 if there
+    is no such object, and Cancelled.
     """
-    beside = Siblings(client, ledger)
-    asked = ByteRange(-TAIL_BYTES) if tail else ByteRange(0, FIRST_BYTES)
     try:
-        head, data = _get_with_retries(client, address, asked, None, ledger, Why.OPENING)
+        if not tail:
+            return _opened_at_start(make, client, address, log, sparing=sparing)
+        head, data = _get_with_retries(client, address, ByteRange(-TAIL_BYTES), None, log, Why.OPENING)
     except S3Error as error:
         if error.status != _NO_SUCH_RANGE:
             raise
         # An empty object has no ranges.
-        head = client.head(address, ledger, Why.OPENING)
-        return S3Source(client, address, head, ledger, beside, sparing=sparing)
-    known = head
-    if head.size < 0:
-        known = client.head(address, ledger, Why.OPENING)
-    if known.size < 0:
-        raise S3Error(
-            f"The server does not report the size of {visible(address.location)}, so it cannot be read by ranges. "
-            "Download the object, and open it here."
-        )
-    source = S3Source(client, address, known, ledger, beside, sparing=sparing)
-    if not head.partial:
+        return make(client.head(address, log, Why.OPENING))
+    known = _with_size(client, address, head, log)
+    source = make(known)
+    if not head.partial and head.size > MAX_WHOLE_BYTES:
+        source.read(known.size - TAIL_BYTES, TAIL_BYTES)  # some servers ignore only ranges that count from the end
+    elif not head.partial:
         source.put(0, _whole_body(address, head, data))
-    elif (
-        head.etag == known.etag and head.stop - head.start == len(data) and _is_requested_range(head, known.size, tail)
-    ):
+    elif head.etag == known.etag and head.stop - head.start == len(data) and _is_tail(head, known.size):
         source.put(head.start, data)
     source.sparing = sparing and source.cached() != (Span(0, head.size),)  # a small object is complete already
     return source
 
 
-def listed_object(client: Client, address: Address, ledger: Ledger, *, sparing: bool = False) -> S3Source | None:
+def _opened_at_start(
+    make: Callable[[Head], Made], client: Transport, address: Place, log: RequestLog, *, sparing: bool
+) -> Made:
+    opening = _Opening(client, address, log)
+    try:
+        head = opening.head()
+        if not head.partial and head.size > MAX_WHOLE_BYTES:
+            raise _ignores_ranges(address, head)
+        known = _with_size(client, address, head, log)
+        source = make(known)
+        if not head.partial or (head.etag == known.etag and (head.start, head.stop) == (0, known.size)):
+            opening.follow(source)
+            source.read(0, FIRST_BYTES)
+    finally:
+        opening.drop_unless_followed()
+    source.sparing = sparing and known.size > FIRST_BYTES  # a small object is complete already
+    return source
+
+
+def _with_size(client: Transport, address: Place, head: Head, log: RequestLog) -> Head:
+    """The head of an object with its size. Raises S3Error."""
+    if head.size >= 0:
+        return head
+    known = client.head(address, log, Why.OPENING)
+    if known.size < 0:
+        raise S3Error(
+            f"The server does not report the size of {visible(address.location)}, so it cannot be read by ranges. "
+            "Download the object, and open it here."
+        )
+    return known
+
+
+def listed_object(client: Client, address: Address, log: RequestLog, *, sparing: bool = False) -> S3Source | None:
     """The object at ``address`` if it is in a new listing, with its siblings; reads no bytes. Raises S3Error."""
-    beside = Siblings(client, ledger)
+    beside = Siblings(client, log)
     head = beside.listed_near(address)
     if head is None:
         return None
-    source = S3Source(client, address, head, ledger, beside, sparing=sparing)
+    source = S3Source(client, address, head, log, beside, sparing=sparing)
     source.expect(0, FIRST_BYTES)
     return source
 
 
-def seen_object(client: Client, address: Address, seen: Seen, ledger: Ledger, *, tail: bool) -> S3Source | None:
+def seen_object(client: Client, address: Address, seen: Seen, log: RequestLog, *, tail: bool) -> S3Source | None:
     """The object at ``address`` as listed, with its first or last bytes; None if it was replaced or removed.
 
     Raises S3Error.
     """
-    beside = Siblings(client, ledger)
+    beside = Siblings(client, log)
     beside.add_seen(address, seen)
-    source = S3Source(client, address, seen.head, ledger, beside)
+    source = S3Source(client, address, seen.head, log, beside)
     start = max(0, source.size - TAIL_BYTES) if tail else 0
     source.expect(start, source.size if tail else FIRST_BYTES)
     try:
@@ -220,13 +465,18 @@ def seen_object(client: Client, address: Address, seen: Seen, ledger: Ledger, *,
 
 
 def _get_with_retries(
-    client: Client, address: Address, asked: ByteRange, known: Head | None, ledger: Ledger, why: Why
+    client: Transport, address: Place, asked: ByteRange, known: Head | None, log: RequestLog, why: Why
 ) -> tuple[Head, bytes]:
     """A response and its body; retried if the connection breaks. Raises S3Error and Cancelled."""
     for left in reversed(range(_TRIES)):
         data = bytearray()
+
+        def take(piece: bytes, into: bytearray = data) -> None:
+            check_cancelled()
+            into += piece
+
         try:
-            head = client.get(address, asked, known, data, ledger, why, check_cancelled, MAX_WHOLE_BYTES)
+            head = client.get(address, asked, known, take, log, why, MAX_WHOLE_BYTES)
         except S3Error as error:
             if error.code not in _BROKEN_OFF or not left:
                 raise
@@ -235,23 +485,25 @@ def _get_with_retries(
     raise AssertionError("the last try returns or raises")
 
 
-def _is_requested_range(head: Head, size: int, tail: bool) -> bool:
+def _is_tail(head: Head, size: int) -> bool:
     """Whether the range is the requested one of ``size`` bytes: some servers return a wrong end."""
-    if tail:
-        return head.start == max(0, size - TAIL_BYTES) and head.stop == size
-    return head.start == 0 and head.stop == min(FIRST_BYTES, size)
+    return head.start == max(0, size - TAIL_BYTES) and head.stop == size
 
 
-def _whole_body(address: Address, head: Head, data: bytes) -> bytes:
+def _whole_body(address: Place, head: Head, data: bytes) -> bytes:
     if len(data) != head.size:
-        raise S3Error(
-            f"The server ignores ranges: it would send all {in_bytes(head.size)} of {visible(address.location)} for "
-            "every request, so nothing is read. Download the object, and open it here."
-        )
+        raise _ignores_ranges(address, head)
     return data
 
 
-def _wrong_range(address: Address, start: int, stop: int, head: Head) -> S3Error:
+def _ignores_ranges(address: Place, head: Head) -> S3Error:
+    return S3Error(
+        f"The server ignores ranges: it would send all {in_bytes(head.size)} of {visible(address.location)} for "
+        "every request, so nothing is read. Download the object, and open it here."
+    )
+
+
+def _wrong_range(address: Place, start: int, stop: int, head: Head) -> S3Error:
     if head.stop <= head.start:
         return S3Error(
             f"The server does not say which bytes of {visible(address.location)} it sent when asked for "

@@ -26,7 +26,7 @@ _SUFFIX = ".upload"
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class UploadRecord:
     """One upload: server, address, and the id assigned by the server; no secrets.
 
     ``descriptor`` is that of the file at ``path``, which is locked while open.
@@ -50,7 +50,7 @@ class Note:
             os.close(self.descriptor)
 
 
-def note(endpoint: str, address: Address, upload: str) -> Note | None:
+def note(endpoint: str, address: Address, upload: str) -> UploadRecord | None:
     """Note a started upload; None if that fails, which does not stop the upload."""
     disk, folder, descriptor = Disk(), _folder(), -1
     value = {"endpoint": strip_credentials(endpoint), "bucket": address.bucket, "key": address.key, "upload": upload}
@@ -60,14 +60,14 @@ def note(endpoint: str, address: Address, upload: str) -> Note | None:
         descriptor = disk.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         disk.lock(descriptor)  # before it has content, so that no other process takes it over
         write_all(disk, descriptor, json.dumps(value).encode(), 0)
-        return Note(value["endpoint"], address, upload, path, descriptor)
+        return UploadRecord(value["endpoint"], address, upload, path, descriptor)
     except OSError:
         if descriptor >= 0:
-            Note("", address, upload, path, descriptor).forget()
+            UploadRecord("", address, upload, path, descriptor).forget()
         return None
 
 
-def noted(endpoint: str, bucket: str) -> Iterator[tuple[Address, str, Note | None]]:
+def noted(endpoint: str, bucket: str) -> Iterator[tuple[Address, str, UploadRecord | None]]:
     """The noted uploads of a bucket: address, id, and the locked note, or None if the upload is in progress.
 
     The caller has to ``forget`` or ``leave`` each note.
@@ -93,14 +93,14 @@ def _is_left(descriptor: int) -> bool:
     return True
 
 
-def _find_result(path: Path, descriptor: int) -> Note | None:
+def _find_result(path: Path, descriptor: int) -> UploadRecord | None:
     """Parse a note; None if it is invalid or incomplete. Raises OSError."""
     try:
         value = json.loads(read_all(Disk(), descriptor, _MAX_NOTE_BYTES, 0))
         endpoint, bucket, key, upload = (str(value[name]) for name in ("endpoint", "bucket", "key", "upload"))
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-    return Note(endpoint, Address(bucket, key), upload, path, descriptor)
+    return UploadRecord(endpoint, Address(bucket, key), upload, path, descriptor)
 
 
 def _paths() -> list[Path]:

@@ -19,8 +19,8 @@ from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.sources.s3.cancelling import cancelling, check_cancelled
-from inspector.sources.s3.ledger import Why
 from inspector.sources.s3.pieces import SENT_PART_BYTES, Piece, pieces_of
+from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.responses import ByteRange, Head
 from inspector.sources.s3.sender import (
     NOT_IMPLEMENTED,
@@ -106,7 +106,7 @@ class _Writing:
                 raise self._not_changed(f"[{patch.offset:,}, {stop:,}) has other bytes than the change expects.")
         kept = dict(self._still_there())
         try:
-            tags = self._sender.tags(self._source.address, self._source.ledger)
+            tags = self._sender.tags(self._source.address, self._source.log)
         except S3Error as error:
             if error.status != _DENIED:
                 raise
@@ -117,7 +117,7 @@ class _Writing:
 
     def _still_there(self) -> ObjectSettings:
         """The settings of the object; raises EditError if it was replaced."""
-        head, kept = self._sender.state(self._source.address, self._source.ledger)
+        head, kept = self._sender.state(self._source.address, self._source.log)
         if not head.etag or (head.etag, head.size) != (self._source.etag, self._source.size):
             self._source.replaced = True
             raise self._not_changed(
@@ -134,11 +134,11 @@ class _Writing:
         data = self._after.read(0, self._after.size)
         if len(data) != self._after.size:
             raise self._not_changed("it ends early.")
-        address, ledger = self._source.address, self._source.ledger
+        address, log = self._source.address, self._source.log
         made = f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'
         etag = self._on_condition(
             lambda condition: confirmed(
-                lambda: self._sender.put(address, data, kept, condition, ledger),
+                lambda: self._sender.put(address, data, kept, condition, log),
                 lambda error: self._find_result(made, error),
             )
         )
@@ -146,8 +146,8 @@ class _Writing:
         return etag
 
     def _make(self, kept: ObjectSettings) -> str:
-        ledger = self._source.ledger
-        upload = self._sender.begin(self._source.address, kept, ledger)
+        log = self._source.log
+        upload = self._sender.begin(self._source.address, kept, log)
         try:
             parts = self._parts(upload)
             self._still_there()
@@ -158,7 +158,7 @@ class _Writing:
 
     def _abort(self, upload: Upload, why: BaseException) -> None:
         try:
-            self._sender.abort(upload, self._source.ledger)
+            self._sender.abort(upload, self._source.log)
         except S3Error as error:
             if error.status != _GONE:
                 raise EditError(
@@ -192,7 +192,7 @@ class _Writing:
         head = Head(self._source.size, self._source.etag, self._source.version)
         asked = ByteRange(piece.start, piece.stop)
         try:
-            return self._sender.copy(upload, number, self._source.address, head, asked, self._source.ledger)
+            return self._sender.copy(upload, number, self._source.address, head, asked, self._source.log)
         except S3Error as error:
             if error.status not in _CANNOT_COPY:
                 raise
@@ -222,13 +222,13 @@ class _Writing:
         data = self._after.read(piece.start, piece.size)
         if len(data) != piece.size:
             raise self._not_changed(f"it ends early, before byte {piece.stop:,}.")
-        return self._sender.send(upload, number, data, self._source.ledger)
+        return self._sender.send(upload, number, data, self._source.log)
 
     def _complete(self, upload: Upload, parts: Sequence[Part]) -> str:
-        ledger, made = self._source.ledger, etag_of(parts)
+        log, made = self._source.log, etag_of(parts)
         etag = self._on_condition(
             lambda condition: confirmed(
-                lambda: self._sender.complete(upload, parts, condition, ledger),
+                lambda: self._sender.complete(upload, parts, condition, log),
                 lambda error: self._find_result(made, error),
             )
         )
@@ -240,7 +240,7 @@ class _Writing:
         if not error.is_lost and error.code != "NoSuchUpload":
             return ""
         try:
-            head, _ = self._sender.state(self._source.address, self._source.ledger)
+            head, _ = self._sender.state(self._source.address, self._source.log)
         except SourceError as unknown:
             raise self._outcome_unknown(str(unknown)) from error
         if (head.size, head.etag) == (self._edit.new_size, made):
@@ -289,10 +289,10 @@ class _Writing:
 
     def _keep_tags(self, kept: ObjectSettings) -> None:
         """Restore the tags, which some servers drop in multipart uploads."""
-        address, ledger, tags = self._source.address, self._source.ledger, str(kept.get("Tagging") or "")
+        address, log, tags = self._source.address, self._source.log, str(kept.get("Tagging") or "")
         try:
-            if tags and self._sender.tags(address, ledger) != tags:
-                self._sender.tag(address, tags, ledger)
+            if tags and self._sender.tags(address, log) != tags:
+                self._sender.tag(address, tags, log)
         except S3Error as error:
             self._warnings.append(f"It may have lost its tags, {visible(tags)}: {error}")
 
@@ -311,9 +311,9 @@ class _Writing:
     def _compare_run(self, etag: str, start: int, expected: bytes) -> None:
         data, stop = bytearray(), start + len(expected)
         now = Head(self._edit.new_size, etag)
-        address, ledger = self._source.address, self._source.ledger
+        address, log = self._source.address, self._source.log
         asked = ByteRange(start, stop)
-        head = self._sender.get(address, asked, now, data, ledger, Why.COMPARING, _nothing, MAX_WHOLE_BYTES)
+        head = self._sender.get(address, asked, now, data.extend, log, Why.COMPARING, MAX_WHOLE_BYTES)
         found = data if head.partial else data[start:stop]
         if head.size != self._edit.new_size or found != expected:
             self._source.replaced = True
@@ -321,7 +321,3 @@ class _Writing:
                 f"{self.name} was written, but [{start:,}, {stop:,}) of it is not what was sent. Open it again and "
                 "check it; if the bucket keeps versions, the previous one is unchanged."
             )
-
-
-def _nothing() -> None:
-    """Do not cancel reading back."""

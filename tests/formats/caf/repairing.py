@@ -57,5 +57,10 @@ def contents(archive: Archive) -> list[tuple[bytes, bytes]]:
     return [(member.path, b"".join(FORMAT.read(archive, member.index, Progress()))) for member in archive.members]
 
 
+def named(archive: Archive) -> list[tuple[bytes, bytes]]:
+    """The members without what a repair listed in the place of lost entries."""
+    return [each for each in contents(archive) if not each[0].startswith(b"lost+found/")]
+
+
 def whole(source: Source) -> bytes:
     return source.read(0, source.size)

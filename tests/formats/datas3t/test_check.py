@@ -120,14 +120,14 @@ def test_a_cut_off_datapoint_does_not_match() -> None:
 
 def test_the_checksum_table_has_the_hashes_and_then_the_headers() -> None:
     archive = decoded(Beside(TAR, rows_frame([*ROWS, {**ROWS[0], "id": "9"}])), datas3t.FORMAT)
-    ledger = archive.checksums
-    assert len(ledger) == 5 + 4
-    assert (ledger[0].verdict, ledger[0].computed) == (Verdict.NOT_CHECKED, "")
-    assert (ledger[5].verdict, ledger[5].member) == (Verdict.VERIFIED, 0)
+    checksums = archive.checksums
+    assert len(checksums) == 5 + 4
+    assert (checksums[0].verdict, checksums[0].computed) == (Verdict.NOT_CHECKED, "")
+    assert (checksums[5].verdict, checksums[5].member) == (Verdict.VERIFIED, 0)
     datas3t.FORMAT.check(archive, Emitter(archive), Progress())
-    assert (ledger[0].verdict, ledger[0].computed) == (Verdict.VERIFIED, ledger[0].stored)
-    assert (ledger[4].verdict, ledger[4].member) == (Verdict.NOT_CHECKABLE, None)
-    assert "no datapoint" in ledger[4].note
+    assert (checksums[0].verdict, checksums[0].computed) == (Verdict.VERIFIED, checksums[0].stored)
+    assert (checksums[4].verdict, checksums[4].member) == (Verdict.NOT_CHECKABLE, None)
+    assert "no datapoint" in checksums[4].note
     broken = decoded(Beside(TAR, rows_frame([{**ROWS[0], "id": "x"}, *ROWS[1:]])), datas3t.FORMAT)
     assert "id cannot be read" in broken.checksums[0].note
 

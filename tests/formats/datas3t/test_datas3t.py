@@ -14,11 +14,12 @@ from inspector.core.archive import Archive
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import Format, MemberError
-from inspector.core.kinds import Kind
 from inspector.core.member import Codec
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import datas3t, recognise, tar
+from inspector.formats._kinds import FRAME
+from inspector.formats.datas3t.kinds import METADATA, METADATA_ROW
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, codes
 from tests.formats.datas3t.range_building import index_rows
@@ -85,7 +86,7 @@ def test_a_sound_range(place: Place, rounded: bool) -> None:
     )
     assert archive.members[0].digest == f"xxh64:{int(ROWS[0]['data_hash'], 16):016x}"
     (row,) = facts(archive, 2)
-    assert (row.kind, row.note) == (Kind.METADATA_ROW, "Agrees with the tar.")
+    assert (row.kind, row.note) == (METADATA_ROW, "Agrees with the tar.")
     assert [(field.name, field.shown) for field in row.children][:2] == [
         ("id", "3"),
         ("begin_offset", ROWS[2]["begin_offset"]),
@@ -257,9 +258,9 @@ def test_metadata_by_itself(place: Place, tmp_path: Path) -> None:
     text = content(archive, 0, datas3t.METADATA)
     assert json.loads(text) == ROWS
     assert member.size == len(text)
-    assert archive.fields[0].kind is Kind.FRAME
+    assert archive.fields[0].kind is FRAME
     rows = archive.fields[-1]
-    assert (rows.kind, rows.spans, len(rows.children)) == (Kind.METADATA, (), 4)
+    assert (rows.kind, rows.spans, len(rows.children)) == (METADATA, (), 4)
     assert rows.children[3].children[0].value == 4
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.format import MemberError
+from inspector.core.outcome import Fate
 from inspector.core.progress import Cancelled, Progress
 from inspector.formats import datas3t, tar
 from tests.formats.archives import codes
@@ -303,3 +304,20 @@ def test_repairs_terminate_and_keep_readable_members_for_any_change(data: st.Dat
             assert contents(after) == contents(source)
         source = after
     raise AssertionError("The repairs never end.")
+
+
+def test_datapoints_with_wrong_hashes_are_left_out_of_a_new_range() -> None:
+    before = range_of(changed(ROWS, 3, data_hash="1"))
+    archive = checked(before)
+    repair = next(each for each in datas3t.FORMAT.repairs(archive, Progress()) if each.is_salvage)
+    assert repair.content is not None
+    assert repair.outcomes is not None
+    (along,) = repair.along
+    new = Range(b"".join(repair.content(Progress())), b"".join(along.content(Progress())), 1, 6)
+
+    assert (repair.code, repair.claim) == ("datas3t-salvage", "")
+    assert "datas3t-hash-mismatch" in repair.fixes
+    assert contents(new) == [data for number, data in enumerate(contents(before), 1) if number != 3]
+    assert "datas3t-hash-mismatch" not in codes(checked(new))
+    assert any(bytes(archive.members.path(2)).decode() in sentence for sentence in repair.loses)
+    assert [each.fate for each in repair.outcomes()].count(Fate.LOST) == 1

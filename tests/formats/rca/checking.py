@@ -39,7 +39,7 @@ def verdicts(archive: Opened) -> list[Verdict]:
     return [archive.verdict(member) for member in range(len(archive.members))]
 
 
-def ledger(archive: Opened) -> list[Verdict]:
+def hash_verdicts(archive: Opened) -> list[Verdict]:
     return [checksum.verdict for checksum in archive.checksums]
 
 

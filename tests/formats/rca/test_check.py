@@ -24,7 +24,7 @@ from tests.formats.rca.checking import (
     bad,
     checked,
     covered,
-    ledger,
+    hash_verdicts,
     noisy,
     opened,
     resumed,
@@ -38,7 +38,7 @@ def test_a_sound_archive_is_verified(convention: str) -> None:
     archive, sentence = checked(build.archive(ONE, TWO, THREE, convention=convention, extra=b"more"))
     assert sentence == "3 segments and 6 blobs are verified."
     assert verdicts(archive) == [WHOLE] * 6
-    assert ledger(archive) == [WHOLE] * 3
+    assert hash_verdicts(archive) == [WHOLE] * 3
     assert state_of([archive]) is State.SOUND
 
 
@@ -78,7 +78,7 @@ def test_before_the_check_of_a_large_archive_nothing_is_said_of_it(monkeypatch: 
     assert [checksum.computed for checksum in archive.checksums] == ["", ""]
     assert not any("mismatch" in code for code in codes(archive))
     check_archive(archive, Progress())
-    assert ledger(archive) == [WRONG, WHOLE]
+    assert hash_verdicts(archive) == [WRONG, WHOLE]
 
 
 @pytest.mark.usefixtures("_both_ways")
@@ -110,7 +110,7 @@ def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
     archive, sentence = checked(bytes(data))
     assert sentence == "1 of 2 segments is damaged; 1 of 7 blobs is proved whole."
     assert verdicts(archive) == [UNSURE] * 6 + [WHOLE]
-    assert ledger(archive) == [WRONG, WHOLE]
+    assert hash_verdicts(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
     end = 10 + len(build.segment(noisy(300)))
     assert finding.spans == (Span(end + 2, end + 10), Span(10, end)), "the smallest that may have changed comes first"
@@ -151,7 +151,7 @@ def test_a_hash_that_is_wrong_in_one_byte_seems_to_have_changed_itself(conventio
     assert finding.spans == (Span(at, at + 8),)
     assert build.digest(build.segment(ONE)).hex() in finding.message
     assert ("no other hash proves it" in finding.message) == (convention == build.SPEC)
-    assert ledger(archive) == [WRONG, WHOLE if convention == build.SPEC else WRONG, WHOLE]
+    assert hash_verdicts(archive) == [WRONG, WHOLE if convention == build.SPEC else WRONG, WHOLE]
 
 
 def test_by_the_specification_nothing_proves_that_only_the_hash_is_wrong() -> None:
@@ -188,7 +188,7 @@ def test_a_wrong_resume_is_named_and_the_right_hash_given(convention: str) -> No
     archive, sentence = checked(data)
     assert sentence == "1 of 2 segments cannot be checked; 1 of 2 blobs is proved whole."
     assert verdicts(archive) == [UNSURE, WHOLE]
-    assert ledger(archive) == [WRONG, WHOLE]
+    assert hash_verdicts(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
     assert finding.code == "rca-hash-resumed-wrongly"
     assert [data[start:stop] for start, stop in finding.spans] == [b"deadhash"], "every blob is whole"
@@ -287,9 +287,9 @@ def test_checking_again_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     data = bytearray(build.archive(noisy(300), TWO))
     data[400] ^= 4
     archive, sentence = checked(bytes(data))
-    before = (list(archive.findings), verdicts(archive), ledger(archive))
+    before = (list(archive.findings), verdicts(archive), hash_verdicts(archive))
     assert check_archive(archive, Progress()) == sentence
-    assert (list(archive.findings), verdicts(archive), ledger(archive)) == before
+    assert (list(archive.findings), verdicts(archive), hash_verdicts(archive)) == before
 
 
 class Waiting(Progress):

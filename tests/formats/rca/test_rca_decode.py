@@ -16,6 +16,7 @@ from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.formats.rca import FORMAT
 from inspector.formats.rca.blocks import varint
+from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, RESET_BLOCK
 from inspector.sources.local.file import FileSource
 from tests.formats.rca import build
 from tests.formats.rca.decoding import codes, content, decoded, fields, listing, message
@@ -76,8 +77,8 @@ def test_a_reset_block_opens_its_segment() -> None:
     data = build.archive(THREE[:2], THREE[2:], extra=b"more")
     archive = decoded(data)
     first, second = fields(archive.fields, "segment")
-    assert [block.kind for block in first.children] == [Kind.BLOB_BLOCK, Kind.BLOB_BLOCK]
-    assert [block.kind for block in second.children] == [Kind.RESET_BLOCK, Kind.BLOB_BLOCK]
+    assert [block.kind for block in first.children] == [BLOB_BLOCK, BLOB_BLOCK]
+    assert [block.kind for block in second.children] == [RESET_BLOCK, BLOB_BLOCK]
     (reset,) = fields(archive.fields, "reset block")
     assert [(part.name, part.kind, part.spans[0].size) for part in reset.children] == [
         ("varint", Kind.LENGTH, 2),
@@ -233,7 +234,7 @@ def test_the_walk_skips_large_payloads_and_the_third_chunk_has_a_wide_header(tmp
     source = Counting(path)
     archive = Archive(source, "rca", "RCA", ())
     FORMAT.decode(source, Emitter(archive), Progress())
-    headers = [field for field in fields_below(archive.fields, 2) if field.kind is Kind.CHUNK_HEADER]
+    headers = [field for field in fields_below(archive.fields, 2) if field.kind is CHUNK_HEADER]
     assert [header.spans for header in headers] == [
         (Span(0, 10),),
         (Span(0x8000, 0x8000 + 12),),

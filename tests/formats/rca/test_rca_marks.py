@@ -5,27 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.finding import Severity
-from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
+from inspector.formats.rca.kinds import BLOB_LAYER, RESET_BLOCK
 from inspector.operations.protocol.views import FieldRow
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, THREE, TWO
 
 
-def shown(path: Path, data: bytes) -> Session:
+def shown(path: Path, data: bytes) -> ArchiveSession:
     path.write_bytes(data)
-    session = Session(str(path))
+    session = ArchiveSession(str(path))
     session.decode(Progress())
     return session
 
 
-def rows(session: Session, path: tuple[int, ...]) -> tuple[FieldRow, ...]:
+def rows(session: ArchiveSession, path: tuple[int, ...]) -> tuple[FieldRow, ...]:
     return session.field_rows(0, path, 0, 100).rows
 
 
-def blob_layer(session: Session) -> tuple[int, ...]:
-    return next(row.path for row in rows(session, ()) if row.kind is Kind.BLOB_LAYER)
+def blob_layer(session: ArchiveSession) -> tuple[int, ...]:
+    return next(row.path for row in rows(session, ()) if row.kind is BLOB_LAYER)
 
 
 def test_a_wrong_hash_marks_the_segment_it_covers_and_itself_but_not_the_segment_it_opens(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_a_wrong_hash_marks_the_segment_it_covers_and_itself_but_not_the_segment
     segments = rows(session, blob_layer(session))
     assert [row.wrong for row in segments] == [Severity.ERROR, None, None]
     reset = rows(session, segments[1].path)[0]
-    assert reset.kind is Kind.RESET_BLOCK
+    assert reset.kind is RESET_BLOCK
     assert reset.wrong is Severity.ERROR
     assert [row.wrong for row in rows(session, reset.path)] == [None, Severity.ERROR]
 

@@ -6,7 +6,18 @@ import pytest
 
 from inspector.core.verdict import State, Verdict
 from tests.formats.rca import build
-from tests.formats.rca.checking import FULL, TWO, bad, checked, flipped, full_chunk, ledger, opened, resumed, verdicts
+from tests.formats.rca.checking import (
+    FULL,
+    TWO,
+    bad,
+    checked,
+    flipped,
+    full_chunk,
+    hash_verdicts,
+    opened,
+    resumed,
+    verdicts,
+)
 from tests.formats.rca.test_repair import blobs, codes, planned
 
 WHOLE, WRONG = Verdict.VERIFIED, Verdict.MISMATCH
@@ -26,7 +37,7 @@ def test_a_segment_that_was_resumed_wrongly_is_proved_whole_by_the_chunk_it_fill
 
     assert sentence == "1 of 2 hashes is wrong; 2 of 2 blobs are proved whole."
     assert verdicts(archive) == [WHOLE, WHOLE]
-    assert ledger(archive) == [WRONG, WHOLE]
+    assert hash_verdicts(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
     assert finding.code == "rca-hash-resumed-wrongly"
     assert right.hex() in finding.message

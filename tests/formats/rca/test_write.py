@@ -287,6 +287,7 @@ def test_the_third_chunk_begins_beyond_two_gibibytes() -> None:
     assert offsets == sorted(offsets)
 
 
+@pytest.mark.sweep
 def test_an_append_grows_into_the_third_chunk(tmp_path: Path) -> None:
     """Of the first 2 GiB nearly all is one control block of zeros, which readers skip."""
     limit = FULL + (1 << 31)

@@ -20,9 +20,11 @@ from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import recognise, taco
+from inspector.formats._kinds import LOCAL_HEADER
 from inspector.formats._zip.directory import Directory
 from inspector.formats.taco.decode import GHOST_TITLE, TacoDetail, decode
 from inspector.formats.taco.header import TacoHeader, target_text
+from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import every
 
@@ -59,9 +61,9 @@ def test_the_header_can_be_shown_while_it_is_decoded(data: bytes, monkeypatch: p
     monkeypatch.setitem(decode.__globals__, "target_text", look_meanwhile)
     taco.FORMAT.decode(archive.source, Emitter(archive), Progress())
 
-    assert Kind.LOCAL_HEADER in seen
-    assert Kind.TACO_PAYLOAD not in seen
-    assert of_kind(archive, Kind.TACO_PAYLOAD)
+    assert LOCAL_HEADER in seen
+    assert TACO_PAYLOAD not in seen
+    assert of_kind(archive, TACO_PAYLOAD)
 
 
 def opened(data: bytes) -> Archive:
@@ -110,14 +112,14 @@ def test_agrees_with_tacozip(data: bytes, tmp_path: Path) -> None:
 
 def test_every_part_of_the_header_has_the_name_of_the_specification(data: bytes) -> None:
     archive = opened(data)
-    local = of_kind(archive, Kind.LOCAL_HEADER)[0]
+    local = of_kind(archive, LOCAL_HEADER)[0]
     assert local.spans == ((0, 41),)
     assert [field.name for field in local.children] == [
         "LFH Signature", "Version Needed", "General Purpose Flag", "Compression Method", "Last Mod Time",
         "Last Mod Date", "CRC-32", "Compressed Size", "Uncompressed Size", "Filename Length", "Extra Field Length",
         "Filename",
     ]  # fmt: skip
-    (payload,) = of_kind(archive, Kind.TACO_PAYLOAD)
+    (payload,) = of_kind(archive, TACO_PAYLOAD)
     assert payload.spans == ((41, 157),)
     assert [field.name for field in payload.children] == [
         "count",
@@ -125,11 +127,11 @@ def test_every_part_of_the_header_has_the_name_of_the_specification(data: bytes)
         *(f"Entry {number}" for number in range(7)),
     ]
     assert payload.children[0].value == 5
-    assert of_kind(archive, Kind.LOCAL_HEADER)[1].children[0].name == "local file header signature"
+    assert of_kind(archive, LOCAL_HEADER)[1].children[0].name == "local file header signature"
 
 
 def test_each_entry_says_where_it_points(data: bytes) -> None:
-    notes = [field.note for field in of_kind(opened(data), Kind.TACO_ENTRY)]
+    notes = [field.note for field in of_kind(opened(data), TACO_ENTRY)]
     assert notes[0].endswith("20 bytes: the data of METADATA/level0.parquet")
     assert notes[1].endswith("elsewhere in this file")
     assert notes[2].endswith("begins in this file and ends outside")
@@ -141,14 +143,14 @@ def test_each_entry_says_where_it_points(data: bytes) -> None:
 def test_unused_entries_show_what_they_hold(data: bytes) -> None:
     payload = b"\1\0\0\0" + struct.pack("<QQ", 200, 2) * 7
     archive = opened(with_payload(data, payload))
-    assert of_kind(archive, Kind.TACO_ENTRY)[3].note == "unused, holds 200, 2 bytes"
+    assert of_kind(archive, TACO_ENTRY)[3].note == "unused, holds 200, 2 bytes"
     assert [finding.code for finding in archive.findings] == ["taco-unused-entry"]
 
 
 def test_count_and_padding(data: bytes) -> None:
     eight = opened(with_payload(data, b"\x08" + data[42:157]))
     assert doubts(eight) == {"taco-count": Severity.ERROR}
-    assert of_kind(eight, Kind.TACO_PAYLOAD)[0].note == "count is 8, but there is room for 7"
+    assert of_kind(eight, TACO_PAYLOAD)[0].note == "count is 8, but there is room for 7"
     padded = opened(with_payload(data, b"\x05\0\7\0" + data[45:157]))
     assert doubts(padded) == {"taco-padding": Severity.WARNING}
     assert of_kind(padded, Kind.PADDING)[0].value == "000700"
@@ -203,7 +205,7 @@ def test_an_extra_field_makes_the_header_uneditable(data: bytes) -> None:
     archive = opened(rebuilt(data, header))
     assert doubts(archive) == {"taco-layout": Severity.WARNING}
     assert header_of(archive).obstacles == ("it has an extra field of 4 bytes",)
-    assert of_kind(archive, Kind.TACO_PAYLOAD)[0].spans == ((45, 161),)
+    assert of_kind(archive, TACO_PAYLOAD)[0].spans == ((45, 161),)
     assert_covered(archive)
 
 
@@ -214,7 +216,7 @@ def test_a_compressed_header_has_no_entries_to_show(data: bytes) -> None:
     archive = opened(rebuilt(data, header, sizes=len(packed), method=8))
     assert doubts(archive) == {"taco-layout": Severity.WARNING}
     assert not header_of(archive).editable
-    assert of_kind(archive, Kind.TACO_PAYLOAD) == []
+    assert of_kind(archive, TACO_PAYLOAD) == []
     assert b"".join(taco.FORMAT.read(archive, 0, Progress())) == data[41:157]
 
 
@@ -224,7 +226,7 @@ def test_the_older_layout_is_named(data: bytes) -> None:
     assert archive.title == GHOST_TITLE
     assert doubts(archive) == {"taco-ghost": Severity.WARNING}
     assert "TACO_GHOST" in archive.findings[0].message
-    assert of_kind(archive, Kind.TACO_PAYLOAD)[0].spans == ((40, 156),)
+    assert of_kind(archive, TACO_PAYLOAD)[0].spans == ((40, 156),)
     assert header_of(archive).entries[3] == (2**63, 7)
     assert not header_of(archive).editable
 
@@ -245,7 +247,7 @@ def test_the_first_157_bytes_alone(data: bytes) -> None:
     assert "central directory" in finding.message
     assert header_of(archive).count == 5
     assert not header_of(archive).editable
-    assert [field.spans for field in of_kind(archive, Kind.TACO_PAYLOAD)] == [((41, 157),)]
+    assert [field.spans for field in of_kind(archive, TACO_PAYLOAD)] == [((41, 157),)]
 
 
 def test_a_second_header_is_warned_of(data: bytes) -> None:

@@ -15,6 +15,7 @@ from inspector.formats import tar
 from inspector.formats._tar.header import BLOCK
 from tests.formats.archives import codes
 from tests.formats.tar.tar_building import LONG, build, decoded, with_checksum
+from tests.sweeping import every
 
 SOUND = build([("a.txt", b"alpha"), ("empty", b""), ("b.bin", bytes(range(256)) * 3), ("full", b"x" * 512)])
 SPELLS_THE_SAME = {(148, 0x10), (154, 0x20), (155, 0x20)}
@@ -132,13 +133,14 @@ def test_very_many_paddings_are_counted() -> None:
     assert "150 members" in archive.findings[-1].message
 
 
-def test_every_bit_of_a_header_is_found() -> None:
+@every(3)
+def test_every_bit_of_a_header_is_found(step: int) -> None:
     """A bit that leaves the checksum's number as it was, in a spelling that other programs use, is no damage."""
     for header in (0, 1536):
-        for at in range(BLOCK):
-            for bit in (1 << place for place in range(8)):
-                archive, _ = checked(flipped(SOUND, header + at, bit))
-                assert bool(codes(archive)) != ((at, bit) in SPELLS_THE_SAME), (header + at, bit)
+        for place in range(0, 8 * BLOCK, step):
+            at, bit = place // 8, 1 << place % 8
+            archive, _ = checked(flipped(SOUND, header + at, bit))
+            assert bool(codes(archive)) != ((at, bit) in SPELLS_THE_SAME), (header + at, bit)
 
 
 @given(st.integers(2048 + 768, len(SOUND) - 1).filter(lambda at: not 3072 <= at < 4096), st.sampled_from(range(8)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding
 from inspector.core.format import MemberError
-from inspector.core.member import SPECIAL, UNREADABLE
+from inspector.core.member import HOLES, UNREADABLE
 from inspector.formats._tar.extension import Overrides
 from tests.formats.archives import assert_covered, codes
 from tests.formats.tar.tar_building import build, content, decoded, extended, listing, record, with_checksum
@@ -161,6 +161,7 @@ def form_1_0(extents: Extents, expanded: int, data: bytes) -> bytes:
     return pax_sparse(records, held + data)
 
 
+STORED = bytes(range(1, 251)) * 2
 FORMS = [old_gnu, form_0_0, form_0_1, form_1_0]
 
 
@@ -175,10 +176,15 @@ FORMS = [old_gnu, form_0_0, form_0_1, form_1_0]
     ],
 )
 def test_a_sound_map_is_no_finding(form: Form, extents: Extents, expanded: int, size: int) -> None:
-    archive = decoded(form(extents, expanded, b"d" * size) + NEXT)
+    archive = decoded(form(extents, expanded, STORED[:size]) + NEXT)
     assert codes(archive) == []
     assert (archive.members.path(0), archive.members.size(0)) == (b"holes", expanded)
-    assert archive.members[0].marks == SPECIAL
+    assert archive.members[0].marks == HOLES
+    data, at = bytearray(expanded), 0
+    for offset, length in extents:
+        data[offset : offset + length] = STORED[at : at + length]
+        at += length
+    assert content(archive, 0) == bytes(data)
     assert content(archive, 1) == b"n"
 
 
@@ -205,7 +211,7 @@ def test_a_map_that_contradicts_itself(form: Form, extents: Extents, expanded: i
     offset = extents[-1][0]
     written = {b"%d" % offset, b"%011o" % offset, offset.to_bytes(8, "big")}
     assert any(each in spanned(data, finding) for each in written)
-    assert archive.members[0].marks == SPECIAL | UNREADABLE
+    assert archive.members[0].marks == HOLES | UNREADABLE
     with pytest.raises(MemberError):
         content(archive, 0)
     assert (archive.members.path(1), content(archive, 1)) == (b"next", b"n")
@@ -270,3 +276,35 @@ def test_ordinary_permissions_are_no_finding() -> None:
         info.mode = mode
         members.append((info, b""))
     assert decoded(build(members)).findings == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sparse_file_that_is_cut_off_gives_what_is_there(form: Form) -> None:
+    whole = form([(10, 600), (2000, 600)], 4000, b"d" * 1200)
+    archive = decoded(whole[: len(whole) - 1000])
+    with pytest.raises(MemberError, match="cut off"):
+        content(archive, 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sparse_file_without_end_is_not_read(form: Form) -> None:
+    archive = decoded(form([(0, 3)], 2**62, b"ddd") + NEXT)
+    assert codes(archive) == []
+    with pytest.raises(MemberError, match="more than 1 TiB"):
+        content(archive, 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_map_of_too_many_extents_is_not_read(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.formats._tar.extension.MAX_EXTENTS", 50)
+    archive = decoded(form([(1000 * at, 1) for at in range(300)], 300_000, b"d" * 300) + NEXT)
+    assert codes(archive) == ["tar-sparse-map"]
+    assert "extents, and is not read" in of(archive, "tar-sparse-map")[0].message
+    with pytest.raises(MemberError, match="where its bytes belong"):
+        content(archive, 0)
+
+
+def test_a_map_for_all_members_is_not_read() -> None:
+    archive = decoded(extended(b"g", record(b"GNU.sparse.major", b"1")) + form_0_1([(0, 3)], 9, b"ddd") + NEXT)
+    assert "tar-sparse-map" in codes(archive)
+    assert archive.members[0].marks & UNREADABLE

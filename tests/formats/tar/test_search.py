@@ -70,6 +70,7 @@ def names(archive: Archive) -> list[bytes]:
     return [member.path for member in archive.members]
 
 
+@pytest.mark.sweep
 def test_a_hole_of_gibibytes_is_passed(tmp_path: Path) -> None:
     source = FileSource(torn(tmp_path / "x.tar", 4 * GIB, goes_on=True))
     archive = Archive(source, "tar", "", ())

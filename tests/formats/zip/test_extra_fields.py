@@ -50,6 +50,10 @@ WHERE = pytest.mark.parametrize("where", ["local_extra", "extra"])
             "should have 60,000 bytes of data and has 4",
         ),
         ("zip-extra-malformed", record(0x5455), "has 0 bytes and announces 1"),
+        ("zip-extra-malformed", record(0x5855, b"\0" * 9), "has 9 bytes, not 8 or 12"),
+        ("zip-extra-malformed", record(0x7855, b"\0" * 3), "has 3 bytes, not "),
+        ("zip-extra-malformed", record(0x000D, b"\0" * 11), "has 11 bytes and needs 12"),
+        ("zip-extra-malformed", record(0x000A, b"\0" * 4 + b"\1\0\x18\0" + b"\0" * 20), "its attributes need 32"),
         ("zip-extra-malformed", record(0x5455, b"\1\0\0\0"), "has 4 bytes and announces 5"),
         ("zip-extra-malformed", record(0x5455, b"\1" + bytes(6)), "not whole timestamps"),
         ("zip-extra-malformed", record(0x7075, b"\1\0"), "has 2 bytes and needs 5"),
@@ -167,3 +171,22 @@ def test_a_second_name_that_both_headers_have_is_reported_once() -> None:
 
 def test_archives_of_another_writer_have_nothing_against_them() -> None:
     assert doubts(opened(written())) == set()
+
+
+@pytest.mark.parametrize("where", ["local_extra", "extra"])
+@pytest.mark.parametrize(
+    ("ids", "needed"),
+    [
+        (b"\1\4\0\0\0\0\4\0\0", 11),
+        (b"\1\2\0\0\2\0\0\0", 7),
+        (b"\1\x09", 12),
+        (b"", 3),
+        (b"\1\4\1\0\0\0\4\1\0\0\0", 0),
+        (b"\1\2\1\0\2\1\0", 0),
+        (b"\2anything", 0),
+    ],
+)
+def test_the_lengths_in_unix_ids_add_up(where: str, ids: bytes, needed: int) -> None:
+    archive = opened(placed(where, record(0x7875, ids)))
+    assert doubts(archive) == ({"zip-extra-malformed"} if needed else set())
+    assert not needed or f"its lengths add up to {needed}." in archive.findings[0].message

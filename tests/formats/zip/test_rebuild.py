@@ -7,6 +7,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ from tests.formats.zip.repairing import (
     verified,
 )
 from tests.formats.zip.zip_building import PLAIN, Unseekable, patched, written, zip64_archive
+from tests.sweeping import every, places
 
 
 @pytest.mark.parametrize("data", [WHOLE, STREAMED, PLAIN, written(comment=b"a comment")])
@@ -45,9 +47,10 @@ def test_a_sound_archive_has_nothing_to_repair(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", [WHOLE, STREAMED, PLAIN])
-def test_an_archive_cut_off_anywhere_keeps_every_whole_member(data: bytes) -> None:
+@every(3)
+def test_an_archive_cut_off_anywhere_keeps_every_whole_member(data: bytes, step: int) -> None:
     everything, ends = contents(data), ends_of(data)
-    for size in range(ends[0], len(data)):
+    for size in places(ends[0], len(data), step, ends):
         result = planned(data[:size])
         whole = list(everything)[: sum(end <= size for end in ends)]
         assert contents(after(result)) == {name: everything[name] for name in whole}, size
@@ -114,8 +117,9 @@ def test_whatever_is_wrong_planning_and_salvaging_end_in_words(data: bytes, choi
         assert repair.title
         assert repair.fixes
     if result.salvage is not None and not codes.repairs:
-        new = checked(salvaged(result))
-        assert sorted(verified(new).values()) == sorted(verified(archive).values())
+        saved, seen = Counter(verified(checked(salvaged(result))).values()), Counter(verified(archive).values())
+        assert saved >= seen
+        assert saved - seen <= Counter(verified(checked(data)).values())  # found at other places
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import zip as plain_zip
+from inspector.formats._kinds import END_OF_DIRECTORY
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import (
     PLAIN,
@@ -287,6 +288,6 @@ def test_an_end_record_of_another_directory_is_not_the_end() -> None:
     moved = patched(data, data.rindex(b"PK\5\6") + 16, b"\1\0\0\0")
     archive = opened(moved + bytes(100_000))
     assert "zip-no-central-directory" in doubts(archive)
-    assert archive.fields[-2].kind is Kind.END_OF_DIRECTORY
+    assert archive.fields[-2].kind is END_OF_DIRECTORY
     assert archive.fields[-1].spans == ((len(data), len(data) + 100_000),)
     assert_covered(archive)

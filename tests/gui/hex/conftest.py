@@ -14,14 +14,15 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
+from inspector.core.palette import Scheme
+from inspector.formats._kinds import LOCAL_HEADER
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.view import HexView
-from inspector.gui.kit.palette import Scheme
 from inspector.gui.kit.theme import palette
 
 PARTS = (
-    (0, 4, Kind.LOCAL_HEADER, 0),
+    (0, 4, LOCAL_HEADER, 0),
     (4, 20, Kind.LENGTH, 0),
     (20, 40, Kind.NAME, 0),
     (40, 100, Kind.DATA, 0),

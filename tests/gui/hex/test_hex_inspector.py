@@ -11,7 +11,16 @@ from PySide6.QtTest import QTest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.hex.data_inspector import READ_BYTES, DataInspector, ReadingsModel, readings, varint
+from inspector.gui.hex.data_inspector import (
+    ALL_ROWS,
+    DEFAULT_ROWS,
+    READ_BYTES,
+    DataInspector,
+    ReadingsModel,
+    readings,
+    varint,
+)
+from inspector.gui.hex.typed_values import ValueRefusedError, encoded
 
 
 def values(data: bytes) -> dict[str, str]:
@@ -130,3 +139,71 @@ def test_all_rows_have_room_without_scrolling(qtbot: QtBot) -> None:
 
     assert panel.verticalScrollBar().maximum() == 0
     assert panel.horizontalScrollBar().maximum() == 0
+
+
+# ---- typing values -------------------------------------------------------------------------------------------------
+
+
+@given(st.binary(min_size=READ_BYTES, max_size=READ_BYTES))
+def test_a_reading_typed_as_it_is_shown_stands_for_the_same_bytes(data: bytes) -> None:
+    for name, text in readings(data):
+        if not text or name == "UTF-8" or "nan" in text:
+            continue
+        try:
+            new = encoded(name, text, data)
+        except ValueRefusedError:
+            assert name == "varint (LEB128)", "a varint that is longer than it needs to be"
+            continue
+        assert new == data[: len(new)] or name[0] == "f"
+        assert dict(readings(new + data[len(new) :]))[name] == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("u32 LE", "0x4D2", b"\xd2\x04\0\0"),
+        ("i16 BE", "-2", b"\xff\xfe"),
+        ("f32 BE", "1.5", b"\x3f\xc0\0\0"),
+        ("Unix time 32 LE", "1970-01-02 00:00:00", b"\x80\x51\x01\0"),
+        ("DOS time, date", "1980-01-01 00:00:02", b"\x01\0\x21\0"),
+        ("varint (LEB128)", "300", b"\xac\x02"),
+        ("binary", "101", b"\x05"),
+        ("UTF-8", "ü", b"\xc3\xbc"),
+    ],
+)
+def test_a_typed_value_becomes_its_bytes(name: str, text: str, expected: bytes) -> None:
+    here = "é".encode() if name == "UTF-8" else b"\x80\x01" + bytes(14)
+    assert encoded(name, text, here) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("u8", "256", "does not fit into u8"),
+        ("u8", "many", "no whole number"),
+        ("varint (LEB128)", "5", "takes 1 byte, and the varint here has 2 bytes"),
+        ("DOS time, date", "1979-01-01 00:00:00", "from 1980"),
+        ("Unix time 32 LE", "soon", "no time"),
+        ("u64 LE", "1", "do not fit before the end"),
+    ],
+)
+def test_what_cannot_stand_there_is_said(name: str, text: str, why: str) -> None:
+    data = b"\x80\x01" if name == "u64 LE" else b"\x80\x01" + bytes(14)
+    with pytest.raises(ValueRefusedError, match=why):
+        encoded(name, text, data)
+
+
+def test_a_few_rows_are_shown_until_others_are_chosen(qtbot: QtBot) -> None:
+    inspector = DataInspector()
+    qtbot.addWidget(inspector)
+    assert inspector.shown_rows() == DEFAULT_ROWS
+    before = inspector.sizeHint().height()
+    chosen: list[frozenset[str]] = []
+    inspector.rowsChosen.connect(chosen.append)
+    menu = inspector.rows_menu()
+    next(entry for entry in menu.actions() if entry.text() == "f32 BE").trigger()
+    assert chosen == [DEFAULT_ROWS | {"f32 BE"}]
+    assert inspector.shown_rows() == chosen[0]
+    assert inspector.sizeHint().height() > before
+    inspector.show_rows(["no such reading"])
+    assert inspector.shown_rows() == frozenset(ALL_ROWS)

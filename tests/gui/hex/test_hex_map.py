@@ -9,11 +9,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
+from inspector.core.colouring import ColourBy, roles_in
 from inspector.core.kinds import ROLES, Family, Kind, Role, family_bit, role_bit
-from inspector.gui.hex.colouring import ColourBy
-from inspector.gui.hex.file_map import FileMap, roles_in
+from inspector.core.palette import COLOURS, FAMILY_HUES, Scheme
+from inspector.formats.rca.kinds import CHUNK_HEADER
+from inspector.formats.taco.kinds import TACO_ENTRY
+from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.legend import Legend, LegendEntry, role_entries, structure_entries
-from inspector.gui.kit.palette import COLOURS, FAMILY_HUES, Scheme
 from inspector.gui.kit.theme import palette
 
 COLOUR = COLOURS[Scheme.LIGHT]
@@ -227,9 +229,9 @@ def test_a_set_of_roles_is_its_bits() -> None:
 
 
 COUNTS = {
-    (Kind.CHUNK_HEADER, False): 1_234,
-    (Kind.TACO_ENTRY, False): 2,
-    (Kind.TACO_ENTRY, True): 5,
+    (CHUNK_HEADER, False): 1_234,
+    (TACO_ENTRY, False): 2,
+    (TACO_ENTRY, True): 5,
     (Kind.GAP, False): 1,
 }
 
@@ -251,7 +253,7 @@ def test_pointing_at_an_entry_lights_it_up_and_clicks_go_both_ways(qtbot: QtBot)
     QTest.mouseMove(shown, place)
     qtbot.waitUntil(lambda: bool(lit))
     assert lit[-1] is not None
-    assert (lit[-1].lit, lit[-1].bits) == (frozenset({(Kind.TACO_ENTRY, True)}), family_bit(Family.TACO))
+    assert (lit[-1].lit, lit[-1].bits) == (frozenset({(TACO_ENTRY, True)}), family_bit(Family.TACO))
     for modifiers, backwards in ((Qt.KeyboardModifier.NoModifier, False), (Qt.KeyboardModifier.ShiftModifier, True)):
         with qtbot.waitSignal(shown.stepRequested) as told:
             QTest.mouseClick(shown, LEFT, modifiers, place)

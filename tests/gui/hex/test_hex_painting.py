@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from math import ceil
 
 import numpy as np
@@ -11,15 +12,16 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from inspector.core.kinds import Role
+from inspector.core.palette import COLOURS, Colours, Scheme
 from inspector.core.span import Span
 from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.layout import Layout
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
-from inspector.gui.hex.painting import UNDERLINE_HEIGHT, Grid, Look, RowPainter, Scene, row_metrics, scheme_for
-from inspector.gui.kit.palette import COLOURS, Colours, Scheme
+from inspector.gui.hex.painting import UNDERLINE_HEIGHT, Grid, Look, RowPainter, ViewState, row_metrics, scheme_for
 from inspector.gui.kit.theme import fixed_font, palette
 from tests.gui.hex.conftest import PARTS, Shown, fetch
 from tests.pictures.comparing import pixels
+from tests.sweeping import at_every_change
 
 Show = Callable[..., Shown]
 
@@ -245,7 +247,7 @@ def painted(look: Look, scale: float, **lines: list[Span]) -> np.ndarray:
     image.setDevicePixelRatio(scale)
     image.fill(QColor(look.colours.base))
     painter = QPainter(image)
-    RowPainter(painter, look, Scene(model, layout, grid, Cursor(3 * COLUMNS), **lines)).paint(range(3), 0)
+    RowPainter(painter, look, ViewState(model, layout, grid, Cursor(3 * COLUMNS), **lines)).paint(range(3), 0)
     painter.end()
     return pixels(image)
 
@@ -256,12 +258,19 @@ def differing(picture: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.usefixtures("qapp")
-@pytest.mark.parametrize("scheme", [Scheme.LIGHT, Scheme.CONTRAST_DARK])
-@pytest.mark.parametrize("scale", [1.0, 1.25, 1.5, 2.0])
+@pytest.mark.parametrize(
+    "case",
+    at_every_change(
+        product((Scheme.LIGHT, Scheme.CONTRAST_DARK), (1.0, 1.25, 1.5, 2.0)),
+        lambda case: case[0] is Scheme.LIGHT or case[1] == 1.0,
+        lambda case: f"{case[0]}, {case[1]}",
+    ),
+)
 @pytest.mark.parametrize("hinting", HINTINGS)
 def test_an_underline_touches_no_outline_whatever_the_font(
-    hinting: QFont.HintingPreference, scale: float, scheme: Scheme
+    hinting: QFont.HintingPreference, case: tuple[Scheme, float]
 ) -> None:
+    scheme, scale = case
     font = fixed_font()
     font.setHintingPreference(hinting)
     outlined = Span(ROW * COLUMNS + 2, ROW * COLUMNS + 6)

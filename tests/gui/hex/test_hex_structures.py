@@ -13,16 +13,17 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from inspector.core.colouring import ColourBy
 from inspector.core.field import Run, Structure
-from inspector.core.kinds import FAMILIES, Family, Kind, Role, family_of
+from inspector.core.kinds import FAMILIES, Family, Role, declared_kinds, family_of
+from inspector.core.palette import COLOURS, CONTRAST, FAMILY_HUES, Scheme, contrast
 from inspector.core.progress import Progress
-from inspector.gui.hex.colouring import ColourBy
+from inspector.formats.taco.kinds import TACO_ENTRY
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.view import HexView
-from inspector.gui.kit.palette import COLOURS, CONTRAST, FAMILY_HUES, Scheme, contrast
 from inspector.gui.kit.theme import palette
-from inspector.operations.session.session import Session
+from inspector.operations.session.archive_session import ArchiveSession
 from tests.gui.hex.test_hex_palette import NOTICEABLE, VISIBLE, VISIONS, seen
 
 Sample = Callable[[str], Path]
@@ -35,7 +36,7 @@ def show(qtbot: QtBot, sample: Sample) -> Show:
     """Show the bytes of a sample from an offset on, as its session explains them."""
 
     def made(name: str, offset: int = 0, scheme: Scheme = Scheme.LIGHT, width: int = 1000) -> HexView:
-        session = Session(str(sample(name)))
+        session = ArchiveSession(str(sample(name)))
         session.decode(Progress())
 
         def fetch(start: int, stop: int, deliver: Deliver) -> None:
@@ -114,7 +115,7 @@ def test_what_is_painted_stands_out_from_the_base(show: Show, scheme: Scheme) ->
 @every_scheme
 def test_all_families_are_told_apart_as_painted(qtbot: QtBot, scheme: Scheme) -> None:
     """Two rows for each family, at the levels that neighbours take in turn."""
-    kinds = {family: next(kind for kind in Kind if family_of(kind) is family) for family in FAMILIES}
+    kinds = {family: next(kind for kind in declared_kinds() if family_of(kind) is family) for family in FAMILIES}
     runs = [
         Run(at, at + 16, kind, Role.DATA, 0, (row,), Structure(at, at + 16, kind, family, "", level, (row,), None))
         for row, (family, kind, level) in enumerate((*each, level) for each in kinds.items() for level in (1, 2))
@@ -206,14 +207,14 @@ def test_clicking_a_name_chooses_its_structure(show: Show, qtbot: QtBot) -> None
         QTest.mousePress(view.lane, Qt.MouseButton.LeftButton, pos=place)
 
     structure = told.args[0]
-    assert (structure.kind, structure.start, structure.stop) == (Kind.TACO_ENTRY, 0x5D, 0x6D)
+    assert (structure.kind, structure.start, structure.stop) == (TACO_ENTRY, 0x5D, 0x6D)
 
 
 def test_only_what_is_lit_up_keeps_its_colour(show: Show) -> None:
     view = show("two-entries.tacozip", 0xC8)
     before = colour(view, 0x3E)
 
-    view.setLit(frozenset({(Kind.TACO_ENTRY, False)}))
+    view.setLit(frozenset({(TACO_ENTRY, False)}))
     assert (colour(view, 0x3E), colour(view, 0x4E)) == (before, COLOURS[Scheme.LIGHT].base)
     view.setLit(None)
     assert colour(view, 0x4E) != COLOURS[Scheme.LIGHT].base

@@ -9,10 +9,10 @@ from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.kinds import Role
+from inspector.core.palette import COLOURS, Colours
 from inspector.core.verdict import State
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.icons import state_icon
-from inspector.gui.kit.palette import COLOURS, Colours
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Run, bit, states_in
 from inspector.operations.protocol.coverage_views import FAILED, RANGE_STATES, RangeState
 

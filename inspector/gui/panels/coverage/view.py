@@ -21,12 +21,12 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, rounded
+from inspector.core.palette import COLOURS
 from inspector.gui.hex.painting import scheme_for
-from inspector.gui.kit.palette import COLOURS
 from inspector.gui.kit.text import plain
 from inspector.gui.panels.coverage.bands import Band, Keys, Run, limits_of
 from inspector.gui.panels.coverage.painting import BandPainter
-from inspector.operations.protocol.coverage_views import RANGE_STATES, Beside, DatasetRow, RangeRow, RangeState
+from inspector.operations.protocol.coverage_views import RANGE_STATES, DatasetRow, RangeMetadata, RangeRow, RangeState
 
 _MARGIN_PX = 8
 _LABEL_PX = 210
@@ -361,12 +361,12 @@ def remarks_text(dataset: DatasetRow, band: Band | None) -> str:
     if len(kinds) == 1:
         found += [_metadata_text(kind) for kind in kinds]
     else:
-        found += [f"{kinds[kind]:,} {_metadata_text(kind)}" for kind in Beside if kind in kinds]
+        found += [f"{kinds[kind]:,} {_metadata_text(kind)}" for kind in RangeMetadata if kind in kinds]
     return ", ".join(found)
 
 
-def _metadata_text(kind: Beside) -> str:
-    return "with an index" if kind is Beside.INDEX else kind.value
+def _metadata_text(kind: RangeMetadata) -> str:
+    return "with an index" if kind is RangeMetadata.INDEX else kind.value
 
 
 def dataset_text(dataset: DatasetRow, band: Band | None) -> str:
@@ -375,7 +375,7 @@ def dataset_text(dataset: DatasetRow, band: Band | None) -> str:
         f"Dataset {visible(dataset.name)}: {summary_text(dataset)}, "
         f"{keys_text(dataset.first, dataset.last)}; {remarks_text(dataset, band)}."
     )
-    if any(kind is Beside.INDEX for kind, _ in dataset.beside):
+    if any(kind is RangeMetadata.INDEX for kind, _ in dataset.beside):
         text += " " + "Ranges with an index use the later layout."
     if dataset.orphans:
         names = ", ".join(visible(each.name) for each in dataset.orphans[:3])

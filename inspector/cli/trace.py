@@ -1,0 +1,134 @@
+"""``trace``: every step that a reader takes through an archive, or what each known reader makes of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from inspector.cli.archives import LocationPart, open_parts, status_of
+from inspector.cli.bootstrap import FINE, NOT_SOUND
+from inspector.cli.options import (
+    A_LOCATION_TO_READ,
+    add_connection,
+    add_json,
+    add_location,
+    add_progress,
+    connection_of,
+)
+from inspector.cli.output import Lines, ProgressBar, json_text, quoted, remark
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.reader import Step
+from inspector.core.span import total
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.trace_views import ReaderRow, Verdict
+from inspector.operations.trace.tracing import Trace, compare_readers, reader_named, readers_of, row_of, trace
+from inspector.operations.trace.words import row_lines, row_object
+
+_FAILED = {Verdict.REJECTS, Verdict.WRONG}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command, A_LOCATION_TO_READ)
+    command.add_argument(
+        "--reader", metavar="NAME", help="show every step of this reader; without it, a line for each reader"
+    )
+    command.add_argument("--member", metavar="NAME", help="with --reader: it reads this member only")
+    add_progress(command)
+    add_json(command)
+    add_connection(command)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the steps of a reader, or a line for each, and return the exit status.
+
+    Raises SourceError if the location cannot be opened, and OperationError for a reader that does not fit.
+    """
+    if options.member is not None and options.reader is None:
+        raise OperationError("--member says what one reader reads: give --reader, too.")
+    parts = open_parts(options.location, connection_of(options))
+    if not any(readers_of(part.archive.decoder) for part in parts):
+        raise OperationError(f"No other reader of {parts[0].archive.title} is known.")
+    wrong = False
+    with Lines() as out:
+        for part in parts:
+            follow = _table if options.reader is None else _one
+            wrong |= follow(out, part, options, several=len(parts) > 1)
+    return status_of(parts) or (NOT_SOUND if wrong else FINE)
+
+
+def _table(out: Lines, part: LocationPart, options: argparse.Namespace, *, several: bool) -> bool:
+    """Write a line for each reader; whether one of them fails."""
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        rows = compare_readers(part.archive, part.archive.decoder, progress)
+    if not options.json:
+        out.write(f"{visible(part.label)}: {part.archive.title}, {in_bytes(part.archive.source.size)}\n")
+        for line in row_lines(rows):
+            out.write(f"  {line}\n")
+    for row in rows if options.json else ():
+        out.write(_end_json(row, part, several=several))
+    return any(row.verdict in _FAILED for row in rows)
+
+
+def _one(out: Lines, part: LocationPart, options: argparse.Namespace, *, several: bool) -> bool:
+    """Write the steps of the wanted reader; whether it fails."""
+    archive = part.archive
+    reader = reader_named(archive.decoder, options.reader)
+    if not options.json:
+        out.write(f"{visible(part.label)}: {reader.title}, {reader.kind}\n  {reader.about}\n")
+    digits = max(4, len(f"{archive.source.size:x}"))
+
+    def emit(step: Step) -> None:
+        out.write(_step_json(step) if options.json else _line(step, digits))
+
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        found = trace(archive.source, reader, emit, progress, options.member)
+    row = row_of(reader, found.outcome, "")
+    if options.json:
+        out.write(_end_json(row, part, several=several))
+    else:
+        for line in (*row_lines((row,)), *_reads(found, archive.source.size)):
+            out.write(f"{line}\n")
+    if row.verdict is Verdict.UNKNOWN:
+        remark("What is not known of a reader is neither an error nor a proof.")
+    return row.verdict in _FAILED
+
+
+def _line(step: Step, digits: int) -> str:
+    place = f"0x{step.span.start:0{digits}x}..0x{step.span.stop:0{digits}x}" if step.span is not None else ""
+    value = "" if step.value is None else f": {_shown(step.value)}"
+    decision = f" -> {visible(step.decision)}" if step.decision else ""
+    mark = " " if step.ok else "✗"
+    words = f"{visible(step.action)}{value}{decision}"
+    return f"{mark}{step.n:>6,}  {place:<{2 * digits + 6}}  {'  ' * step.depth}{words}\n"
+
+
+def _shown(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else visible(str(value))
+
+
+def _reads(found: Trace, size: int) -> Sequence[str]:
+    """What the reader read, as lines."""
+    if not len(found.reads):
+        return ()
+    twice, never = total(found.reads.twice()), total(found.reads.never(size))
+    made = f"{count(len(found.reads), 'read')} of {in_bytes(found.reads.total)}"
+    return (f"{made}; {in_bytes(twice)} read twice, {in_bytes(never)} never read",)
+
+
+def _step_json(step: Step) -> str:
+    span = "null" if step.span is None else f"[{step.span.start}, {step.span.stop}]"
+    return (
+        f'{{"n": {step.n}, "depth": {step.depth}, "action": {quoted(step.action)}, "span": {span}, '
+        f'"value": {json_text(step.value)}, "decision": {quoted(step.decision)}, "ok": {json.dumps(step.ok)}}}\n'
+    )
+
+
+def _end_json(row: ReaderRow, part: LocationPart, *, several: bool) -> str:
+    found = row_object(row)
+    if several:
+        found["source"] = part.key
+    return f"{json.dumps(found)}\n"

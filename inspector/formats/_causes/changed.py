@@ -1,0 +1,229 @@
+"""Blocks of one repeated byte, and what is left: bytes that changed, without a simpler cause.
+
+Nothing here is looked for before the other causes; it names what a check has found as one event where it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspector.core.archive import Archive
+from inspector.core.finding import Finding, Severity
+from inspector.core.format import Format
+from inspector.core.names import visible
+from inspector.core.numbers import count, hexadecimal, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.span import Span, total, united
+from inspector.formats._causes.blocks import PART_SIZES, SECTOR_BYTES, Suspects
+from inspector.formats._causes.ends import moved_header, names
+from inspector.formats._causes.flips import untried
+from inspector.formats._causes.joined import is_rca
+from inspector.formats._causes.table import Cause, Explanation, wrong
+from inspector.formats._tar.header import BLOCK, aligned
+from inspector.formats.rca.chunks import scan
+
+MAX_READ_BYTES = 64 << 20
+"""Bytes of what is wrong that are read again."""
+MIN_FILLED_BYTES = 512
+"""Shorter runs of one byte are no block."""
+MIN_FOLDED = 3
+"""Fewer findings about the structure are not explained by bytes that changed."""
+
+
+# ---- one byte repeated -----------------------------------------------------------------------------------------------
+
+
+def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> Explanation | None:
+    """A block of one byte other than zero where something is wrong. Raises SourceError and Cancelled."""
+    import numpy as np
+
+    left = MAX_READ_BYTES
+    for place in united([*bad.content, *bad.structure]):
+        low = max(0, place.start // 4096 * 4096 - 4096)
+        high = min(archive.source.size, place.stop + 4096)
+        left -= high - low
+        if left < 0:
+            return None
+        progress.advance(0)
+        data = np.frombuffer(archive.source.read(low, high - low), np.uint8)
+        edges = np.concatenate(([0], np.flatnonzero(data[1:] != data[:-1]) + 1, [len(data)]))
+        sizes = np.diff(edges)
+        if not len(sizes) or int(sizes.max()) < MIN_FILLED_BYTES:
+            continue
+        row = int(sizes.argmax())
+        start, size = low + int(edges[row]), int(sizes[row])
+        value = int(data[int(edges[row])])
+        begin, end = -(-start // SECTOR_BYTES) * SECTOR_BYTES, (start + size) // SECTOR_BYTES * SECTOR_BYTES
+        if not value or end - begin < SECTOR_BYTES or not _meets(Span(begin, end), bad):
+            continue
+        message = (
+            f"{in_bytes(end - begin)} are the byte {hexadecimal(value, 2)} repeated, from byte {begin:,} on. Both ends "
+            f"are multiples of {SECTOR_BYTES:,}, as of a block: erased flash memory, or the mark of a sector that "
+            "could not be read. Restore it from another copy, and check the medium; the rest is not affected."
+        )
+        span = Span(begin, end)
+        return Explanation(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
+    return None
+
+
+def _meets(span: Span, bad: Suspects) -> bool:
+    return any(span.start < each.stop and each.start < span.stop for each in (*bad.content, *bad.structure))
+
+
+# ---- an RCA that is too short or too long ----------------------------------------------------------------------------
+
+
+def shifted_rca(archive: Archive) -> Explanation | None:
+    """Bytes that went or came, by the sizes that the chunks of an RCA record. Raises SourceError."""
+    if archive.format != "rca":
+        return None
+    layer = scan(archive.source)
+    if not is_rca(archive.source, 0) and any(each.code == "rca-blocks-regained" for each in wrong(archive)):
+        message = (
+            "The beginning of the archive is missing: no chunk header stands at byte 0. Segments behind it are found "
+            "again by their hashes. A transfer that was resumed without its beginning leaves a file so, and so does "
+            "damage to the first header. Copy the file again; what is proved can be saved."
+        )
+        return Explanation(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
+    change = moved_header(archive.source, layer)
+    if not change:
+        if (
+            not is_rca(archive.source, 0)
+            or layer.corrupt
+            or not layer.chunks
+            or any(each.code == "rca-chunk-size-wrong" for each in wrong(archive))
+        ):
+            return None
+        last = layer.chunks[-1]
+        change = archive.source.size - (last.start + last.size)
+    bad = [each for each in wrong(archive) if each.spans and each.code not in ("rca-truncated", "rca-trailing-garbage")]
+    if not change or not bad:
+        return None
+    low = min(span.start for each in bad for span in each.spans)
+    high = max(span.stop for each in bad for span in each.spans)
+    span = Span(low, min(high, archive.source.size))
+    part = next((size for size in PART_SIZES if change % size == 0), 0)
+    size = archive.source.size
+    known = f"By its chunks the file has {in_bytes(size - change)}, and it has {in_bytes(size)}."
+    parts = f" That is a multiple of {part >> 20} MiB, the size of parts of a transfer." if part else ""
+    where = f"between the bytes {span.start:,} and {span.stop:,}"
+    if change < 0:
+        verb = "is" if change == -1 else "are"
+        first = f"{'A part of ' if part else ''}{in_bytes(-change)} {'is' if part else verb} missing {where}."
+        cause = Cause.LOST_PART if part else Cause.LOST_BYTES
+    else:
+        verb = "was" if change == 1 else "were"
+        first = f"{'A part of ' if part else ''}{in_bytes(change)} {'was' if part else verb} inserted {where}."
+        cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
+    message = (
+        f"{first} {known}{parts} Segments that hashes prove stand on both sides of it, moved. Copy the file again; "
+        "what is proved can be saved."
+    )
+    return Explanation(cause, message, (span,), tuple(wrong(archive)))
+
+
+# ---- a tar whose headers stand at other places -----------------------------------------------------------------------
+
+
+def shifted_tar(archive: Archive) -> Explanation | None:
+    """Bytes that went or came inside a member of a tar: the next header stands before or behind where it should."""
+    members = archive.members
+    if archive.format not in ("tar", "datas3t") or members.heads is None or not len(members):
+        return None
+    before = members.heads[0]
+    if before and any(each.severity is Severity.ERROR for each in wrong(archive)):
+        message = (
+            f"The beginning of the archive is missing: its first header stands at byte {before:,}. What stands before "
+            "it is the rest of a member whose header is gone. A transfer that was resumed without its beginning leaves "
+            "a file so, and so does damage to the first header. Copy the file again; all other members can be saved."
+        )
+        return Explanation(Cause.LOST_BYTES, message, (Span(0, before),), tuple(wrong(archive)))
+    events = [(each, gap) for each in range(len(members)) if (gap := _distance(archive, each))]
+    if not any(each.severity is Severity.ERROR for each in wrong(archive)):
+        return None
+    if not events:
+        return _lost_at_end(archive)
+    member, change = max(events, key=lambda each: abs(each[1]))
+    part = next((size for size in (*PART_SIZES, 1 << 16) if change % size == 0), 0)
+    begin, end = members.starts[member], members.heads[member + 1]
+    name = visible(members.path(member))
+    known = f" That is a multiple of {in_bytes(part)}, the size of parts that are copied at once." if part else ""
+    size = in_bytes(abs(change))
+    more = f" There are {len(events):,} such places." if len(events) > 1 else ""
+    if change < 0:
+        first = f"{size} {'is' if change == -1 else 'are'} missing between the bytes {begin:,} and {end:,}."
+        cause = Cause.LOST_PART if part else Cause.LOST_BYTES
+    else:
+        first = f"{size} {'was' if change == 1 else 'were'} inserted between the bytes {begin:,} and {end:,}."
+        cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
+    message = (
+        f"{first} The header after {name} stands {size} too {'early' if change < 0 else 'late'}.{more}{known} The "
+        "members behind it are whole, only moved; that one is not. Copy the file again."
+    )
+    return Explanation(cause, message, (Span(begin, max(begin + 1, end)),), tuple(wrong(archive)), member=member)
+
+
+def _distance(archive: Archive, member: int) -> int:
+    """By how many bytes the next header stands too late; negative: too early. 0 for the last member."""
+    members = archive.members
+    if members.heads is None or member + 1 >= len(members):
+        return 0
+    stop = members.starts[member] + aligned(max(0, members.size(member)))
+    return members.heads[member + 1] - stop if members.size(member) else 0
+
+
+def _lost_at_end(archive: Archive) -> Explanation | None:
+    """The last member reaches behind the file although the blocks that end a tar are there: bytes are missing in it."""
+    members, source = archive.members, archive.source
+    member = len(members) - 1
+    stop = members.starts[member] + aligned(max(0, members.size(member)))
+    codes = {each.code for each in wrong(archive)}
+    if "tar-truncated-data" not in codes or source.read(source.size - 2 * BLOCK, 2 * BLOCK).strip(b"\0"):
+        return None
+    lost = stop + 2 * BLOCK - source.size
+    part = next((size for size in (*PART_SIZES, 1 << 16) if lost % size == 0), 0)
+    message = (
+        f"At least {in_bytes(lost)} are missing in {visible(members.path(member))}, or in what followed it. It should "
+        f"end at byte {stop:,}, and the blocks that end a tar stand before that. The members before it are whole. Copy "
+        "the file again."
+    )
+    cause = Cause.LOST_PART if part else Cause.LOST_BYTES
+    span = Span(members.starts[member], source.size)
+    return Explanation(cause, message, (span,), tuple(wrong(archive)), member=member)
+
+
+# ---- all that is left ------------------------------------------------------------------------------------------------
+
+
+def changed_bytes(archive: Archive, left: Sequence[Finding]) -> Explanation | None:
+    """One cause for findings without any: other bytes stand there than were written."""
+    left = [each for each in left if _shows_change(archive, each)]
+    spans = united([span for each in left for span in each.spans if span.size])
+    if not spans:
+        return None
+    low, high = spans[0].start, spans[-1].stop
+    members = sorted({each.member for each in left if each.member is not None})
+    mismatched = [each for each in left if "mismatch" in each.code or "content" in each.code]
+    if mismatched and len(mismatched) == len(left):
+        what = f" of {count(len(members), 'member')}" if members else ""
+        first = f"Other bytes than were archived stand in the content{what}."
+    elif len(left) < MIN_FOLDED:
+        return None  # each says more of itself
+    else:
+        first = f"Bytes between {low:,} and {high - 1:,} are not those that were written."
+    about = f" They belong to {names(archive, members)}." if members else ""
+    left_out = untried(archive)
+    message = (
+        f"{first} {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on "
+        f"{'follow' if len(left) > 1 else 'follows'} from that.{about} It is no "
+        f"{'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour: a block was "
+        f"overwritten, or the copy is of another state. {left_out}Restore these bytes from another copy."
+    )
+    return Explanation(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)
+
+
+def _shows_change(archive: Archive, finding: Finding) -> bool:
+    """Whether a finding shows that bytes changed; one of a declared type says so itself."""
+    decoder: Format | None = getattr(archive, "decoder", None)
+    types = {each.code: each.changed for each in decoder.findings} if decoder is not None else {}
+    return types.get(finding.code, True)

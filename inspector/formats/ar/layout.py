@@ -1,0 +1,113 @@
+"""The parts of an ar archive: its first bytes, the header of a member, the kinds of fields, and what may be found.
+
+The names of the parts are those of ar(5). Numbers are text, padded with spaces.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from inspector.core.field import Value
+from inspector.core.finding import FindingType, Severity
+from inspector.core.kinds import Family, Kind, Role, Shape
+from inspector.core.layout import Part, Record, padded_text
+from inspector.core.numbers import in_bytes
+from inspector.formats._kinds import DATA_SECTION
+
+SPECIFICATION = "ar(5); GNU binutils, ar"
+MAGIC, THIN = b"!<arch>\n", b"!<thin>\n"
+END = b"`\n"
+"""The last two bytes of every header."""
+
+# ---- the header ----------------------------------------------------------------------------------------------------
+
+
+def decimal(piece: bytes) -> int | None:
+    """A decimal number; None for anything else."""
+    digits = piece.rstrip(b" ")
+    return int(digits) if digits.isdigit() else None
+
+
+def _octal(piece: bytes) -> Value:
+    digits = piece.rstrip(b" ")
+    return int(digits, 8) if digits and not digits.strip(b"01234567") else None
+
+
+def _time(value: Value) -> str:
+    try:
+        return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S} UTC" if isinstance(value, int) else ""
+    except (ValueError, OverflowError, OSError):
+        return "A time outside any calendar."
+
+
+def _mode(value: Value) -> str:
+    return f"{value:06o} in octal digits" if isinstance(value, int) else ""
+
+
+def _size(value: Value) -> str:
+    return in_bytes(value) if isinstance(value, int) else "Not a decimal number."
+
+
+HEADER = Record(
+    Part("ar_name", 16, Kind.NAME, padded_text),
+    Part("ar_date", 12, Kind.TIME, decimal, note=_time),
+    Part("ar_uid", 6, Kind.NUMBER, decimal),
+    Part("ar_gid", 6, Kind.NUMBER, decimal),
+    Part("ar_mode", 8, Kind.NUMBER, _octal, note=_mode),
+    Part("ar_size", 10, Kind.LENGTH, decimal, note=_size),
+    Part("ar_fmag", 2, Kind.SIGNATURE, padded_text),
+)
+
+
+def is_header(data: bytes) -> bool:
+    """Whether these bytes begin with a header: a size, and the signature at its end."""
+    return HEADER.piece("ar_fmag", data) == END and decimal(HEADER.piece("ar_size", data)) is not None
+
+
+# ---- kinds and findings --------------------------------------------------------------------------------------------
+
+GLOBAL_HEADER = Kind(
+    "ar global header",
+    "The first 8 bytes, which say that this is an ar archive, or a thin one.",
+    Role.HEADER,
+    Family.HEADER,
+)
+AR_HEADER = Kind(
+    "ar header",
+    "60 bytes before a member: name, time, owner, mode and size as text. In BSD's archives a long name follows.",
+    Role.HEADER,
+    Family.HEADER,
+    words=("header",),
+    about_member=True,
+    heads_member=True,
+)
+SYMBOL_TABLE = Kind(
+    "symbol table",
+    "For linkers: the names that members define, and the offset of the header of the member that defines each.",
+    Role.DIRECTORY,
+    Family.INDEX,
+    Shape.LIST,
+    words=("symbols",),
+)
+NAME_TABLE = Kind(
+    "long name table",
+    "Names of more than 15 bytes, one a line. A header that needs one holds a slash and its offset in this table.",
+    Role.DIRECTORY,
+    Family.INDEX,
+    words=("names",),
+)
+KINDS = (GLOBAL_HEADER, DATA_SECTION, AR_HEADER, SYMBOL_TABLE, NAME_TABLE)
+"""What an ar archive consists of."""
+
+_COPY = "Copy the archive again, or make it anew."
+BAD_MAGIC = FindingType("ar-magic", Severity.ERROR, _COPY)
+HEADER_END = FindingType("ar-header-end", Severity.ERROR, "Other programs refuse the archive here. " + _COPY)
+BAD_SIZE = FindingType("ar-size", Severity.ERROR, "Compare the content with another copy.")
+CUT = FindingType("ar-truncated", Severity.ERROR, _COPY)
+NO_HEADER = FindingType("ar-no-header", Severity.ERROR, _COPY)
+LONG_NAME = FindingType("ar-long-name", Severity.ERROR, "The content is not affected.")
+PADDING = FindingType("ar-padding", Severity.WARNING, "Most programs ignore it.")
+SYMBOLS = FindingType("ar-symbol-table", Severity.ERROR, "The members are not affected. Run ranlib to write it anew.")
+IS_THIN = FindingType("ar-thin", Severity.INFO, "Keep those files, or make an archive that holds them.")
+FINDINGS = (BAD_MAGIC, HEADER_END, BAD_SIZE, CUT, NO_HEADER, LONG_NAME, PADDING, SYMBOLS, IS_THIN)
+"""What may be found in an ar archive."""

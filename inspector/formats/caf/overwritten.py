@@ -1,0 +1,183 @@
+"""Another archive at the beginning of a Chunk Archive: a shorter one was written over it (CAF.md, "File Structure").
+
+The footer at the end still leads to the index of the longer archive, and every range in it lies in the data section, so
+nothing but the bytes tells: a whole archive begins where the file begins, and ends where no member does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, in_bytes, verb
+from inspector.core.progress import Progress
+from inspector.core.repair import Content
+from inspector.core.source import Source, SplicedSource, blocks, is_remote
+from inspector.core.span import Span
+from inspector.core.verdict import Verdict
+from inspector.formats._signatures import found_outside
+from inspector.formats._zip.eocd import eocd_at
+from inspector.formats._zip.records import END, END_SIZE, LOCAL
+from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, object_at
+from inspector.formats.caf.write import Writer, in_json
+
+OVERWRITTEN = "caf-overwritten"
+MAX_CANDIDATES = 256
+"""Places that are tried as the end of one archive."""
+MAX_INDEX_BYTES = 16 << 20
+"""The largest index that is compared."""
+MAX_REMOTE_BYTES = 8 << 20
+"""Bytes of a remote archive that are searched."""
+_MAX_INDEX_READS = 2
+"""Candidates for an index are read up to so many times the size of the file together."""
+_WINDOW_BYTES = 1 << 20
+_OVERLAP = 256
+_END_BYTE = re.compile(rb'"end_byte"\s*+:\s*+([0-9]{1,20})')
+
+
+class Newer(NamedTuple):
+    """The archive in the first ``stop`` bytes of a file, a ``caf`` or a ``zip``.
+
+    ``certain``: the longer archive cannot have such a member.
+    """
+
+    stop: int
+    kind: str
+    certain: bool
+
+
+def find_newer(archive: Archive, stop: int, progress: Progress) -> Newer | None:
+    """The archive written over the first bytes of the data section ``[0, stop)``; None if there is none.
+
+    A member may be an archive itself: it ends where the member ends. An object on a server is not read for this beyond
+    its first ``MAX_REMOTE_BYTES``: it is replaced as a whole. Linear in time. Raises SourceError and Cancelled.
+    """
+    members = archive.members
+    firsts = [each for each in range(len(members)) if not members.starts[each] and members.stored(each)]
+    if not firsts:
+        return None
+    stop = min(stop, MAX_REMOTE_BYTES) if is_remote(archive.source) else stop
+    progress.begin("Looking for another archive in the data", stop)
+    data = SplicedSource(archive.source, [Span(0, stop)], archive.source.name)
+    found = _first_end(data, progress)
+    if found is None or any(members.stops[each] == found[0] for each in firsts):
+        return None
+    return Newer(*found, all(members.stops[each] < found[0] for each in firsts))
+
+
+def _first_end(source: Source, progress: Progress) -> tuple[int, str] | None:
+    for kind, end in (("zip", zip_end), ("caf", caf_end)):
+        stop = end(source, 0, progress)
+        if stop is not None:
+            return stop, kind
+    return None
+
+
+def report_newer(archive: Archive, emitter: Emitter, newer: Newer) -> None:
+    """Report a newer archive, and doubt every member that the index of the older one lists."""
+    members, stop, end = archive.members, newer.stop, grouped(newer.stop)
+    stored = [each for each in range(len(members)) if members.stored(each)]
+    for member in stored:
+        emitter.judge(member, Verdict.DOUBTFUL)
+    what = "CAF" if newer.kind == "caf" else "ZIP archive"
+    whole = f"A whole {what} stands in the first {in_bytes(stop)}"
+    if not newer.certain:
+        emitter.warning(
+            OVERWRITTEN,
+            f"{whole}, and the first member goes on behind it. Either a shorter archive was written over this one, or "
+            "that member is an archive with more bytes behind its end. Compare the member with its original, or look "
+            f"at the shorter archive: {_part(archive, stop)}.",
+            (0, stop),
+        )
+        return
+    left = sum(members.starts[each] >= stop for each in stored)
+    gone = len(stored) - left
+    emitter.error(
+        OVERWRITTEN,
+        f"{whole}, and the index at the end is of another, longer archive. {count(gone, 'member')} of the longer one "
+        f"{verb(gone, 'begins', 'begin')} before byte {end}, where the bytes of the shorter one are now; the bytes of "
+        f"{count(left, 'member')} behind that are left, and nothing proves them. Open the shorter archive as "
+        f"{_part(archive, stop)}, or write both to files with repair and a copy as its target.",
+        (0, stop),
+    )
+
+
+def _part(archive: Archive, stop: int) -> str:
+    name = archive.source.name.replace("\\", "/").rpartition("/")[2] or "FILE"
+    return f"{visible(name)}!/@0-{stop}"
+
+
+def older_content(archive: Archive, start: int) -> Content:
+    """A new archive of the members that lie behind ``start``, as they stand."""
+    members = archive.members
+
+    def pieces(progress: Progress) -> Iterator[bytes]:
+        writer, taken = Writer(), set[bytes]()
+        for member in range(len(members)):
+            first, stop, name = members.starts[member], members.stops[member], in_json(members.path(member))
+            if not start <= first <= stop <= archive.detail.stop or name in taken:
+                continue
+            taken.add(name)
+            writer.begin(name)
+            for piece in blocks(archive.source, first, stop):
+                writer.add(len(piece))
+                progress.advance(len(piece))
+                yield piece
+            writer.end()
+        yield from writer.finish()
+
+    return pieces
+
+
+# ---- where an archive ends ------------------------------------------------------------------------------------------
+
+
+def caf_end(source: Source, at: int, progress: Progress) -> int | None:
+    """Where the CAF that begins at ``at`` ends: behind the first index whose members lie in front of it.
+
+    Raises SourceError and Cancelled.
+    """
+    left = max(MAX_INDEX_BYTES, _MAX_INDEX_READS * source.size)
+    for tried, place in enumerate(_openings(source, at, progress)):
+        if tried == MAX_CANDIDATES or left <= 0:
+            return None
+        most = SplicedSource(source, [Span(place, min(source.size, place + MAX_INDEX_BYTES))], source.name)
+        found = object_at(most, 0)
+        left -= most.size if found is None or not found.complete else found.span.size
+        if found is None or not found.complete:
+            continue
+        ends = [int(each) for each in _END_BYTE.findall(most.read(0, found.span.size))]
+        stop = place + found.span.size
+        footer = source.read(stop, FOOTER_SIZE)
+        if ends and max(ends) == place - at and int.from_bytes(footer, "little") == found.span.size:
+            return stop + FOOTER_SIZE
+    return None
+
+
+def zip_end(source: Source, at: int, progress: Progress) -> int | None:
+    """Where the ZIP that begins at ``at`` ends: behind the first end record whose directory ends there.
+
+    Raises SourceError and Cancelled.
+    """
+    if source.read(at, 4) not in (LOCAL, END):
+        return None
+    rest = SplicedSource(source, [Span(at, source.size)], source.name)
+    for tried, place in enumerate(found_outside(source, END, [Span(0, at)], source.size, progress)):
+        if tried == MAX_CANDIDATES:
+            return None
+        if len(source.read(place, END_SIZE)) < END_SIZE:
+            continue
+        eocd = eocd_at(rest, place - at)
+        if eocd.consistent and not eocd.displacement and eocd.directory is not None:
+            return at + eocd.record.stop
+    return None
+
+
+def _openings(source: Source, start: int, progress: Progress) -> Iterator[int]:
+    for at in range(start, source.size, _WINDOW_BYTES):
+        data = source.read(at, _WINDOW_BYTES + _OVERLAP)
+        yield from (at + found.start() for found in OPENING.finditer(data) if found.start() < _WINDOW_BYTES)
+        progress.advance(min(len(data), _WINDOW_BYTES))

@@ -1,0 +1,301 @@
+"""The actions on the archive shown: each is a function of its tab, whose module is loaded with the first archive."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from inspector.gui.app.help_texts import PANEL_LABELS
+from inspector.gui.kit.actions import Action, K, action
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.app.tab import Tab
+
+
+def _go_to_panel(name: str, tab: Tab) -> None:
+    tab.panes.go_to_panel(name)
+
+
+def panel_action(name: str) -> str:
+    """The name of the action that goes to a panel."""
+    return f"go_to_{name.lower()}"
+
+
+PANEL_ACTIONS = tuple(
+    Action(
+        partial(_go_to_panel, name),
+        panel_action(name),
+        text,
+        (f"Alt+{(at + 1) % 10}",) if at < 10 else (),
+        f"Show the {name} panel and move the focus to it",
+    )
+    for at, (name, text) in enumerate(PANEL_LABELS.items())
+)
+
+
+def _has_pending(tab: Tab) -> bool:
+    return tab.editing.pending is not None
+
+
+def _can_take_back(tab: Tab) -> bool:
+    return tab.editing.can_take_back and tab.editing.pending is None
+
+
+def _has_member(tab: Tab) -> bool:
+    return tab.document.selection.member is not None
+
+
+@action("&Undo", K.Undo, enabled=lambda tab: tab.editing.history.can_undo)
+def undo(tab: Tab) -> None:
+    """Undo the last change."""
+    tab.editing.undo()
+
+
+@action("&Redo", K.Redo, "Ctrl+Y", enabled=lambda tab: tab.editing.history.can_redo)
+def redo(tab: Tab) -> None:
+    """Redo the last undone change."""
+    tab.editing.redo()
+
+
+@action("C&opy Path")
+def copy_path(tab: Tab) -> None:
+    """Copy the paths of the selected members."""
+    tab.copy_path()
+
+
+@action("Select A&ll", K.SelectAll)
+def select_all(tab: Tab) -> None:
+    """Select all bytes of the layer."""
+    tab.select_all()
+
+
+@action("Edit &Bytes", "Ctrl+Shift+B", checkable=True)
+def edit_bytes(tab: Tab) -> None:
+    """Overwrite bytes in the hex view."""
+    tab.editing.edit_bytes()
+
+
+@action("&Discard Changes", enabled=_has_pending)
+def discard(tab: Tab) -> None:
+    """Drop all pending changes."""
+    tab.editing.discard()
+
+
+@action("Filter &Members", "Ctrl+Shift+F")
+def filter_members(tab: Tab) -> None:
+    """Filter members by name."""
+    tab.filter_members()
+
+
+@action("&Back", K.Back, "Alt+Left", "Shift+F12", icon="back", enabled=lambda tab: tab.document.history.can_go_back)
+def back(tab: Tab) -> None:
+    """Back to where you were."""
+    tab.back()
+
+
+@action("&Forward", K.Forward, "Alt+Right", icon="forward", enabled=lambda tab: tab.document.history.can_go_forward)
+def forward(tab: Tab) -> None:
+    """Go forward."""
+    tab.forward()
+
+
+@action("Follow &Reference", "F12")
+def follow(tab: Tab) -> None:
+    """Go to the bytes that the selected field refers to."""
+    tab.navigation.follow()
+
+
+@action("Next F&inding", "F4")
+def next_finding(tab: Tab) -> None:
+    """Show the next finding."""
+    tab.next_finding()
+
+
+@action("Previous Fin&ding", "Shift+F4")
+def previous_finding(tab: Tab) -> None:
+    """Show the previous finding."""
+    tab.previous_finding()
+
+
+@action("Next &Unexplained Bytes", "F7")
+def next_unexplained(tab: Tab) -> None:
+    """Show the next bytes that no field explains."""
+    tab.navigation.next_unexplained()
+
+
+@action("Previous Une&xplained Bytes", "Shift+F7")
+def previous_unexplained(tab: Tab) -> None:
+    """Show the previous bytes that no field explains."""
+    tab.navigation.previous_unexplained()
+
+
+@action("Next of This &Kind", "F8")
+def next_alike(tab: Tab) -> None:
+    """Show the next field of the selected kind."""
+    tab.navigation.next_alike()
+
+
+@action("Pre&vious of This Kind", "Shift+F8")
+def previous_alike(tab: Tab) -> None:
+    """Show the previous field of the selected kind."""
+    tab.navigation.previous_alike()
+
+
+@action("Next &Pane", "F6")
+def next_pane(tab: Tab) -> None:
+    """Move the focus to the next pane."""
+    tab.next_pane()
+
+
+@action("Previous Pa&ne", "Shift+F6")
+def previous_pane(tab: Tab) -> None:
+    """Move the focus to the previous pane."""
+    tab.previous_pane()
+
+
+@action("Chec&k", "Ctrl+K", icon="check")
+def check(tab: Tab) -> None:
+    """Check structure and all checksums."""
+    tab.check()
+
+
+@action("&Extract…", "Ctrl+E", icon="extract")
+def extract(tab: Tab) -> None:
+    """Extract members to a folder."""
+    tab.extract_flow.extract()
+
+
+@action("&Open Member Elsewhere…", enabled=_has_member)
+def open_elsewhere(tab: Tab) -> None:
+    """Open the member in another program."""
+    tab.temp_files.open_elsewhere()
+
+
+@action("Plan &Repairs…", "Ctrl+M", icon="repair")
+def plan_repairs(tab: Tab) -> None:
+    """Plan repairs of the archive."""
+    tab.plan_repairs()
+
+
+@action("TACO &Header", "Ctrl+Shift+H", icon="header")
+def show_header(tab: Tab) -> None:
+    """Edit the header of a TACO archive."""
+    tab.show_header()
+
+
+@action("&Write Changes", K.Save, enabled=_has_pending)
+def write(tab: Tab) -> None:
+    """Write the pending changes to the file."""
+    tab.editing.write()
+
+
+@action("&Take Back Last Write", enabled=_can_take_back)
+def take_back(tab: Tab) -> None:
+    """Write the old bytes back."""
+    tab.editing.take_back()
+
+
+@action("Fix Check&sums", "Ctrl+Shift+M", enabled=_has_pending)
+def repair_checksums(tab: Tab) -> None:
+    """Fix the checksums of changed bytes."""
+    tab.editing.repair_checksums()
+
+
+@action("Save a Changed Cop&y…", K.SaveAs, enabled=_has_pending)
+def ask_copy(tab: Tab) -> None:
+    """Write a changed copy; the file stays as it is."""
+    tab.save_flow.ask_copy()
+
+
+@action("Export &Patch…", enabled=_has_pending)
+def ask_export(tab: Tab) -> None:
+    """Write the pending changes to a patch file."""
+    tab.save_flow.ask_export()
+
+
+@action("&Import Patch…")
+def ask_import(tab: Tab) -> None:
+    """Load a patch as pending changes."""
+    tab.save_flow.ask_import()
+
+
+@action("R&eport…")
+def export_report(tab: Tab) -> None:
+    """Write a report to hand over, as HTML, PDF or Markdown."""
+    tab.export_report()
+
+
+@action("Write Di&gest Manifest…")
+def write_manifest(tab: Tab) -> None:
+    """Write the digests of all members to a file beside the archive."""
+    tab.write_manifest()
+
+
+@action("&Cancel Job", "Esc")
+def cancel(tab: Tab) -> None:
+    """Cancel the running job."""
+    tab.cancel()
+
+
+@action("Show Co&ntent", "Ctrl+Return", enabled=_has_member)
+def show_content(tab: Tab) -> None:
+    """Show the selected member's content."""
+    tab.show_content()
+
+
+@action("&Follow a Reader", "Ctrl+Shift+R")
+def show_reader(tab: Tab) -> None:
+    """Show the steps another program takes through this archive, and where it stops."""
+    tab.show_reader()
+
+
+def _has_steps(tab: Tab) -> bool:
+    return bool(tab.reader.model.steps)
+
+
+@action("&Next Step", "F9", enabled=_has_steps)
+def reader_next(tab: Tab) -> None:
+    """Go to the next step of the reader."""
+    tab.reader.step(1)
+
+
+@action("&Previous Step", "Shift+F9", enabled=_has_steps)
+def reader_previous(tab: Tab) -> None:
+    """Go to the previous step of the reader."""
+    tab.reader.step(-1)
+
+
+@action("P&lay or Pause", "F11", enabled=_has_steps)
+def reader_play(tab: Tab) -> None:
+    """Play the steps of the reader, or stop playing."""
+    tab.reader.play()
+
+
+@action("&Run to the Failure", "Ctrl+F9", enabled=_has_steps)
+def reader_to_failure(tab: Tab) -> None:
+    """Go to the step the reader fails at."""
+    tab.reader.to_failure()
+
+
+@action("Run to This &Byte", "Ctrl+Shift+F9", enabled=_has_steps)
+def reader_to_byte(tab: Tab) -> None:
+    """Go to the next step that touches the byte at the caret."""
+    tab.reader.to_byte()
+
+
+@action("&Stop Playing Here", "Ctrl+F11", enabled=_has_steps)
+def reader_break(tab: Tab) -> None:
+    """Stop playing at the selected bytes, or no longer."""
+    tab.reader.toggle_break()
+
+
+@action("&What’s This?", "Shift+F1")
+def explain(tab: Tab) -> None:
+    """Explain the focused item."""
+    tab.whats_this.explain()
+
+
+@action("&Explain by Clicking")
+def point_and_ask(tab: Tab) -> None:
+    """Explain the next item you click."""
+    tab.whats_this.point_and_ask()

@@ -1,0 +1,222 @@
+"""The dialog that shows what a combined archive is made of, before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from string import ascii_uppercase
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.file_dialogs import ask_for_files, start_near
+from inspector.gui.kit.locations import absolute, name_of
+from inspector.gui.kit.table_models import FixedRow, FixedTable
+from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label, table_view
+from inspector.gui.panels.status_line import show_progress
+from inspector.operations.protocol.compare_views import CombinePlan, Ground
+from inspector.operations.protocol.requests import CompareRequests
+from inspector.operations.protocol.views import JobState
+from inspector.sources.s3.address import is_s3
+
+SIZE = (860, 480)
+TITLES = ("From", "Why", "What")
+FROM, WHY, WHAT = range(len(TITLES))
+PLANNING = "Deciding what comes from where…"
+GROUNDS = {
+    Ground.PROVED: "proved",
+    Ground.MAJORITY: "chosen, not proved",
+    Ground.STRUCTURE: "chosen, not proved",
+    Ground.SIGNATURE: "chosen, not proved",
+    Ground.UNDECIDED: "not decided",
+    Ground.HAND: "by hand",
+}
+_LOST = "stays wrong"
+
+Plan = Callable[[Sequence[str]], Job[CombinePlan]]
+"""Start a plan with more copies than the two compared."""
+
+
+class CombineDialog(QDialog):
+    """Shows a plan and writes it; ``plan`` starts one, ``near`` is the location whose folder and name are suggested.
+
+    ``by_hand``: a single difference is taken, so that no more copies can be added.
+
+    Signals:
+        written(str, str): the path of the new archive, and the sentence that says what it is made of.
+    """
+
+    written = Signal(str, str)
+
+    def __init__(
+        self,
+        parent: QWidget,
+        client: Client[CompareRequests],
+        plan: Plan,
+        near: str,
+        *,
+        by_hand: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Take a Difference into a New Archive" if by_hand else "Combine")
+        self._client = client
+        self._start_plan = plan
+        self._near = near
+        self._more: list[str] = []
+        self._job: Job[CombinePlan] | Job[str] | None = None
+        self.plan: CombinePlan | None = None
+        self.about = sentence_label()
+        self.about.setAccessibleName("About the combined archive")
+        self.model = FixedTable(TITLES, parent=self)
+        self.table = table_view(self.model, {FROM: 60, WHY: 150}, "What comes from where")
+        self.details = Details("The selected step in full")
+        self.accept_all = QCheckBox("&Accept what is not proved or not whole")
+        self.accept_all.setToolTip("Write it although digests do not prove all of it")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress of combining")
+        self.bar.setFixedWidth(160)
+        self.add = push_button("Add a &Copy…", "Use one more copy of the same archive")
+        self.add.setVisible(not by_hand)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.write = self.buttons.addButton("&Write To…", QDialogButtonBox.ButtonRole.ActionRole)
+        self.write.setToolTip("Write the new archive to a file, and check it")
+        self._stack = Emptiable(self.table)
+        self._lay_out()
+        self.resize(*SIZE)
+        self.table.selectionModel().currentRowChanged.connect(self._show_details)
+        self.accept_all.toggled.connect(self._enable)
+        self.add.clicked.connect(self._ask_copy)
+        self.write.clicked.connect(self._ask_target)
+        self.buttons.rejected.connect(self.reject)
+        self.finished.connect(self._cancel)
+        client.lost.connect(self._failed)
+        self._plan()
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.about)
+        layout.addWidget(self._stack, 1)
+        layout.addWidget(self.details)
+        layout.addWidget(self.accept_all)
+        foot = QHBoxLayout()
+        foot.addWidget(self.add)
+        foot.addWidget(self.bar)
+        foot.addStretch(1)
+        foot.addWidget(self.buttons)
+        layout.addLayout(foot)
+
+    # ---- planning ----------------------------------------------------------------------------------------------
+
+    def add_copies(self, locations: Sequence[str]) -> None:
+        """Plan again with more copies."""
+        new = [each for each in map(absolute, locations) if each not in self._more]
+        if new:
+            self._more += new
+            self._plan()
+
+    def _plan(self) -> None:
+        self._cancel()
+        self.plan = None
+        self.accept_all.setChecked(False)  # consent is for the plan that was shown
+        self._stack.show_sentence(PLANNING)
+        self.about.setText(PLANNING)
+        self.details.say("")
+        self._run(self._start_plan(tuple(self._more)).then(self._show, self._failed))
+
+    def _run(self, job: Job[CombinePlan] | Job[str]) -> None:
+        self._job = job
+        job.progressed.connect(self._progressed)
+        job.finished.connect(self._enable)
+        self.bar.setRange(0, 0)
+        self._enable()
+
+    def _progressed(self, state: JobState) -> None:
+        show_progress(self.bar, state)
+
+    def _show(self, plan: CombinePlan) -> None:
+        self.plan = plan
+        rows = [
+            FixedRow(
+                (each.copy, GROUNDS[each.ground], visible(each.message)),
+                None if each.ground in (Ground.PROVED, Ground.HAND) else Severity.WARNING,
+            )
+            for each in plan.steps
+        ]
+        rows += [FixedRow(("", _LOST, visible(sentence)), Severity.ERROR) for sentence in plan.lost]
+        self.model.show(rows)
+        named = zip(ascii_uppercase, plan.copies, strict=False)
+        copies = ", ".join(f"{letter}: {name_of(each)}" for letter, each in named)
+        more = sum(plan.all_steps.values()) - len(plan.steps) + plan.left_out
+        left = f" {count(more, 'more row')} not listed." if more else ""
+        self.about.setText(f"{copies}\n{visible(plan.sentence[:1].upper() + plan.sentence[1:])}{left}")
+        self._stack.show_view(self.table)
+        self.table.selectRow(0)
+        self._enable()
+
+    def _failed(self, sentence: str) -> None:
+        self.about.setText(visible(sentence))
+        if self.plan is None:
+            self._stack.show_sentence("There is no plan.")
+        self._enable()
+
+    def _show_details(self, index: QModelIndex) -> None:
+        self.details.say(self.model.texts(index.row())[WHAT] if index.isValid() else "")
+
+    def _enable(self) -> None:
+        running = self._job is not None and self._job.running
+        plan = self.plan
+        consent = plan is not None and plan.needs_consent
+        self.accept_all.setVisible(consent)
+        self.bar.setVisible(running)
+        self.add.setEnabled(not running and self._client.is_open)
+        agreed = not consent or self.accept_all.isChecked()
+        self.write.setEnabled(plan is not None and not running and agreed and self._client.is_open)
+
+    def _ask_copy(self) -> None:
+        ask_for_files(self, "Add a Copy", self.add_copies, self._near)
+
+    # ---- writing -----------------------------------------------------------------------------------------------
+
+    def _ask_target(self) -> None:
+        dialog = QFileDialog(self, "Write the New Archive To")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        # Nothing is ever replaced; a file that is there already is refused with a sentence.
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+        start_near(dialog, self._near)
+        if not is_s3(self._near):
+            path = Path(self._near)
+            dialog.selectFile(f"{path.stem}-combined{path.suffix}")
+        dialog.fileSelected.connect(self.write_to)
+        dialog.open()
+
+    def write_to(self, path: str) -> None:
+        """Write the plan shown to a new file."""
+        if self.plan is None or not self.write.isEnabled():
+            return
+        job = self._client.start(CompareRequests.write_combination, self.plan.number, path, self.accept_all.isChecked())
+        self._run(job.then(lambda sentence: self._done(path, sentence), self._failed))
+
+    def _done(self, path: str, sentence: str) -> None:
+        self.written.emit(path, sentence)
+        self.accept()
+
+    def _cancel(self) -> None:
+        if self._job is not None and self._job.running:
+            self._job.cancel()
+        self._job = None

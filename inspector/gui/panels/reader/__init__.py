@@ -1,0 +1,1 @@
+"""Watching a reader read: its steps, its reads in order, and what every reader makes of the archive."""

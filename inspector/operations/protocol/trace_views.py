@@ -1,0 +1,87 @@
+"""What a front end shows of readers: a row for each, the steps of one, and its reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from inspector.core.reader import Outcome, ReaderKind
+from inspector.core.span import Span, Spans
+
+
+class Verdict(StrEnum):
+    """What a reader makes of an archive."""
+
+    ACCEPTS = "accepts"
+    WRONG = "reads wrongly"
+    REJECTS = "rejects"
+    UNKNOWN = "not known"
+    ABSENT = "not installed"
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRow:
+    """What one reader makes of an archive; ``about`` says what it is.
+
+    ``stopped_at`` is the step it stopped at, ``message`` its own where that is known, ``cause`` what would have to be
+    different, ``member`` where it stopped. ``lists``: its members are those of the archive.
+    """
+
+    name: str
+    title: str
+    kind: ReaderKind
+    about: str
+    verdict: Verdict
+    accepts: bool | None
+    members: int
+    stopped_at: int | None
+    message: str
+    cause: str
+    member: str
+    lists: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderInfo:
+    """A reader that can be followed; ``why_not`` says why it cannot run here, empty if it can."""
+
+    name: str
+    title: str
+    kind: ReaderKind
+    about: str
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMark:
+    """A read of the timeline: its bytes, and the step that made it."""
+
+    span: Span
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class TraceResult:
+    """A reader's way through an archive, whose bytes are ``layer``.
+
+    ``steps`` are kept, ``folded`` more were taken. ``reads`` were made, of ``total`` bytes in all; ``marks`` are those
+    that the timeline shows, in order. ``twice`` and ``never`` are the first of the bytes read more than once and not at
+    all, ``twice_bytes`` and ``never_bytes`` how many there are.
+    """
+
+    reader: str
+    title: str
+    kind: ReaderKind
+    about: str
+    outcome: Outcome
+    steps: int
+    folded: int
+    reads: int
+    total: int
+    marks: tuple[ReadMark, ...]
+    twice: Spans
+    twice_bytes: int
+    never: Spans
+    never_bytes: int
+    size: int
+    layer: int

@@ -1,0 +1,137 @@
+"""Writing a report: its format by the suffix, whole or not at all, and a PDF by another process."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterable, Sequence
+from pathlib import Path
+
+from inspector.core.archive import Archive
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.operations.audit.audit import Job, Outcome, outcome_of, report_on
+from inspector.operations.check.checking import CheckReport
+from inspector.operations.check.report import RENDERED
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.audit_views import NO_ARCHIVE
+from inspector.operations.protocol.check_views import REPORT_SUFFIXES, CheckTarget, ReportKind
+from inspector.operations.report import RENDER_PDF
+from inspector.operations.report.facts import ReportFacts, gather
+from inspector.operations.report.markdown import as_markdown
+from inspector.operations.report.page import as_html
+from inspector.sources.local.atomic import AtomicFile
+
+_POLL_S = 0.1
+_MAX_PDF_PROBLEM = 300
+
+_LOG = logging.getLogger(__name__)
+
+
+def kind_of(path: Path) -> ReportKind:
+    """The format of a report by the suffix of its path; raises OperationError for another one."""
+    kind = REPORT_SUFFIXES.get(path.suffix.lower())
+    if kind is None:
+        known = ", ".join(REPORT_SUFFIXES)
+        raise OperationError(f"{visible(path.name)} does not say what kind of report to write. Use one of {known}.")
+    return kind
+
+
+def require_other_file(path: Path, archives: Iterable[Archive]) -> None:
+    """Raise OperationError if a report would replace one of these archives."""
+    for archive in archives:
+        own = Path(archive.source.name)
+        with contextlib.suppress(OSError, ValueError):  # a location that is no path
+            if path.exists() and own.exists() and path.samefile(own):
+                raise OperationError(f"{visible(path.name)} is the archive itself. Choose another name for the report.")
+
+
+def write_report(
+    report: CheckReport, path: Path, kind: ReportKind, progress: Progress, *, redact: bool = False, note: str = ""
+) -> None:
+    """Write a report, replacing what is there. Raises SourceError, OperationError and Cancelled."""
+    if kind in RENDERED:
+        data = RENDERED[kind](report).encode("utf-8", "backslashreplace")
+    else:
+        data = rendered((gather(report, progress, redact=redact, note=note),), kind, progress)
+    write(path, data)
+
+
+class ReportFile:
+    """A report on several locations in one file. Raises OperationError if its name does not say in which format."""
+
+    def __init__(self, path: str, *, redact: bool) -> None:
+        self._path = Path(path)
+        self._kind = kind_of(self._path)
+        self._redact = redact
+        self._facts: list[ReportFacts] = []
+
+    def check(self, targets: Iterable[CheckTarget], kind: ReportKind, progress: Progress) -> Generator[Outcome]:
+        """Check targets one after another for the report, and yield what ``check_many`` does.
+
+        Raises OperationError if one of them is the file of the report, and Cancelled.
+        """
+        for target in targets:
+            report = report_on(target, progress)
+            require_other_file(self._path, report.archives)
+            outcome = outcome_of(Job(target, report=kind), report, 0.0)
+            if outcome.result.state != NO_ARCHIVE:
+                self._facts.append(gather(report, progress, redact=self._redact))
+            yield outcome
+
+    def write(self, progress: Progress) -> None:
+        """Write the file if anything was checked. Raises SourceError, OperationError and Cancelled."""
+        if self._facts:
+            write(self._path, rendered(self._facts, self._kind, progress))
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a whole file, or nothing; raises SourceError."""
+    with AtomicFile(path, replace=True) as target:
+        target.write(data)
+
+
+def rendered(reports: Sequence[ReportFacts], kind: ReportKind, progress: Progress) -> bytes:
+    """These reports in one of the formats to hand over. Raises OperationError and Cancelled."""
+    if kind is ReportKind.PDF:
+        return _pdf(as_html(reports, for_print=True), progress)
+    render: Callable[[Sequence[ReportFacts]], str] = as_markdown if kind is ReportKind.MARKDOWN else as_html
+    return render(reports).encode("utf-8", "backslashreplace")
+
+
+def _pdf(page: str, progress: Progress) -> bytes:
+    """The page as a PDF, made by a process of its own: this one has no window's library. Raises as ``rendered``."""
+    progress.begin("Making the PDF", 0)
+    command = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "inspector"]
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(  # noqa: S603 - this program itself
+            [*command, RENDER_PDF], stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+        )
+    except OSError as error:
+        raise OperationError(f"The PDF was not made: no process could be started ({error.strerror}).") from error
+    try:
+        data, said = _answer(process, page.encode("utf-8", "backslashreplace"), progress)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    if process.returncode or not data.startswith(b"%PDF"):
+        problem = said.decode("utf-8", "replace")[-_MAX_PDF_PROBLEM:].strip()
+        _LOG.debug("making a PDF ended with %d: %s", process.returncode, problem)
+        raise OperationError("The PDF was not made: the process that draws it failed. Write an .html report instead.")
+    return data
+
+
+def _answer(process: subprocess.Popen[bytes], page: bytes, progress: Progress) -> tuple[bytes, bytes]:
+    given: bytes | None = page
+    while True:
+        progress.advance(0)
+        try:
+            return process.communicate(given, timeout=_POLL_S)
+        except subprocess.TimeoutExpired:
+            given = None

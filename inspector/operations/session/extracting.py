@@ -1,0 +1,232 @@
+"""A session that extracts members: into a folder, or as temporary files for other programs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from inspector.core.names import decoded, visible
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
+from inspector.operations.extract.extraction import Extraction, folder_at
+from inspector.operations.extract.selection import MemberSelection, all_members, members_numbered, parts_of, refusal
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.opening import learn
+from inspector.operations.protocol.extraction_views import (
+    ExportedFiles,
+    ExtractionOptions,
+    ExtractionPlan,
+    ExtractionResult,
+    OnConflict,
+)
+from inspector.operations.protocol.views import Chosen, Stage
+from inspector.operations.session.state import SessionState
+
+
+def plan_extraction(
+    session: SessionState,
+    progress: Progress,
+    members: Collection[int] | None,
+    folder: str,
+    on_conflict: OnConflict = OnConflict.REFUSE,
+    doubtful: bool = False,
+) -> ExtractionPlan:
+    """What ``extract`` would do. Raises what that raises."""
+    with session.job_lock.held(progress):
+        return _extraction(session, members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
+
+
+def extract(
+    session: SessionState,
+    progress: Progress,
+    members: Collection[int] | None,
+    folder: str,
+    on_conflict: OnConflict = OnConflict.REFUSE,
+    doubtful: bool = False,
+    keep_damaged: bool = False,
+    remove_unfinished: bool = False,
+) -> ExtractionResult:
+    """Extract members, all for None, into a folder (see ``ExtractionOptions``).
+
+    Raises OperationError if nothing can be extracted, SourceError, and Cancelled; complete files stay then.
+    """
+    with session.job_lock.held(progress):
+        options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
+        return _extraction(session, members, folder, options, progress).run(progress)
+
+
+def export_chosen(
+    session: SessionState, progress: Progress, chosen: Chosen, folder: str, most: int | None = None
+) -> ExportedFiles:
+    """Extract the selection into a private folder; nothing if it has more than ``most`` bytes.
+
+    Raises OperationError, SourceError and Cancelled.
+    """
+    with session.job_lock.held(progress):
+        now = session.now
+        wanted = _wanted(session, now.members.numbers(chosen))
+        if most is not None and size_of(wanted) > most:
+            return ExportedFiles((), TOO_LARGE)
+        _learn(session, wanted, progress)
+        return export_members(wanted, now.members.paths(chosen), Path(folder), progress)
+
+
+def export_one(session: SessionState, progress: Progress, member: int, folder: str) -> ExportedFiles:
+    """Extract a member for another program to open; raises OperationError for files that a system may execute."""
+    with session.job_lock.held(progress):
+        wanted = _wanted(session, [member])
+        _learn(session, wanted, progress)
+        return export_member(wanted, session.now.archive_set.path(member), Path(folder), progress)
+
+
+def _extraction(
+    session: SessionState, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress
+) -> Extraction:
+    where = folder_at(folder)
+    wanted = _wanted(session, members)
+    _learn(session, wanted, progress)
+    return Extraction(wanted, where, options)
+
+
+def _wanted(session: SessionState, members: Collection[int] | None) -> list[MemberSelection]:
+    if session.stage is not Stage.READY:
+        raise OperationError("Nothing was extracted: not all of the archive has been read.")
+    every = all_members(session.name, session.now.archives)
+    return every if members is None else members_numbered(every, members)
+
+
+def _learn(session: SessionState, wanted: Sequence[MemberSelection], progress: Progress) -> None:
+    """Read headers that were not read yet; raises OperationError if they change the list of members."""
+    for each in wanted:
+        if learn(each.archive, each.members, progress):
+            session.generation += 1
+            raise OperationError(
+                "Nothing was extracted: headers are not where the metadata says. All headers have been "
+                "read now; plan the extraction again."
+            )
+
+
+RUNNABLE = frozenset(
+    (
+        *("desktop", "lnk", "exe", "bat", "cmd", "ps1", "scr", "jar", "app", "url", "sh", "com", "pif", "msi", "hta"),
+        *(
+            "vbs",
+            "vbe",
+            "js",
+            "jse",
+            "wsf",
+            "wsh",
+            "cpl",
+            "reg",
+            "command",
+            "run",
+            "appimage",
+            "deb",
+            "rpm",
+            "flatpakref",
+        ),
+        *("py", "pyw", "pl", "rb", "bash", "zsh", "fish", "csh", "ksh", "dmg", "pkg", "inf", "gadget", "webloc"),
+    )
+)
+"""Suffixes of files that a system may execute or follow when they are opened."""
+_RUNNABLE_STARTS = {
+    b"#!": "starts like a script",
+    b"\x7fELF": "is a program",
+    b"MZ": "starts like a Windows program",
+    b"\xca\xfe\xba\xbe": "is a program",
+    b"\xcf\xfa\xed\xfe": "is a program for macOS",
+    b"\xce\xfa\xed\xfe": "is a program for macOS",
+    b"[Desktop Entry]": "starts a program when it is opened",
+    b"[InternetShortcut]": "opens another location when it is opened",
+}
+TOO_LARGE = "These members are too large to copy before they are requested."
+_HEAD_BYTES = 64
+_MAX_NAME = 80
+"""Characters of the file name that a member is opened with."""
+
+
+def size_of(wanted: Sequence[MemberSelection]) -> int:
+    """The total size of members in bytes."""
+    return sum(each.archive.members.size(member) for each in wanted for member in each.members)
+
+
+def export_members(
+    wanted: Sequence[MemberSelection], roots: Sequence[bytes], folder: Path, progress: Progress
+) -> ExportedFiles:
+    """Extract members into a private folder; ``roots`` are the paths of members or folders to return.
+
+    Raises OperationError if nothing could be extracted, SourceError and Cancelled.
+    """
+    result = Extraction(wanted, folder, ExtractionOptions(OnConflict.SKIP)).run(progress)
+    safe = outermost([head for head in roots if not refusal(head)])
+    paths = [os.path.join(os.fsencode(folder), *parts_of(head)) for head in safe]  # noqa: PTH118 - bytes
+    given = tuple(os.fsdecode(path) for path in paths if os.path.lexists(path))
+    missing = _missing(result)
+    if not given:
+        raise OperationError(missing or "None of the selected members has content.")
+    return ExportedFiles(given, missing)
+
+
+def outermost(paths: Sequence[bytes]) -> list[bytes]:
+    """The paths that are not inside another one of them, without duplicates."""
+    found: list[bytes] = []
+    for path in sorted({b"/".join(parts_of(path)) for path in paths} - {b""}, key=lambda path: path.split(b"/")):
+        if not found or not path.startswith(found[-1] + b"/"):
+            found.append(path)
+    return found
+
+
+def _missing(result: ExtractionResult) -> str:
+    groups = (result.refused, result.doubtful, result.damaged, result.unproved, result.conflicts)
+    left = sum(group.count for group in groups)
+    if result.stopped or not left:
+        return result.stopped
+    first = next(group.listed[0].sentence for group in groups if group.listed)
+    return first if left == 1 else f"{count(left, 'member')} are left out. {first}"
+
+
+def export_member(wanted: Sequence[MemberSelection], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
+    """Extract one member under a harmless name, to be opened in another program.
+
+    Raises OperationError for files that a system may execute, SourceError and Cancelled.
+    """
+    _refuse_runnable(path, runnable_name(path))
+    taken = Path(export_members(wanted, [path], folder, progress).paths[0])
+    with taken.open("rb") as file:
+        words = runnable_content(file.read(_HEAD_BYTES))
+    if words:
+        taken.unlink()
+        _refuse_runnable(path, words)
+    return ExportedFiles((str(taken.rename(folder / harmless(path))),))
+
+
+def _refuse_runnable(path: bytes, words: str) -> None:
+    if words:
+        raise OperationError(
+            f"{visible(path)} is not opened in another program, because it {words}. Extract it and examine it first."
+        )
+
+
+def runnable_name(path: bytes) -> str:
+    """Why opening a file with this name may execute it, as the end of a sentence; empty if it may not."""
+    name = decoded(path)[0].rpartition("/")[2].rpartition("\\")[2].rstrip(". \u200b")
+    ends = [end.strip().casefold() for end in name.split(".")[1:]]
+    return f"is called .{ends[-1]}, which a system may execute" if ends and ends[-1] in RUNNABLE else ""
+
+
+def runnable_content(head: bytes) -> str:
+    """Why opening a file that starts like this may execute it, as the end of a sentence; empty if it may not."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return next(
+        (words for mark, words in _RUNNABLE_STARTS.items() if head.startswith(mark) or start.startswith(mark)), ""
+    )
+
+
+def harmless(path: bytes) -> str:
+    """A file name without characters that a shell or a program interprets."""
+    name = decoded(path.rstrip(b"/"))[0].rpartition("/")[2]
+    stem, dot, suffix = re.sub(r"[^0-9A-Za-z._-]+", "_", name).lstrip(".-").rpartition(".")
+    suffix = suffix[:12]
+    return f"{stem[: _MAX_NAME - len(suffix)]}{dot}{suffix}".lstrip(".-") or "member"

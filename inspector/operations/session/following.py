@@ -1,0 +1,83 @@
+"""Following readers through what is open in a session: the table of all, and the steps of one."""
+
+from __future__ import annotations
+
+from inspector.core.progress import Progress
+from inspector.core.reader import Reads, Step
+from inspector.core.span import Span, Spans, total
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, ReadMark, TraceResult
+from inspector.operations.protocol.views import Page
+from inspector.operations.session.state import SessionState
+from inspector.operations.trace.tracing import StepLog, Trace, compare_readers, reader_named, readers_of, trace
+
+MAX_MARKS = 4_000
+"""Reads of the timeline, and spans of each kind, that are sent; of more reads each so-and-so-manieth is."""
+MAX_PAGE = 2_000
+"""The most steps in one answer."""
+
+
+def readers(session: SessionState, layer: int) -> tuple[ReaderInfo, ...]:
+    """The known readers of a layer's archive."""
+    known = readers_of(session.now.layers[layer].archive.decoder)
+    return tuple(ReaderInfo(each.name, each.title, each.kind, each.about, each.present()) for each in known)
+
+
+def reader_table(session: SessionState, progress: Progress, layer: int) -> tuple[ReaderRow, ...]:
+    """What each known reader makes of a layer's archive. Raises SourceError and Cancelled."""
+    archive = session.now.layers[layer].archive
+    return compare_readers(archive, archive.decoder, progress)
+
+
+def follow_reader(
+    session: SessionState, progress: Progress, layer: int, name: str, member: str | None = None
+) -> TraceResult:
+    """Follow a reader and keep its steps. Raises OperationError, SourceError and Cancelled."""
+    shown = session.now.layers[layer]
+    log = StepLog()
+    found = trace(shown.archive.source, reader_named(shown.archive.decoder, name), log.add, progress, member)
+    session.traced = log.steps()
+    return _result(found, log, len(session.traced), shown.archive.source.size, shown.at)
+
+
+def reader_steps(session: SessionState, first: int, count: int) -> Page[Step]:
+    """Steps of the reader that was followed last. Raises OperationError for a place before the first."""
+    if first < 0:
+        raise OperationError("Steps are counted from 0.")
+    steps = session.traced
+    return Page(len(steps), first, tuple(steps[first : first + min(max(count, 0), MAX_PAGE)]))
+
+
+def _result(found: Trace, log: StepLog, steps: int, size: int, layer: int) -> TraceResult:
+    reader, reads = found.reader, found.reads
+    twice, never = reads.twice(), reads.never(size)
+    return TraceResult(
+        reader.name,
+        reader.title,
+        reader.kind,
+        reader.about,
+        found.outcome,
+        steps,
+        log.folded,
+        len(reads),
+        reads.total,
+        _marks(reads),
+        _first(twice),
+        total(twice),
+        _first(never),
+        total(never),
+        size,
+        layer,
+    )
+
+
+def _marks(reads: Reads) -> tuple[ReadMark, ...]:
+    stride = -(-len(reads) // MAX_MARKS) or 1
+    return tuple(
+        ReadMark(Span(start, stop), step)
+        for start, stop, step in zip(reads.starts[::stride], reads.stops[::stride], reads.steps[::stride], strict=True)
+    )
+
+
+def _first(spans: list[Span]) -> Spans:
+    return tuple(spans[:MAX_MARKS])

@@ -1,0 +1,199 @@
+"""What reading costs: S3 requests, why they fail, what is cached; and how the file on disk has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inspector.core.edit import OverlaySource
+from inspector.core.names import visible
+from inspector.core.source import Source, SourceError
+from inspector.core.span import Spans
+from inspector.operations.open.location import Location
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.browse_views import ErrorAction, RemoteState, S3Problem
+from inspector.operations.protocol.views import DiskChange, Stage
+from inspector.operations.session.state import SessionState
+from inspector.sources.local.file import FileSource, Identity
+from inspector.sources.s3.address import parse
+from inspector.sources.s3.request_log import Phase, Request, RequestLog, Totals
+from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.sentences import replaced as replaced_words
+from inspector.sources.s3.source import RemoteSource
+from inspector.sources.web.address import is_remote, is_web
+
+
+def remote(session: SessionState) -> RemoteState | None:
+    """The cost of reading so far; None for local files."""
+    # A pending edit sends no requests.
+    disk, problem = session.disk, _problem(session)
+    if problem is None and session.stage is Stage.READY:
+        problem = cut_short(disk.archives)
+    return remote_state(disk.location, problem, session.error, session.unwritten)
+
+
+def _problem(session: SessionState) -> S3Problem | None:
+    """Why the location could not be opened or read; None if it could, and for local files."""
+    if session.read_error is None or not is_remote(session.name):
+        return None
+    return problem_of(session.read_error, session.name, anonymous=session.s3.anonymous)
+
+
+def requests(session: SessionState) -> tuple[Request, ...]:
+    """The latest S3 requests, oldest first, those in flight last."""
+    log = log_of(session.disk.location, session.error)
+    return (*log.requests(), *log.in_flight()) if log is not None else ()
+
+
+def change_on_disk(session: SessionState) -> DiskChange | None:
+    """How the file on disk has changed since it was read; None if it has not, and for a folder."""
+    archives = session.disk.archives
+    return disk_change(archives[0].source) if len(archives) == 1 else None
+
+
+def cached_bytes(session: SessionState, layer: int) -> Spans:
+    """The cached bytes of a layer, which can be read without a request."""
+    return cached_spans(session.now.layers[layer].source)
+
+
+_BY_NAME = {
+    "NoCredentialsError": (ErrorAction.CONNECTION, ErrorAction.UNSIGNED),
+    "PartialCredentialsError": (ErrorAction.CONNECTION,),
+    "ProfileNotFound": (ErrorAction.CONNECTION,),
+    "EndpointError": (ErrorAction.CONNECTION,),
+    "ConfigParseError": (ErrorAction.RETRY,),
+    "CredentialRetrievalError": (ErrorAction.RETRY, ErrorAction.CONNECTION),
+    "NoSuchBucket": (ErrorAction.CONNECTION,),
+    "RequestTimeTooSkewed": (ErrorAction.RETRY,),
+    "AuthorizationHeaderMalformed": (ErrorAction.REGION,),
+    "PermanentRedirect": (ErrorAction.REGION,),
+    "IllegalLocationConstraintException": (ErrorAction.REGION,),
+    "RecursionError": (ErrorAction.REGION,),
+    "NoSuchVersion": (ErrorAction.RELOAD,),
+    "EndpointConnectionError": (ErrorAction.RETRY, ErrorAction.CONNECTION),
+    "ConnectTimeoutError": (ErrorAction.RETRY, ErrorAction.CONNECTION),
+    "ResponseParserError": (ErrorAction.CONNECTION,),
+}
+_BY_STATUS = {
+    301: (ErrorAction.REGION,),
+    403: (ErrorAction.UNSIGNED, ErrorAction.CONNECTION),
+    404: (ErrorAction.CONNECTION,),
+    412: (ErrorAction.RELOAD,),
+    416: (ErrorAction.RELOAD,),
+}
+_RETRY = (ErrorAction.RETRY,)
+_CREDENTIAL_ERRORS = ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch")
+_SERVER, _PRECONDITION_FAILED, _NO_SUCH_RANGE = 500, 412, 416
+
+
+def problem_of(error: SourceError, location: str, *, anonymous: bool) -> S3Problem:
+    """The problem that an error reports, and what to do; ``anonymous``: requests were not signed."""
+    if is_web(location):
+        reload = isinstance(error, S3Error) and error.status in (_PRECONDITION_FAILED, _NO_SUCH_RANGE)
+        return S3Problem(str(error), (ErrorAction.RELOAD,) if reload else _RETRY)
+    if not isinstance(error, S3Error):
+        return S3Problem(str(error), (ErrorAction.BROWSE if _is_address(location) else ErrorAction.CONNECTION,))
+    region = _region(error)
+    actions = _actions(error)
+    if anonymous:
+        actions = tuple(each for each in actions if each is not ErrorAction.UNSIGNED)
+    if ErrorAction.REGION in actions and not region:
+        actions = (ErrorAction.CONNECTION,)
+    return S3Problem(str(error), actions or (ErrorAction.CONNECTION,), region)
+
+
+def _is_address(location: str) -> bool:
+    try:
+        return bool(parse(location).bucket)
+    except SourceError:
+        return False
+
+
+def _actions(error: S3Error) -> tuple[ErrorAction, ...]:
+    if error.code in _CREDENTIAL_ERRORS:
+        return (ErrorAction.RETRY, ErrorAction.CONNECTION)
+    known = _BY_NAME.get(error.code) or _BY_STATUS.get(error.status)
+    if known:
+        return known
+    return (ErrorAction.RETRY,) if not error.status or error.status >= _SERVER else (ErrorAction.CONNECTION,)
+
+
+def _region(error: S3Error) -> str:
+    """The region of the bucket according to the server; empty if it does not say."""
+    response: Any = getattr(error.__cause__, "response", None)
+    if not isinstance(response, dict):
+        return ""
+    details: Any = response.get("Error") or {}
+    headers: Any = (response.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
+    return str(details.get("Region") or headers.get("x-amz-bucket-region") or "")
+
+
+# ---- one open location ---------------------------------------------------------------------------------------------
+
+
+def cut_short(archives: Sequence[Opened]) -> S3Problem | None:
+    """The problem of archives that could not be read completely, None without any."""
+    if not any(archive.cut_short for archive in archives):
+        return None
+    return S3Problem("Part of it could not be read, so this view is incomplete. See the findings.", _RETRY)
+
+
+def remote_state(
+    location: Location, problem: S3Problem | None, error: SourceError | None, unwritten: str = ""
+) -> RemoteState | None:
+    """The cost of reading a location; None if it is local.
+
+    ``problem`` is that of the last read, ``error`` that of opening; ``unwritten`` says why a change was not written.
+    """
+    sources = _sources(location)
+    if not sources:
+        log = log_of(location, error)
+        return RemoteState(log.totals if log else Totals(), 0, problem) if problem is not None else None
+    replaced = next((source for source in sources if source.replaced), None)
+    if replaced is not None:
+        problem = S3Problem(unwritten or replaced_words(replaced.name), (ErrorAction.RELOAD,))
+    log = sources[0].log
+    in_flight = log.in_flight()
+    waiting = sum(each.phase is Phase.WAITING for each in in_flight)
+    return RemoteState(log.totals, location.size, problem, len(in_flight), waiting)
+
+
+def log_of(location: Location, error: SourceError | None) -> RequestLog | None:
+    """All requests for a location, or those until opening it failed with ``error``."""
+    sources = _sources(location)
+    if sources:
+        return sources[0].log
+    return error.log if isinstance(error, S3Error) else None
+
+
+def cached_spans(source: Source) -> Spans:
+    """The bytes of a source that can be read without a request; none if it is local."""
+    beneath = source.base if isinstance(source, OverlaySource) else source
+    return beneath.cached() if isinstance(beneath, RemoteSource) else ()
+
+
+def _sources(location: Location) -> list[RemoteSource]:
+    """All open sources on a network, which share one log."""
+    return [each.source for each in tuple(location.archives) if isinstance(each.source, RemoteSource)]
+
+
+MAY_BE_MIXED = "What is shown may mix the old file and the new one."
+OLD_FILE_SHOWN = "The old file is shown."
+
+
+def disk_change(source: Source) -> DiskChange | None:
+    """How the file of a source has changed; None if it has not, or is not local."""
+    if not isinstance(source, FileSource):
+        return None
+    name, then = visible(source.path.name), source.identity
+    try:
+        now = Identity.of(source.path.stat())
+    except OSError:
+        return DiskChange(f"{name} no longer exists. {OLD_FILE_SHOWN}", then.size, None, 0, grown=False)
+    what = then.difference(now)
+    if not what:
+        return None
+    same = then.same_file(now)
+    sentence = f"{name} {what}. {MAY_BE_MIXED if same else OLD_FILE_SHOWN}"
+    grown = same and now.size > then.size
+    return DiskChange(sentence, then.size, now.size, now.mtime_ns, grown=grown, replaced=not same)

@@ -1,0 +1,140 @@
+"""The state of one open location and its snapshots. The modules beside this one answer the requests about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+
+from inspector.core.progress import Progress
+from inspector.core.reader import Step
+from inspector.core.source import SourceError
+from inspector.core.verdict import State
+from inspector.operations.check.checking import judgement
+from inspector.operations.edit.plan_repairs import Plan
+from inspector.operations.open.location import Location, NoRangeError, open_location
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.views import ContentInfo, Stage
+from inspector.operations.session.archive_set import ArchiveSet, Marks
+from inspector.operations.session.checks import Checks
+from inspector.operations.session.layers import FieldView, Layers
+from inspector.operations.session.members_view import MembersView
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+_LOCK_POLL_S = 0.05
+"""Seconds between two checks for cancellation while waiting for a lock."""
+
+
+class SessionState:
+    """One open location. If opening fails, ``failure`` says why.
+
+    ``s3`` says how to reach S3. Archives are decoded sparingly until they are checked.
+
+    Attributes:
+        now: what is shown: ``disk``, or that with a pending edit.
+        disk: the location as it was read last.
+        generation: grows when fields, layers, members or findings change.
+        decoding: the archive that is being decoded, or was last.
+        seen, found: the fields and the number of findings that ``generation`` knows.
+        planned: the plan of repairs that was shown last, and the state of the location that it is for.
+        error: why the location could not be opened.
+        read_error: why it could not be opened, or bytes not be read; None once reading succeeds.
+        unwritten: why the last change was not written.
+        traced: the steps of the reader that was followed last.
+
+    """
+
+    def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
+        self.name = location
+        self.s3 = s3
+        self.stage = Stage.OPENING
+        self.failure = ""
+        self.error: SourceError | None = None
+        self.generation = 0
+        self.decoding = 0
+        self.seen: object = None
+        self.found = 0
+        self.job_lock = JobLock()
+        self.planned: tuple[Snapshot, Plan] | None = None
+        self.unwritten = ""
+        self.traced: Sequence[Step] = ()
+        try:
+            opened = open_location(location, s3, sparing=True)
+        except NoRangeError as error:
+            opened = Location([], error.collection)
+            self.stage, self.failure, self.error = Stage.FAILED, judgement(State.DAMAGED, str(error)), error
+        except SourceError as error:
+            opened = Location([])
+            self.stage, self.failure, self.error = Stage.FAILED, str(error), error
+        self.read_error = self.error
+        self.now = self.disk = Snapshot(location, opened)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Show a decoded snapshot instead of the current one; earlier answers are then stale."""
+        self.now = snapshot
+        self.stage, self.failure, self.decoding = Stage.READY, "", 0
+        self.generation += 1
+
+
+class JobLock:
+    """Lets the jobs of one session run one after another, each in its own thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    @contextmanager
+    def held(self, progress: Progress) -> Iterator[None]:
+        """Hold the lock inside the block. Raises Cancelled while waiting for it."""
+        while not self._lock.acquire(timeout=_LOCK_POLL_S):
+            progress.advance(0)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+class Snapshot:
+    """One state of a location; each pending edit has a snapshot of its own."""
+
+    def __init__(self, name: str, location: Location) -> None:
+        self.location = location
+        self.archives = location.archives
+        self.archive_set = ArchiveSet(location)
+        self.layers = Layers(location.total)
+        self.members = MembersView(self.archive_set, self.marks)
+        self.checks = Checks(name, location, self.archive_set)
+        self.contents: dict[int, ContentInfo] = {}
+        self._marks: dict[int, Marks] = {}
+        if location.total:
+            self.open(0)
+
+    def open(self, at: int) -> Opened:
+        """The archive ``at`` and its layer; opens it if it is the next one."""
+        archive = self.location.open(at)
+        self.layers.add_file(at, self.location.title(at), archive)
+        return archive
+
+    def open_ahead(self, at: int) -> Opened:
+        """The archive ``at`` and its layer; opens it out of order if necessary."""
+        archive = self.location.ahead(at)
+        self.layers.add_file(at, self.location.title(at), archive)
+        return archive
+
+    def marks(self, at: int) -> Marks:
+        """The findings of an archive by byte and by member."""
+        known = self._marks.get(at)
+        archive = self.location.known(at)
+        if known is None or len(known.findings) != len(archive.findings):
+            known = self._marks[at] = Marks(archive)
+        return known
+
+    def forget_marks(self) -> None:
+        """Discard cached findings because they will change."""
+        self._marks.clear()
+
+    def view(self, number: int) -> FieldView:
+        """The fields of a layer as rows."""
+        layer = self.layers[number]
+        # An archive opened out of order has no member numbers yet.
+        first = self.archive_set.number(layer.at, 0) if layer.at < len(self.archives) else None
+        return FieldView(layer, self.marks(layer.at), first)

@@ -1,0 +1,1 @@
+"""What other readers make of an archive: each step of one, and a line about each."""

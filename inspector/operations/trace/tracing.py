@@ -1,0 +1,166 @@
+"""Following a reader through an archive, and what every reader that fits makes of it.
+
+``trace`` follows one reader; ``compare_readers`` follows all and says which of them read wrongly: their list of members
+differs from that of the specification, or of this program where no specification's reader lists them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from inspector.core.archive import Archive
+from inspector.core.format import Format
+from inspector.core.member import Members
+from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
+from inspector.core.reader import Outcome, Reader, ReaderKind, Reads, Recorder, Step, follow
+from inspector.core.source import Source
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.jobs.subprogress import subprogresses
+from inspector.operations.protocol.trace_views import ReaderRow, Verdict
+from inspector.sources.s3.cancelling import cancelling
+
+READING = "Reading as {}"
+_EACH = "Reading as each reader"
+_SPECIFICATION = "spec"
+HEAD_STEPS, TAIL_STEPS = 6_000, 2_000
+"""Steps of one trace that are kept: the first and the last."""
+
+
+class StepLog:
+    """Keeps the first and the last steps of a trace; those between are one step that says how many they are."""
+
+    def __init__(self, head: int = HEAD_STEPS, tail: int = TAIL_STEPS) -> None:
+        self._head: list[Step] = []
+        self._tail: deque[Step] = deque(maxlen=tail)
+        self._most = head
+        self._later = 0
+
+    def add(self, step: Step) -> None:
+        """Take the next step."""
+        if len(self._head) < self._most:
+            self._head.append(step)
+        else:
+            self._later += 1
+            self._tail.append(step)
+
+    @property
+    def folded(self) -> int:
+        """The number of steps that are not kept."""
+        return self._later - len(self._tail)
+
+    def steps(self) -> list[Step]:
+        """The steps in order."""
+        if not self.folded:
+            return [*self._head, *self._tail]
+        last, following = self._head[-1].n, self._tail[0].n
+        words = f"{count(self.folded, 'step')} not kept, {last + 1:,} to {following - 1:,}"
+        fold = Step(last + 1, 0, words, None, None, "archive-inspector trace shows them all", True, folded=self.folded)
+        return [*self._head, fold, *self._tail]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One reader's way through an archive: how it ended, and its reads."""
+
+    reader: Reader
+    outcome: Outcome
+    reads: Reads = field(default_factory=Reads)
+
+
+def readers_of(decoder: Format | None) -> Sequence[Reader]:
+    """The readers of a format, that of the specification first."""
+    return decoder.readers() if decoder is not None else ()
+
+
+def reader_named(decoder: Format | None, name: str) -> Reader:
+    """The reader of a format by its name. Raises OperationError if it has none such, or if that is not installed."""
+    readers = readers_of(decoder)
+    found = next((each for each in readers if each.name == name), None)
+    if found is None:
+        names = ", ".join(each.name for each in readers) or "none"
+        title = decoder.title if decoder is not None else "plain bytes"
+        raise OperationError(f"{visible(name)} is no reader of {title}. Known readers: {names}.")
+    if why := found.present():
+        raise OperationError(f"{found.title} cannot run: {why}.")
+    return found
+
+
+def trace(
+    source: Source, reader: Reader, emit: Callable[[Step], None], progress: Progress, member: str | None = None
+) -> Trace:
+    """Follow a reader, of one ``member`` if given; ``emit`` gets each step. Raises SourceError and Cancelled."""
+    progress.begin(READING.format(reader.name), source.size)
+    recorder = Recorder(source, emit, progress, member)
+    with cancelling(progress):
+        outcome = follow(reader, recorder)
+    return Trace(reader, outcome, recorder.reads)
+
+
+def compare_readers(archive: Archive, decoder: Format | None, progress: Progress) -> tuple[ReaderRow, ...]:
+    """A row for each reader of the archive's format that is here. Raises SourceError and Cancelled."""
+    readers = readers_of(decoder)
+    if not readers:
+        return ()
+    rows: list[ReaderRow] = []
+    reference: Outcome | None = None
+    for reader, part in zip(readers, subprogresses(progress, _EACH, [1] * len(readers)), strict=True):
+        if reader.present():
+            rows.append(row_of(reader, None, ""))
+            continue
+        outcome = trace(archive.source, reader, _ignore, part).outcome
+        if reader.name == _SPECIFICATION and outcome.lists:
+            reference = outcome
+        rows.append(row_of(reader, outcome, difference(reader, outcome, reference, archive.members)))
+    return tuple(rows)
+
+
+def _ignore(step: Step) -> None:
+    """Drop a step."""
+
+
+def row_of(reader: Reader, outcome: Outcome | None, wrong: str) -> ReaderRow:
+    """The row of a reader; ``outcome`` is None where it is not installed, ``wrong`` how it reads wrongly."""
+    named = (reader.name, reader.title, reader.kind, reader.about)
+    if outcome is None:
+        return ReaderRow(*named, Verdict.ABSENT, None, 0, None, reader.present(), "", "")
+    verdict = {True: Verdict.ACCEPTS, False: Verdict.REJECTS, None: Verdict.UNKNOWN}[outcome.accepts]
+    if wrong:
+        verdict = Verdict.WRONG
+    return ReaderRow(
+        *named,
+        verdict,
+        outcome.accepts,
+        outcome.members,
+        outcome.stopped_at,
+        wrong or outcome.message,
+        outcome.cause,
+        outcome.member or "",
+        outcome.lists,
+    )
+
+
+def difference(reader: Reader, outcome: Outcome, reference: Outcome | None, members: Members) -> str:
+    """How what an accepting reader lists differs from the specification, or from this program; empty if it does not."""
+    if not outcome.accepts or not outcome.lists or reader.name == _SPECIFICATION:
+        return ""
+    if reference is not None and reader.kind is ReaderKind.DESCRIBED:
+        return _unlike(outcome, reference)
+    if outcome.members != len(members):
+        found = count(len(members), "member")
+        return f"It lists {count(outcome.members, 'member')} without an error; the archive has {found}."
+    return ""
+
+
+def _unlike(outcome: Outcome, reference: Outcome) -> str:
+    if not reference.accepts or outcome.digest == reference.digest:
+        return ""
+    if outcome.members != reference.members:
+        return f"It lists {count(outcome.members, 'member')}; the specification's reader, {reference.members:,}."
+    for own, theirs in zip(outcome.names, reference.names, strict=False):
+        if own != theirs:
+            return f"It lists {own} where the specification's reader lists {theirs}."
+    return "Its list of members differs from that of the specification's reader."

@@ -1,0 +1,158 @@
+"""The answer comes first: the banner in words with what can be done, and no panel that has nothing to say."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.app.layouts import FOOT
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from tests.gui.conftest import Show, overwrite, press, previewed, settle
+
+TORN = "torn-after-write-2.tacozip"
+DAMAGED = "flipped-blob-byte.rca"
+
+
+def click(qtbot: QtBot, button: QPushButton) -> None:
+    assert button.isVisible()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def at_the_foot(tab: Tab) -> set[str]:
+    return {name for name in FOOT if not tab.docks[name].isHidden()}
+
+
+def in_front(tab: Tab, name: str) -> bool:
+    return not tab.docks[name].visibleRegion().isEmpty()
+
+
+# ---- the banner --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        (TORN, "An update of the TACO header was interrupted after its second write."),
+        ("gap.caf", "There is a gap: 50 bytes at byte 4,696 belong to no member."),
+        ("journey.caf", "The structure has no errors; contents are not verified."),
+    ],
+)
+def test_the_banner_says_what_was_found_in_words(show: Show, name: str, answer: str) -> None:
+    assert show(name).banner.sentence.text() == answer
+
+
+def test_what_a_check_found_is_the_answer(checked: Show) -> None:
+    assert checked(DAMAGED).banner.sentence.text() == "The blob at byte 280 cannot be decoded."
+
+
+def test_what_can_be_done_is_a_button(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show(TORN)
+    click(qtbot, tab.banner.show_)
+    settle(qtbot, window)
+    assert tab.hex_pane.hex.caret() == 0x29
+    assert tab.findings.table.currentIndex().row() == 0
+    assert in_front(tab, "Findings")
+    click(qtbot, tab.banner.check)
+    settle(qtbot, window)
+    assert tab.document.status.checked
+    assert not tab.banner.check.isVisible()
+    click(qtbot, tab.banner.repair)
+    settle(qtbot, window)
+    assert tab.repair.plan is not None
+    assert in_front(tab, "Repair")
+
+
+def test_a_sound_archive_offers_its_check_alone(show: Show, window: Window, qtbot: QtBot) -> None:
+    banner = show("journey.caf").banner
+    assert [banner.show_.isVisible(), banner.repair.isVisible(), banner.check.isVisible()] == [False, False, True]
+    click(qtbot, banner.check)
+    settle(qtbot, window)
+    assert not banner.check.isVisible()
+
+
+# ---- panels ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("journey.caf", set()),
+        ("gap.caf", {"Findings"}),
+        (TORN, {"Findings", "Digests", "Header"}),
+        (DAMAGED, {"Findings", "Digests"}),
+    ],
+)
+def test_a_panel_with_nothing_to_say_takes_no_room(show: Show, name: str, shown: set[str]) -> None:
+    tab = show(name)
+    assert at_the_foot(tab) == shown
+    if not shown:
+        bottom = tab.hex_pane.mapTo(tab, tab.hex_pane.rect().bottomLeft()).y()
+        assert tab.height() - bottom < 10
+
+
+def test_findings_rise_when_something_is_found(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-chunks.rca")
+    tab.docks["Digests"].raise_()
+    settle(qtbot, window)
+    assert not in_front(tab, "Findings")
+    other = show(DAMAGED)
+    other.docks["Digests"].raise_()
+    press(window, "check")
+    settle(qtbot, window)
+    assert in_front(other, "Findings")
+
+
+def test_what_is_pending_is_not_hidden_by_findings(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-entries.tacozip")
+    overwrite(window, tab, 0x2A, "ff")
+    assert "Changes" in at_the_foot(tab)
+    tab.docks["Changes"].raise_()
+    previewed(qtbot, window, tab)
+    assert tab.document.status.counts
+    assert in_front(tab, "Changes")
+
+
+def test_a_panel_that_was_closed_stays_closed(show: Show, window: Window, qtbot: QtBot) -> None:
+    first = show("two-chunks.rca")
+    assert "Digests" in at_the_foot(first)
+    first.docks["Digests"].close()
+    silent = show("journey.caf")
+    assert at_the_foot(silent) == set()
+    assert at_the_foot(show(DAMAGED)) == {"Findings"}
+    press(window, "layout_inspect")
+    settle(qtbot, window)
+    tab = window.tab()
+    assert tab is not None
+    assert at_the_foot(tab) == {"Findings", "Digests"}
+
+
+def test_only_a_taco_archive_has_a_header_to_edit(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    press(window, "show_header")
+    settle(qtbot, window)
+    assert tab.docks["Header"].isHidden()
+    assert "Only TACO archives" in tab.note.text.text()
+    ghost = show("ghost.taco")
+    press(window, "show_header")
+    settle(qtbot, window)
+    assert in_front(ghost, "Header")
+
+
+# ---- room --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["two-entries.tacozip", "weather", DAMAGED])
+def test_a_window_fits_on_half_of_a_screen(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
+    tab = show(name)
+    assert window.minimumSizeHint().width() <= 800
+    window.resize(960, 700)
+    settle(qtbot, window)
+    assert window.width() == 960
+    assert tab.hex_pane.hex.bytesPerRow() == 16
+    window.resize(800, 700)
+    settle(qtbot, window)
+    assert window.width() == 800
+    assert tab.hex_pane.hex.bytesPerRow() == 8

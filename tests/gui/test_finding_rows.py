@@ -1,0 +1,69 @@
+"""Findings have two lines, the cause first; all of one is read beside them, and digests are copied whole."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.app.window import Window
+from inspector.gui.kit.text import DIGEST_GAP
+from inspector.gui.kit.widgets import SelectableLabel
+from inspector.gui.panels.findings import MESSAGE
+from tests.gui.conftest import Show, settle
+
+DAMAGED = "flipped-blob-byte.rca"
+DIGEST = "917fdc32835dad9e"
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+def test_a_row_has_two_lines_with_the_cause_first(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    table = tab.findings.table
+    text = str(tab.findings.model.index(1, MESSAGE).data())
+    assert text.startswith("Hash mismatch at the reset block of segment 1.\nIt hashes to")
+    assert table.wordWrap()
+    assert table.rowHeight(0) >= 2 * table.fontMetrics().lineSpacing()
+    settle(qtbot, window)
+
+
+def test_one_click_leads_to_the_bytes_and_shows_all_that_is_said(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    table, row = tab.findings.table, tab.findings.model.row(tab.findings.model.index(1, 0))
+    table.scrollTo(tab.findings.model.index(1, 0))
+    at = table.visualRect(tab.findings.model.index(1, MESSAGE)).center()
+    qtbot.mouseClick(table.viewport(), LEFT, NONE, at)
+    settle(qtbot, window)
+    assert row is not None
+    assert tab.hex_pane.hex.caret() == row.spans[0].start
+    assert tab.findings.about.text().startswith(row.message)
+    qtbot.waitUntil(lambda: tab.findings.about.x() >= table.width())  # beside the rows
+    assert tab.findings.about.height() >= table.height()
+    qtbot.mouseClick(tab.findings.repairing, LEFT)
+    settle(qtbot, window)
+    assert tab.repair.plan is not None
+
+
+def test_details_stand_below_where_a_panel_is_narrow(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    window.resize(800, 700)
+    tab.findings.step(1)
+    settle(qtbot, window)
+    about = tab.findings.about
+    qtbot.waitUntil(lambda: about.isVisible() and about.y() >= tab.findings.table.height())
+    assert about.x() == 0
+
+
+def test_a_digest_is_selected_whole_by_a_double_click(qtbot: QtBot) -> None:
+    label = SelectableLabel()
+    qtbot.addWidget(label)
+    label.set_breakable(f"It hashes to {DIGEST}, and the bytes say otherwise.")
+    assert DIGEST_GAP in label.text()
+    label.resize(900, 40)
+    label.show()
+    before = label.fontMetrics().horizontalAdvance("It hashes to 917f")
+    for x in (before, before + label.fontMetrics().horizontalAdvance("dc32835da")):
+        QTest.mouseDClick(label, LEFT, NONE, QPoint(x, label.height() // 2))
+        label.copy()
+        assert QGuiApplication.clipboard().text() == DIGEST

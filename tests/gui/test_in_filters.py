@@ -1,0 +1,106 @@
+"""The keyboard leads from a filter into its results; all that is selected is copied; a byte knows its place."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFormLayout
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.app.window import Window
+from inspector.gui.panels.byte import MIN_WIDTH_BESIDE_PX
+from inspector.operations.protocol.views import LayerKind
+from tests.gui.conftest import Show, press, settle
+
+
+def test_down_leads_from_the_filter_into_the_results(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    press(window, "filter_members")
+    QTest.keyClicks(tab.members.filter, "tile")
+    qtbot.waitUntil(lambda: tab.members.table_model.rowCount() == 2)
+    settle(qtbot, window)
+    QTest.keyClick(tab.members.filter, Qt.Key.Key_Down)
+    assert tab.members.view.hasFocus()
+    assert tab.members.view.currentIndex().isValid()
+
+
+def test_enter_opens_the_only_result_which_is_expanded(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    members = tab.members
+    press(window, "filter_members")
+    QTest.keyClicks(members.filter, "deep")
+    qtbot.waitUntil(lambda: members.table_model.rowCount() == 1)
+    qtbot.waitUntil(lambda: str(members.tree.currentIndex().data()) == "deep.json")
+    assert members.tree.isExpanded(members.tree.currentIndex().parent())
+    members.filter.setFocus()
+    QTest.keyClick(members.filter, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    info = tab.document.layer_info(tab.document.layer)
+    assert info is not None
+    assert info.kind is LayerKind.CONTENT
+
+
+def test_the_only_result_is_expanded_before_the_rows_of_the_table_arrive(
+    show: Show, window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = show("journey.caf").members
+    monkeypatch.setattr(members.table_model.columns, "fetch", lambda *_: None)
+    press(window, "filter_members")
+    QTest.keyClicks(members.filter, "deep")
+    qtbot.waitUntil(lambda: str(members.tree.currentIndex().data()) == "deep.json")
+
+
+def test_a_filter_that_nothing_matches_says_so(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    press(window, "filter_members")
+    QTest.keyClicks(tab.members.filter, "no such name")
+    qtbot.waitUntil(lambda: "No match: no member's name contains" in tab.members.empty_sentence())
+
+
+def test_all_selected_members_are_copied_and_their_paths(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    tab.members.as_table.click()
+    settle(qtbot, window)
+    table = tab.members.table
+    flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    for row in (0, 1):
+        table.selectionModel().select(table.model().index(row, 0), flags)
+    table.setFocus()
+    press(window, "copy")
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["readme.txt", "photos/tile_0001.png"]
+    assert lines[0].split("\t")[1] == "56"
+    press(window, "copy_path")
+    assert QGuiApplication.clipboard().text() == "readme.txt\nphotos/tile_0001.png"
+
+
+def test_a_byte_knows_its_place_in_its_member(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    tab.hex_pane.hex.goTo(10)
+    settle(qtbot, window)
+    fact = tab.byte.facts["In member"]
+    qtbot.waitUntil(lambda: fact.plain_text() == "byte 10 of 56 of readme.txt")
+    tab.hex_pane.hex.goTo(tab.document.size - 1)  # in the footer
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: fact.plain_text() == "")
+    tab.document.open_content(0)
+    settle(qtbot, window)
+    tab.hex_pane.hex.goTo(7)
+    qtbot.waitUntil(lambda: fact.plain_text() == "byte 7 of 56 of readme.txt")
+
+
+@pytest.mark.parametrize("width", [MIN_WIDTH_BESIDE_PX - 1, MIN_WIDTH_BESIDE_PX])
+def test_the_byte_panel_has_one_layout_at_a_width(show: Show, window: Window, qtbot: QtBot, width: int) -> None:
+    panel = show("two-entries.tacozip").byte
+    form = panel.findChild(QFormLayout)
+    assert form is not None
+    policies = set()
+    for start in (170, 400):
+        panel.resize(start, 400)
+        panel.resize(width, 400)
+        policies.add(form.rowWrapPolicy())
+    above = width < MIN_WIDTH_BESIDE_PX
+    assert policies == {QFormLayout.RowWrapPolicy.WrapAllRows if above else QFormLayout.RowWrapPolicy.DontWrapRows}
+    settle(qtbot, window)

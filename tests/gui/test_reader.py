@@ -1,0 +1,209 @@
+"""The Reader panel: its steps select bytes everywhere; playing stops where it should; the table names all readers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.core.reader import ReaderKind
+from inspector.core.span import Span
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.panels.reader.panel import KIND_LABELS, NOT_YET, ReaderPanel
+from inspector.gui.panels.reader.steps import StepsModel
+from inspector.operations.protocol.trace_views import Verdict
+from tests.formats.rca import build
+from tests.gui.conftest import Copied, Show, press, previewed, settle
+
+
+def followed(qtbot: QtBot, window: Window, tab: Tab, name: str = "") -> ReaderPanel:
+    """The panel of a tab after a reader was followed to its end."""
+    press(window, "show_reader")
+    settle(qtbot, window)
+    if name:
+        tab.reader.choose(name)
+        settle(qtbot, window)
+    assert tab.reader.result is not None
+    return tab.reader
+
+
+def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window: Window, qtbot: QtBot) -> None:
+    panel = followed(qtbot, window, show("two-entries.tacozip"))
+
+    offered = [panel.chooser.itemText(at) for at in range(panel.chooser.count())]
+    assert [text.rpartition("(")[2] for text in offered if text] == sorted(
+        [text.rpartition("(")[2] for text in offered if text], key="runs)as described)".index
+    )
+    assert "" in offered  # the line between the two kinds
+    rows = [panel.table_model.texts(at) for at in range(panel.table_model.rowCount())]
+    assert [row[0] for row in rows][:2] == ["the specification", "tacozip"]
+    assert {row[1] for row in rows} == set(KIND_LABELS.values())
+    assert [row.verdict for row in panel.rows if row.name == "zipfile"] == [Verdict.ACCEPTS]
+    assert panel.result is not None
+    assert panel.result.kind is ReaderKind.DESCRIBED
+    assert "as described" in panel.about.text()
+
+
+def test_steps_nest_and_select_their_bytes_everywhere(
+    show: Show, window: Window, qtbot: QtBot, qtmodeltester: object
+) -> None:
+    tab = show("two-resets-spec.rca")
+    panel = followed(qtbot, window, tab, "rcarch")
+    qtmodeltester.check(panel.model)  # type: ignore[attr-defined]
+
+    press(window, "reader_to_failure")
+    settle(qtbot, window)
+    step = panel.model.steps[panel.at]
+    assert (step.action, step.ok, step.span) == ("compare the hash of segment 2", False, (0x3E7, 0x3EF))
+    assert tab.document.selection.spans == (Span(0x3E7, 0x3EF),)
+    assert tab.document.selection.wrong
+    assert tab.document.selection.field is not None
+    above = panel.model.parent(panel.tree.currentIndex())
+    assert panel.model.steps[panel.model.position(above)].action == "segment 3"
+    assert "final checksum mismatch" in panel.end.text()
+    assert "with the reset block's own bytes" in panel.end.text()
+    assert "segment: 2" in panel.variables.text()
+
+
+def test_next_and_previous_and_this_byte(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    panel = followed(qtbot, window, tab)
+    assert panel.at == 0
+    press(window, "reader_next")
+    assert panel.at == 1
+    press(window, "reader_previous")
+    press(window, "reader_previous")
+    assert panel.at == 0
+
+    tab.document.select_byte(0, 0, "test")
+    settle(qtbot, window)
+    press(window, "reader_to_byte")
+    step = panel.model.steps[panel.at]
+    assert step.span is not None
+    assert (step.span.start, step.read) == (0, True)
+    with qtbot.waitSignal(tab.document.reported) as said:
+        press(window, "reader_to_failure")
+    assert said.args == ["No step of this reader fails."]
+
+
+def test_playing_stops_at_a_breakpoint_and_at_a_failure(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-resets-spec.rca")
+    panel = followed(qtbot, window, tab, "rcarch")
+    panel.speed.setCurrentIndex(panel.speed.count() - 1)
+    tab.document.go_to(0, 0x201, 0x203)
+    settle(qtbot, window)
+    press(window, "reader_break")
+    assert panel.breakpoints == [(0x201, 0x203)]
+    panel.go(0)
+
+    press(window, "reader_play")
+    qtbot.waitUntil(lambda: panel.playing.text() == "▶")
+    assert panel.model.steps[panel.at].action == "varint at 513: blob"
+    press(window, "reader_play")
+    qtbot.waitUntil(lambda: panel.playing.text() == "▶")
+    assert not panel.model.steps[panel.at].ok
+    tab.document.go_to(0, 0x201, 0x203)
+    settle(qtbot, window)
+    press(window, "reader_break")
+    assert panel.breakpoints == []
+
+
+def test_the_timeline_goes_to_the_step_of_a_read_and_counts_what_is_never_read(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    panel = followed(qtbot, window, show("two-resets-spec.rca"), "rcarch")
+    result = panel.result
+    assert result is not None
+    assert (result.reads, result.total, result.twice_bytes, result.never_bytes) == (19, 1_007, 0, 496)
+    assert result.never == (Span(1_007, 1_503),)
+    panel.latency.setValue(100)
+    assert panel.costs.text() == (
+        "19 reads of 1,007 bytes; 0 bytes read twice, 496 bytes never read. "
+        "Over S3 with a request a read: 19 requests, 1.9 s at 100 ms."
+    )
+
+    mark = result.marks[-2]
+    top, lane = panel.timeline._lanes()
+    place = QPoint(round(panel.timeline._x(mark.span.start)) + 1, round(top + (len(result.marks) - 1.5) * lane))
+    near = panel.timeline.mark_at(place.x(), place.y())
+    assert near is not None
+    QTest.mouseClick(panel.timeline, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    assert panel.model.steps[panel.at].n == near.step
+    assert not panel.grab().isNull()
+
+
+def test_very_many_steps_are_folded_and_said_to_be(show: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "many.rca"
+    path.write_bytes(build.archive([(b"%d" % number, b"x") for number in range(5_000)]))
+
+    panel = followed(qtbot, window, show(path))
+    assert panel.result is not None
+    assert (panel.result.folded, len(panel.model.steps)) == (10_004 - 8_000, 8_001)
+    assert panel.result.outcome.members == 5_000
+    assert "2,004 steps in the middle are not kept here." in panel.end.text()
+    assert len(panel.result.marks) <= 4_000
+
+
+def test_a_reader_that_is_cancelled_leaves_no_steps_of_another(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-resets-spec.rca")
+    panel = followed(qtbot, window, tab)
+    panel.choose("rcarch")
+    press(window, "cancel")
+    settle(qtbot, window)
+    assert panel.result is None or panel.result.reader == "rcarch"
+    assert panel._stack.shown_sentence() in ("", NOT_YET)
+
+
+def test_a_format_without_other_readers_says_so(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("library.a")
+    press(window, "show_reader")
+    settle(qtbot, window)
+
+    assert tab.reader._stack.shown_sentence() == "No other reader of this format is known."
+
+
+def test_with_a_pending_repair_the_readers_read_what_it_would_make(
+    copied: Copied, window: Window, qtbot: QtBot
+) -> None:
+    tab, _ = copied("torn-after-write-2.tacozip")
+    panel = followed(qtbot, window, tab)
+    assert [row.verdict for row in panel.rows if row.name == "zipfile"] == [Verdict.REJECTS]
+
+    press(window, "plan_repairs")
+    settle(qtbot, window)
+    tab.repair.show_.click()
+    previewed(qtbot, window, tab)
+    press(window, "show_reader")
+    qtbot.waitUntil(lambda: [row.verdict for row in panel.rows if row.name == "zipfile"] == [Verdict.ACCEPTS])
+    settle(qtbot, window)
+
+
+def test_a_row_of_the_table_follows_its_reader(show: Show, window: Window, qtbot: QtBot) -> None:
+    panel = followed(qtbot, window, show("two-resets-spec.rca"))
+    panel.table.setCurrentIndex(panel.table_model.index(1, 0))
+    panel.table.setFocus()
+    QApplication.processEvents()
+    panel.table.activated.emit(panel.table_model.index(1, 0))
+    settle(qtbot, window)
+    assert panel.result is not None
+    assert panel.result.reader == "rcarch"
+
+
+def test_an_empty_tree_of_steps(qtmodeltester: object) -> None:
+    model = StepsModel()
+    model.show_steps(())
+    qtmodeltester.check(model)  # type: ignore[attr-defined]
+    assert not model.index_of(0).isValid()
+
+
+@pytest.mark.parametrize("name", ["plain.zip", "plain.tar", "journey.caf", "two-chunks.rca"])
+def test_the_reads_of_the_first_reader_are_shown(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
+    panel = followed(qtbot, window, show(name))
+    assert panel.result is not None
+    assert panel.result.reads == len(panel.result.marks) > 0
+    assert panel.timeline.accessibleDescription().startswith(f"{panel.result.reads:,} read")

@@ -1,0 +1,237 @@
+"""A format states everything about itself, and what its archives show agrees with that.
+
+What desktops are told of it is compared in tests/desktop, the manual's table in tests/test_docs.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import inspector.formats
+from inspector.core.archive import Emitter
+from inspector.core.field import Field, FieldTable
+from inspector.core.format import Format
+from inspector.core.kinds import (
+    FAMILIES,
+    ROLES,
+    Family,
+    Kind,
+    Role,
+    Shape,
+    declared_kinds,
+    family_of,
+    role_of,
+    role_set,
+)
+from inspector.core.progress import Progress
+from inspector.core.verdict import Verdict
+from inspector.formats import FORMATS, ar
+from inspector.formats._causes.table import is_cause
+from inspector.operations.open.opening import Opened, decode, start
+from inspector.sources.local.file import FileSource
+from tests.test_formats_everywhere import ARCHIVES
+
+FOLDER = Path(inspector.formats.__file__).parent
+SHARED_KINDS = {value for value in vars(Kind).values() if isinstance(value, Kind)}
+MAX_ROWS = 12
+"""Rows of a table that are looked at: they are alike."""
+GOLDEN_ROWS = 100
+
+
+def walked(fields: Sequence[Field], depth: int = 0) -> Iterator[tuple[int, Field]]:
+    """Fields with their depth, of long tables some."""
+    for field in fields[:MAX_ROWS]:
+        yield depth, field
+        yield from walked(field.children, depth + 1)
+
+
+@pytest.fixture(scope="module")
+def checked() -> dict[Path, Opened]:
+    """Every sample, decoded and checked."""
+    found = {}
+    for path in ARCHIVES:
+        archive = found[path] = start(FileSource(path))
+        decode(archive, Progress())
+        if archive.decoder is not None:
+            archive.decoder.check(archive, Emitter(archive), Progress())
+    return found
+
+
+def lacking(known: Format, archives: dict[Path, Opened]) -> Iterator[str]:
+    """What a format has left out, a sentence for each."""
+    own = {path: each for path, each in archives.items() if each.decoder and each.decoder.name == known.name}
+    for name in ("name", "title", "specification", "limitations", "kinds"):
+        if not getattr(known, name):
+            yield f"{known.name} has no {name}."
+    yield from (f"{known.name}: {each!r} is no sentence." for each in known.limitations if not each.endswith("."))
+    if not any("resources" in path.parts for path in own):
+        yield f"{known.name} has no sample in resources/samples."
+    if known.suffixes and not known.mime:
+        yield f"{known.name} has suffixes, but no MIME type."
+    yield from _kinds_left_out(known, own)
+    yield from _findings_left_out(known, own)
+    for path, archive in own.items():
+        yield from _not_said_of_members(path, archive)
+        yield from _not_said_of_tables(path, archive)
+
+
+def _kinds_left_out(known: Format, own: dict[Path, Opened]) -> Iterator[str]:
+    shown = {field.kind for each in own.values() for _, field in walked(each.fields)}
+    for kind in shown - {*known.kinds} - SHARED_KINDS:
+        yield f"{known.name} shows the kind {kind}, which is not in its kinds."
+    others = {kind for each in FORMATS if each.name != known.name for kind in each.kinds}
+    for kind in {*known.kinds} - shown - others:
+        yield f"{known.name} declares the kind {kind}, but no sample shows it."
+    for kind in known.kinds:
+        if not kind.meaning.endswith("."):
+            yield f"{known.name}: the kind {kind} has no meaning."
+
+
+def _findings_left_out(known: Format, own: dict[Path, Opened]) -> Iterator[str]:
+    if not known.findings:
+        return
+    declared = {(each.code, each.severity) for each in known.findings}
+    found = {
+        (finding.code, finding.severity): path.name
+        for path, archive in own.items()
+        for finding in archive.findings
+        if not is_cause(finding)
+    }
+    for code, severity in found.keys() - declared:
+        yield f"{known.name}: {found[code, severity]} has {code} ({severity}), which is not in its findings."
+    for code, _ in declared - found.keys():
+        yield f"{known.name}: no sample shows {code}."
+
+
+def _not_said_of_members(path: Path, archive: Opened) -> Iterator[str]:
+    members = archive.members
+    if any(archive.verdict(index) is Verdict.NOT_CHECKED for index in range(len(members))):
+        yield f"{archive.format}: the check does not judge every member of {path.name}."
+    starts = {field.start for _, field in walked(archive.fields) if field.kind.about_member}
+    if members.heads and not {*members.heads[:MAX_ROWS]} <= starts:
+        yield f"{archive.format}: no record of a member of {path.name} begins at its head (Kind.about_member)."
+
+
+def _not_said_of_tables(path: Path, archive: Opened) -> Iterator[str]:
+    """What a table of fields says of its rows without making them: their roles and families."""
+    for _, field in walked(archive.fields):
+        table = field.children
+        if not isinstance(table, FieldTable):
+            continue
+        role, family = role_of(field.kind), family_of(field.kind)
+        for row in range(min(len(table), MAX_ROWS)):
+            lost = _painted((table[row],), role, family) & ~table.role_set(row)
+            names = [str(each) for each in (*ROLES, *FAMILIES) if role_set(each) & lost]
+            if names:
+                yield f"{archive.format}: a row of {field.name} in {path.name} lacks {', '.join(names)}."
+
+
+def _painted(fields: Sequence[Field], role: Role, family: Family | None) -> int:
+    found = 0
+    for field in fields:
+        own, around = role_of(field.kind, role), family_of(field.kind, family)
+        if field.children:
+            found |= _painted(field.children[:GOLDEN_ROWS], own, around)
+        elif any(span.size for span in field.spans):
+            found |= role_set(own) | (role_set(around) if around is not None else 0)
+    return found
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda each: each.name)
+def test_a_format_leaves_nothing_out(known: Format, checked: dict[Path, Opened]) -> None:
+    assert sorted(lacking(known, checked)) == []
+
+
+@pytest.mark.parametrize(
+    ("without", "named"),
+    [
+        ({"kinds": ()}, "ar shows the kind symbol table, which is not in its kinds."),
+        ({"specification": ""}, "ar has no specification."),
+        ({"mime": ()}, "ar has suffixes, but no MIME type."),
+        ({"findings": ar.FORMAT.findings[1:]}, "ar: wrong-magic.a has ar-magic (error), which is not in its findings."),
+        ({"name": "other"}, "other has no sample in resources/samples."),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_a_format_leaves_out_is_named(without: dict[str, object], named: str, checked: dict[Path, Opened]) -> None:
+    assert named in set(lacking(replace(ar.FORMAT, **without), checked))  # type: ignore[arg-type]
+
+
+def test_every_folder_of_a_format_is_known() -> None:
+    folders = {path.parent.name for path in FOLDER.glob("[!_]*/__init__.py")}
+    known = {module.split(".")[2] for each in FORMATS for module in [each.load.__module__]}
+
+    assert folders == known
+
+
+def test_kinds_of_one_format_are_named_nowhere_else() -> None:
+    """Outside of the formats, only kinds that any format may use are named."""
+    package = FOLDER.parent
+    declared = {module_of(path) for path in FOLDER.rglob("*.py") if any(_assigned(path))}
+    found = [
+        f"{path.relative_to(package)}: {node.module}"
+        for path in package.rglob("*.py")
+        if FOLDER not in path.parents
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module in declared
+    ]
+
+    assert "inspector.formats.ar.layout" in declared
+    assert found == []
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(FOLDER.parent.parent).with_suffix("").parts)
+
+
+def _assigned(path: Path) -> Iterator[str]:
+    """Names that a module gives to kinds."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "Kind":
+            yield ast.unparse(node.targets[0])
+
+
+def test_words_for_go_to_are_not_names_of_kinds() -> None:
+    names = {kind.lower() for kind in declared_kinds()}
+
+    assert [word for kind in declared_kinds() for word in kind.words if word in names - {kind.lower()}] == []
+
+
+def test_what_a_list_lists_is_of_its_family() -> None:
+    assert [kind for kind in declared_kinds() if kind.rows and kind.rows.family is not kind.family] == []
+    assert [kind for kind in declared_kinds() if kind.shape is Shape.LIST and kind.family is None] == []
+
+
+def test_the_kinds_of_all_fields_are_what_the_golden_transcript_says(
+    checked: dict[Path, Opened], golden: Callable[[str, str], None]
+) -> None:
+    """``dump`` as text hides the kinds, which decide the colours, the arrows and Go To.
+
+    A line for each name that fields of a kind have in fields of another, over all archives of a format.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for archive in checked.values():
+        lines = found.setdefault(archive.format, {})
+        for around, field in inside(archive.fields):
+            name = "NAME" if field.member is not None and field.kind.about_member else field.name
+            lines[f"  {around} > {name}: {field.kind}"] = None
+    text = "".join("\n".join((name, *sorted(lines), "")) for name, lines in sorted(found.items()))
+    golden("kinds.txt", text)
+
+
+def inside(fields: Sequence[Field], around: str = "file") -> Iterator[tuple[str, Field]]:
+    """Fields, each with the kind of the field around it."""
+    for field in fields[:GOLDEN_ROWS]:
+        yield around, field
+        yield from inside(field.children, field.kind)
+
+
+def test_a_kind_is_the_same_in_another_process() -> None:
+    for kind in declared_kinds():
+        assert pickle.loads(pickle.dumps(kind)) is kind
