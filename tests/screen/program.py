@@ -84,9 +84,9 @@ class Program:
         self.part("", text)
 
     def tabs(self) -> list[str]:
-        """What the tabs of the main window are called, without what Qt adds for keys."""
+        """The names in the tabs of the main window, without the states that follow them once they are known."""
         bars = [part for part in self.parts() if part.role == "page tab list"]
-        return [tab.name for tab in bars[-1].children() if tab.role == "page tab"] if bars else []
+        return [tab.name.split(" · ")[0] for tab in bars[-1].children() if tab.role == "page tab"] if bars else []
 
     def keys(self, *keys: str) -> None:
         """Press keys, one after the other, where the keyboard is."""

@@ -51,11 +51,7 @@ def opens(begin: Callable[..., Program], locations: tuple[str, ...]) -> None:
     running = begin(*locations)
     try:
         running.appear()
-
-        def titles() -> list[str]:
-            return [title.split(" · ")[0] for title in running.tabs()]  # the state stands after the name
-
-        until(lambda: titles() == names and running.find("label", " bytes)"), running.texts)
+        until(lambda: running.tabs() == names and running.find("label", " bytes)"), running.texts)
     finally:
         running.end()
 
