@@ -1,11 +1,13 @@
-"""How a built program starts on a screen: ``python -m tests.screen.starting PROGRAM LOCATION...``.
+"""How an installed program is started and fed on a screen: ``python -m tests.screen.starting PROGRAM LOCATION...``.
 
-It opens all locations, which have to become tabs that show them, and says how long it takes to the first window.
+All locations become tabs that show them; one is dropped on an empty window by another program; one is opened by
+``xdg-open`` after ``--install-desktop``. It says how long it takes to the first window.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -14,10 +16,11 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from tests.patience import until
+from tests.patience import PATIENCE, until
 from tests.screen.accessible import Bus
 from tests.screen.display import Display, display
-from tests.screen.program import Program, start
+from tests.screen.dragging import source
+from tests.screen.program import TITLE, Program, start
 
 TIMES = 5
 
@@ -41,6 +44,8 @@ def main(program: str, *locations: str) -> None:
             return start(screen, bus, arguments, own, Path(home, "said.txt"), [program])
 
         opens(begin, locations)
+        is_dropped(screen, begin, locations[-1])
+        is_double_clicked(screen, {**screen.environment, **own, "XDG_DATA_HOME": f"{home}/data"}, program, locations[-1])
         times = [starts(screen, begin) for _ in range(TIMES)]
         print(f"{program}: {median(times):.2f} s from its start to its window")
 
@@ -56,12 +61,37 @@ def opens(begin: Callable[..., Program], locations: tuple[str, ...]) -> None:
         running.end()
 
 
+def is_dropped(screen: Display, begin: Callable[..., Program], location: str) -> None:
+    """What another program drags onto an empty window becomes a tab."""
+    running = begin()
+    try:
+        running.appear()
+        running.says("Drop files or a folder here")
+        with source(screen, "uris", location) as other:
+            other.drop_on(running.part("frame", ""))
+            until(lambda: running.tabs() == [Path(location).name], running.texts)
+    finally:
+        running.end()
+
+
+def is_double_clicked(screen: Display, user: dict[str, str], program: str, location: str) -> None:
+    """What a desktop asks for an archive starts the program with it, once that is installed for the user."""
+    subprocess.run([program, "--install-desktop"], env=user, check=True, capture_output=True, timeout=PATIENCE)
+    with subprocess.Popen(["xdg-open", location], env={**user, "XDG_CURRENT_DESKTOP": ""}) as asked:
+        until(lambda: screen.windows(f"{Path(location).name} – {TITLE}"), screen.windows)
+        for window in screen.windows(TITLE):
+            screen.close(window)
+        until(lambda: not screen.windows(), screen.windows)
+        asked.terminate()
+    subprocess.run([program, "--uninstall-desktop"], env=user, check=True, capture_output=True, timeout=PATIENCE)
+
+
 def starts(screen: Display, begin: Callable[..., Program]) -> float:
     """Seconds from its start until its window is on the screen."""
     began = monotonic()
     running = begin()
     try:
-        until(lambda: screen.windows("Archive Inspector"), screen.windows)
+        until(lambda: screen.windows(TITLE), screen.windows)
         return monotonic() - began
     finally:
         running.end()
