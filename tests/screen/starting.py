@@ -44,8 +44,9 @@ def main(program: str, *locations: str) -> None:
             return start(screen, bus, arguments, own, Path(home, "said.txt"), [program])
 
         opens(begin, locations)
-        is_dropped(screen, begin, locations[-1])
-        is_double_clicked(screen, {**screen.environment, **own, "XDG_DATA_HOME": f"{home}/data"}, program, locations[-1])
+        file = next(location for location in locations if Path(location).is_file())
+        is_dropped(screen, begin, file)
+        is_double_clicked(screen, {**screen.environment, **own, "XDG_DATA_HOME": f"{home}/data"}, program, file)
         times = [starts(screen, begin) for _ in range(TIMES)]
         print(f"{program}: {median(times):.2f} s from its start to its window")
 
