@@ -47,6 +47,10 @@ class Listing:
     def __len__(self) -> int:
         return self._stops[-1] if self._stops else len(self._files)
 
+    def folder(self, at: int) -> bytes:
+        """What stands before the paths of the members of an archive."""
+        return self.keys[at]
+
     def _place(self, at: int) -> tuple[int, int]:
         part = bisect_right(self._stops, at)
         return part, at - (self._stops[part - 1] if part else 0)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from inspector.core.edit import Edit
 from inspector.core.field import Value
 from inspector.core.span import Span, Spans
+from inspector.operations.protocol.views import Explanation, MemberRow
 
 A, B, NEITHER = "a", "b", "neither"
 """The sides, as JSON names them."""
@@ -273,6 +274,16 @@ class DifferenceQuery:
     text: str = ""
     order: Order = Order.FOUND
     descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SideByte:
+    """A byte of one side: what explains it, the bytes from it on, and its member with the stored bytes of that."""
+
+    explanation: Explanation
+    data: bytes
+    member: MemberRow | None
+    stored: Spans
 
 
 @dataclass(frozen=True, slots=True)
