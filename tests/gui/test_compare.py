@@ -24,7 +24,7 @@ from inspector.gui.document.session import OpenTab, Session, from_json, to_json
 from inspector.gui.tabs.aligned_view import ROLES, AlignedModel
 from inspector.gui.tabs.compare_tab import EARLIER, NOT_ALIGNED, CompareTab
 from inspector.gui.tabs.differences import IN_A, KIND, RIGHT, WHAT
-from inspector.operations.protocol.compare_views import A, B, Change
+from inspector.operations.protocol.compare_views import A, B, Change, Level
 from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, settle
 
 LOST = 512
@@ -115,6 +115,31 @@ def test_different_formats_have_a_list_and_no_bytes(window: Window, qtbot: QtBot
 
     assert tab._byte_stack.shown_sentence() == NOT_ALIGNED
     assert {row[KIND] for row in rows(tab)} == {"member only in A", "member only in B"}
+
+
+def test_a_row_of_two_datasets_leads_to_the_bytes_of_its_range(
+    window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path
+) -> None:
+    shutil.copytree(sample("weather"), tmp_path / "weather")
+    changed = next((tmp_path / "weather").rglob("*.tar"))
+    data = bytearray(changed.read_bytes())
+    data[515] ^= 1
+    changed.write_bytes(data)
+    tab = compared(window, qtbot, sample("weather"), tmp_path / "weather")
+
+    assert [row[KIND] for row in rows(tab)] == ["range changed", "member changed"]
+    assert tab.levels[Level.RANGE].isVisible()
+    tab.table.setFocus()
+    tab.table.selectRow(0)
+    qtbot.keyClick(tab.table, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    settle(qtbot, window)
+
+    bytes_tab = shown(window)
+    assert bytes_tab is not tab
+    names = [each.text().partition(" (")[0] for each in bytes_tab.captions.values()]
+    assert names == [f"A: {changed.name}", f"B: {changed.name}"]
+    assert carets(bytes_tab) == [515, 515]
 
 
 def test_what_cannot_be_read_is_a_sentence(window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path) -> None:

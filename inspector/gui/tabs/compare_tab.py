@@ -60,11 +60,12 @@ from inspector.operations.protocol.requests import CompareRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-_LEVELS = {Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes"}
+_LEVELS = {Level.RANGE: "&Ranges", Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes"}
 _FILTER_MS = 200
 """Milliseconds without typing after which the list is filtered."""
 _EXPLAIN_MS = 50
 """Milliseconds without a move after which the bytes at the caret are explained."""
+RANGES = "Enter on a range or a member below compares the bytes of its range in a tab of its own."
 NOT_ALIGNED = "The bytes were not compared: folders and archives of different formats are compared by their members."
 EARLIER = "This comparison is from an earlier session. Compare Again repeats it."
 _MAX_MARKS = 5_000
@@ -76,11 +77,13 @@ class CompareTab(SideTab):
 
     Signals:
         changeTaken(str, object): the user took a difference into this location; the Edit is to be pending there.
+        compareRequested(str, str): compare these two files, whose bytes the user wants to see.
         archiveWritten(str, str): a new archive was written to this path, and the sentence that says so.
     """
 
     has_bytes = True
     changeTaken = Signal(str, object)
+    compareRequested = Signal(str, str)
     archiveWritten = Signal(str, str)
 
     def __init__(
@@ -221,6 +224,7 @@ class CompareTab(SideTab):
         self.table.horizontalHeader().setSortIndicator(KIND, Qt.SortOrder.AscendingOrder)
         self.table.selectionModel().currentRowChanged.connect(self._show_row)
         self.table.activated.connect(self._show_row)
+        self.table.activated.connect(self._open_row)
         self.stop.clicked.connect(self.cancel)
         self.again.clicked.connect(self.start)
         self.swap.clicked.connect(self.swap_sides)
@@ -247,8 +251,9 @@ class CompareTab(SideTab):
         for changed in (self.model.modelReset, self.model.rowsInserted, self.model.rowsRemoved):
             changed.connect(self._show_list)
         self.filter.textChanged.connect(self._filter_timer.start)
-        for box in self.levels.values():
+        for level, box in self.levels.items():
             box.setChecked(True)
+            box.setVisible(level is not Level.RANGE)  # until datasets are compared
             box.toggled.connect(self._choose)
         self.client.lost.connect(self._worker_lost)
 
@@ -399,8 +404,11 @@ class CompareTab(SideTab):
         self._caption(compared.states)
         self._mark_wrong(compared.rights)
         self._draw_map(self.map.rows())
+        self.levels[Level.RANGE].setVisible(bool(summary.ranges))
         if self._alignment.size:
             self._byte_stack.show_view(self._bytes)
+        elif summary.ranges:
+            self._byte_stack.show_sentence(RANGES)
         else:
             self._byte_stack.show_sentence(NOT_ALIGNED if compared.alignment is None else "Both are empty.")
         self._summary = summary
@@ -603,6 +611,12 @@ class CompareTab(SideTab):
                 start, stop = place.spans[0]
                 self._outline(self._alignment.aligned(side, start), self._alignment.aligned(side, stop - 1) + 1)
                 return
+
+    def _open_row(self, index: QModelIndex) -> None:
+        """Compare the files of a row where the sides have several, the ranges of datasets."""
+        row: Difference | None = self.model.row(index)
+        if row is not None and row.a is not None and row.b is not None and row.a.location and row.b.location:
+            self.compareRequested.emit(row.a.location, row.b.location)
 
 
 def _row(*widgets: QWidget) -> QHBoxLayout:

@@ -25,7 +25,7 @@ TITLES = ("Kind", "Difference", "In A", "In B", "Right")
 KIND, WHAT, IN_A, IN_B, RIGHT = range(len(TITLES))
 WIDTHS = {KIND: 116, IN_A: 116, IN_B: 116, RIGHT: 52}
 _ORDERS = (Order.FOUND, Order.WHAT, Order.A, Order.B, Order.RIGHT)
-_KINDS = {Level.MEMBER: "member", Level.FIELD: "field", Level.BYTES: "bytes"}
+_KINDS = {Level.RANGE: "range", Level.MEMBER: "member", Level.FIELD: "field", Level.BYTES: "bytes"}
 
 
 # ---- the list of differences -------------------------------------------------------------------------------------

@@ -17,8 +17,9 @@ A, B, NEITHER = "a", "b", "neither"
 
 
 class Level(StrEnum):
-    """What differs."""
+    """What differs; a range is an archive of a dataset."""
 
+    RANGE = "range"
     MEMBER = "member"
     FIELD = "field"
     BYTES = "bytes"
@@ -57,11 +58,15 @@ AS_IT_IS = Version()
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a difference: a member's or field's path, its bytes in the file, a field's value."""
+    """One side of a difference: a member's or field's path, its bytes in the file, a field's value.
+
+    ``location`` is that of the file where the side has several: the range of a dataset.
+    """
 
     path: str | None
     spans: Spans
     value: Value = None
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +85,9 @@ class Difference:
 class Summary:
     """What a comparison found. ``equal`` is None where not everything was read.
 
-    ``members`` counts members and ``byte_counts`` bytes by kind, empty where they were not compared. ``better`` is the
-    side that is right wherever one is, NEITHER where both are right somewhere or both are damaged. ``left_out`` are
-    differences that are counted but not listed.
+    ``members``, ``byte_counts`` and ``ranges`` count those by kind, empty where they were not compared. ``better`` is
+    the side that is right wherever one is, NEITHER where both are right somewhere or both are damaged. ``left_out``
+    are differences that are counted but not listed.
     """
 
     a: str
@@ -94,6 +99,7 @@ class Summary:
     sentence: str
     notes: tuple[str, ...] = ()
     left_out: int = 0
+    ranges: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
