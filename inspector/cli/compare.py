@@ -109,6 +109,7 @@ def _summary_json(found: Comparison) -> str:
             "members": summary.members,
             "bytes": summary.byte_counts,
             "better": summary.better,
+            **({"ranges": summary.ranges} if summary.ranges else {}),
         }
     )
 

@@ -22,8 +22,9 @@ from inspector.gui.app.window import Window
 from inspector.gui.dialogs.combine import CombineDialog
 from inspector.gui.document.session import OpenTab, Session, from_json, to_json
 from inspector.gui.tabs.aligned_view import ROLES, AlignedModel
-from inspector.gui.tabs.compare_tab import EARLIER, IN_A, KIND, NOT_ALIGNED, RIGHT, WHAT, CompareTab
-from inspector.operations.protocol.compare_views import A, B, Change
+from inspector.gui.tabs.compare_tab import EARLIER, NOT_ALIGNED, CompareTab
+from inspector.gui.tabs.differences import IN_A, KIND, RIGHT, WHAT
+from inspector.operations.protocol.compare_views import A, B, Change, Level
 from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, settle
 
 LOST = 512
@@ -116,6 +117,31 @@ def test_different_formats_have_a_list_and_no_bytes(window: Window, qtbot: QtBot
     assert {row[KIND] for row in rows(tab)} == {"member only in A", "member only in B"}
 
 
+def test_a_row_of_two_datasets_leads_to_the_bytes_of_its_range(
+    window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path
+) -> None:
+    shutil.copytree(sample("weather"), tmp_path / "weather")
+    changed = next((tmp_path / "weather").rglob("*.tar"))
+    data = bytearray(changed.read_bytes())
+    data[515] ^= 1
+    changed.write_bytes(data)
+    tab = compared(window, qtbot, sample("weather"), tmp_path / "weather")
+
+    assert [row[KIND] for row in rows(tab)] == ["range changed", "member changed"]
+    assert tab.levels[Level.RANGE].isVisible()
+    tab.table.setFocus()
+    tab.table.selectRow(0)
+    qtbot.keyClick(tab.table, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    settle(qtbot, window)
+
+    bytes_tab = shown(window)
+    assert bytes_tab is not tab
+    names = [each.text().partition(" (")[0] for each in bytes_tab.captions.values()]
+    assert names == [f"A: {changed.name}", f"B: {changed.name}"]
+    assert carets(bytes_tab) == [515, 515]
+
+
 def test_what_cannot_be_read_is_a_sentence(window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path) -> None:
     tab = compared(window, qtbot, sample("plain.zip"), tmp_path / "nothing.zip")
 
@@ -187,6 +213,75 @@ def test_offsets_members_and_bytes_are_found_on_the_side_used_last(
     qtbot.waitUntil(lambda: carets(tab)[0] == first)
     enter(find, "nothing like it")
     qtbot.waitUntil(lambda: tab.caret.text() == "Not found in A between here and its end.")
+
+
+def test_structures_are_named_beside_both_sides_where_they_stand_there(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
+) -> None:
+    window.resize(1800, 900)
+    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
+    record = sample("two-entries.tacozip").read_bytes().index(b"PK\x01\x02")
+    tab.go_to(record)
+    settle(qtbot, window)
+
+    def places(side: str) -> dict[str, tuple[int, int]]:
+        brackets = tab.views[side].lane.brackets
+        return {each.structure.label: (each.structure.start, each.structure.stop) for each in brackets}
+
+    # B lacks a block before it, and has a gap of its size there: all stands side by side.
+    shown = qtbot.waitUntil(lambda: places(A) and places(A) == places(B)) or places(A)
+    first = next(label for label, place in shown.items() if place[0] == record)
+    assert "central" in first
+    lane = tab.views[B].lane
+    label = next(rect for rect, text in lane.labels() if first.startswith(text.rstrip("…")))
+    tab.go_to(0)
+    tab.views[B].goTo(record)
+    qtbot.mouseClick(lane, Qt.MouseButton.LeftButton, pos=label.center())
+    assert carets(tab) == [record, record]
+    assert tab.views[B].hasFocus()
+
+
+def test_the_values_of_both_sides_stand_beside_each_other(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
+) -> None:
+    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
+    data = sample("two-entries.tacozip").read_bytes()
+
+    def shown(side: str) -> tuple[str, str, str]:
+        about = tab.byte.about[side]
+        return (
+            tab.byte.places[side].text(),
+            about.facts["Member"].plain_text(),
+            about.facts["In member"].plain_text(),
+        )
+
+    def cells(name: str) -> list[str]:
+        model = tab.byte.inspector.model()
+        row = [model.index(at, 0).data() for at in range(model.rowCount())].index(name)
+        return [str(model.index(row, column).data()) for column in (1, 2)]
+
+    def bold(name: str) -> bool:
+        model = tab.byte.inspector.model()
+        row = [model.index(at, 0).data() for at in range(model.rowCount())].index(name)
+        return bool(model.index(row, 1).data(Qt.ItemDataRole.FontRole).bold())
+
+    tab.go_to(FLIPPED)
+    qtbot.waitUntil(lambda: shown(A)[0] == "A: 0xBB8 (3,000)")
+    assert shown(B)[0] == "B: 0x9B8 (2,488)"
+    # The block is gone from the first member, whose header still claims as many bytes.
+    assert [shown(side)[1].split("\n")[0] for side in (A, B)] == ["DATA/tile_0002.png", "DATA/tile_0001.png"]
+    one, other = data.index(b"\x89PNG"), data.index(b"\x89PNG", 1_000)
+    assert shown(A)[2].startswith(f"byte {FLIPPED - other} of ")
+    assert shown(B)[2].startswith(f"byte {FLIPPED - LOST - one:,} of ")
+    assert cells("u8") == [str(data[FLIPPED]), str(data[FLIPPED] ^ 1)]
+    assert bold("u8")
+    tab.go_to(0)
+    qtbot.waitUntil(lambda: tab.byte.about[A].title.text() == tab.byte.about[B].title.text() == "LFH Signature")
+    assert cells("u32 LE")[0] == cells("u32 LE")[1] == f"{int.from_bytes(data[:4], 'little'):,}"
+    assert not bold("u32 LE")
+    tab.go_to(1_024)  # B has nothing here
+    qtbot.waitUntil(lambda: tab.byte.about[B].title.text() == "B has nothing here.")
+    assert cells("u8") == [str(data[1_024]), "–"]
 
 
 def test_both_sides_scroll_in_step_until_told_otherwise(

@@ -391,8 +391,57 @@ def test_datasets_are_compared_range_by_range(sample: Sample, tmp_path: Path) ->
 
     comparison = found(sample("weather"), tmp_path / "weather")
 
-    assert [each.change for each in comparison.differences] == [Change.CHANGED]
+    changed = [(each.level, each.change) for each in comparison.differences]
+    assert changed == [(Level.RANGE, Change.CHANGED), (Level.MEMBER, Change.CHANGED)]
     assert comparison.summary.equal is False
+    assert comparison.differences[0].right == A
+    assert comparison.summary.ranges["same"] == comparison.summary.ranges["changed"] == 1
+
+
+def test_metadata_that_differs_beside_equal_ranges_is_a_difference(sample: Sample, tmp_path: Path) -> None:
+    shutil.copytree(sample("weather"), tmp_path / "weather")
+    metadata = sorted((tmp_path / "weather").rglob("*.tar.metadata"))
+    metadata[0].write_bytes(metadata[1].read_bytes())
+
+    comparison = found(sample("weather"), tmp_path / "weather")
+
+    assert comparison.summary.equal is False
+    assert [(each.level, each.right) for each in comparison.differences] == [(Level.RANGE, A)]
+    assert "of its metadata, there are" in comparison.differences[0].message
+    assert comparison.summary.members["same"] == 6
+    metadata[0].unlink()
+    only = found(tmp_path / "weather", sample("weather")).differences[0]
+    assert "only B has metadata beside it" in only.message
+
+
+def test_ranges_that_only_one_side_has_are_named(sample: Sample, tmp_path: Path) -> None:
+    shutil.copytree(sample("weather"), tmp_path / "bucket")
+    holder = tmp_path / "bucket" / "dataset" / "weather"
+    holder.rename(holder.with_name("renamed"))  # a single dataset may have any name
+    gone = sorted((tmp_path / "bucket").rglob("*.tar"))[1]
+    gone.unlink()
+
+    comparison = found(sample("weather"), tmp_path / "bucket")
+
+    ranges = [each for each in comparison.differences if each.level is Level.RANGE]
+    assert [(each.change, each.a is None) for each in ranges] == [(Change.REMOVED, False), (Change.ADDED, True)]
+    assert ranges[0].message == f"The range weather/{gone.name} is only in A."
+    assert "metadata without its range, is only in B" in ranges[1].message
+    assert comparison.summary.members["removed"] == 2
+    assert comparison.summary.members["same"] == 4
+
+
+def test_datapoints_are_the_same_in_whatever_range_they_stand(sample: Sample) -> None:
+    comparison = found(sample("weather"), sample("weather-overlap"))
+
+    moved = [each for each in comparison.differences if each.change is Change.MOVED]
+    assert [each.a.path.rpartition("/")[2] for each in moved if each.a and each.a.path] == [
+        f"{key:020}.{suffix}" for key, suffix in ((1, "json"), (2, "txt"), (3, "json"), (4, "txt"))
+    ]
+    unchanged = {"same": 0, "changed": 0, "renamed": 0}
+    assert comparison.summary.members == {**unchanged, "added": 1, "removed": 2, "moved": 4}
+    assert comparison.summary.ranges == {**unchanged, "added": 2, "removed": 2, "moved": 0}
+    assert "the range 00000000000000000001-00000000000000000004.tar of A" in moved[0].message
 
 
 # ---- fields --------------------------------------------------------------------------------------------------------

@@ -224,6 +224,7 @@ class Comparisons(QObject):
         tab = CompareTab(a, b, self._connections.known, versions or (AS_IT_IS, AS_IT_IS))
         tab.changeTaken.connect(self._add_change)
         tab.archiveWritten.connect(self._show_written)
+        tab.compareRequested.connect(self.compare)
         self._tabs.insert_side(tab)
         tab.setFocus()
         return tab

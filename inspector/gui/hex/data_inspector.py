@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSizePolicy, QTableView, QWidget
 
 from inspector.core.names import visible
@@ -18,7 +18,7 @@ from inspector.gui.hex.typed_values import ValueRefusedError, encoded
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.theme import fixed_font
 
-_TITLES = ("Read as", "Value")
+_READ_AS, _VALUE = "Read as", "Value"
 _Role = Qt.ItemDataRole
 _SAID_OF_NOTHING: dict[int, str] = {
     _Role.DisplayRole: "–",
@@ -30,7 +30,7 @@ _SAID_OF_NOTHING: dict[int, str] = {
 
 
 class ReadingsModel(TitledTable):
-    """One reading of the bytes per row.
+    """One reading per row, of the bytes in each column of values; those that differ between columns are bold.
 
     Signals:
         typed(object, object): the user typed a value: the bytes that stand there, and those of the value.
@@ -40,50 +40,64 @@ class ReadingsModel(TitledTable):
     typed = Signal(object, object)
     refused = Signal(str)
 
-    def __init__(self) -> None:
-        super().__init__(_TITLES)
-        self._rows: list[Reading] = readings(b"")
-        self._data = b""
+    def __init__(self, columns: Sequence[str] = (_VALUE,)) -> None:
+        super().__init__((_READ_AS, *columns))
+        self._rows: list[tuple[str, ...]] = []
+        self._data: tuple[bytes, ...] = ()
         self.editable = False
+        self._read(tuple(b"" for _ in columns))
 
-    def setBytes(self, data: bytes) -> None:
-        """Read these bytes."""
-        self._rows = readings(data)
+    def setBytes(self, *data: bytes) -> None:
+        """Read these bytes, in each column its own."""
+        self._read(data)
+        self.dataChanged.emit(self.index(0, 1), self.index(len(self._rows) - 1, len(data)))
+
+    def _read(self, data: tuple[bytes, ...]) -> None:
         self._data = data
-        self.dataChanged.emit(self.index(0, 1), self.index(len(self._rows) - 1, 1))
+        found = [[each.text for each in readings(one)] for one in data]
+        self._rows = [(name, *texts) for name, *texts in zip(ALL_ROWS, *found, strict=True)]
 
     def text(self, row: int, column: int) -> str:
         """The text of a cell."""
         return self._rows[row][column]
 
+    def differs(self, row: int) -> bool:
+        """Whether the columns have different values in a row."""
+        return len(set(self._rows[row][1:])) > 1
+
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
-        can = self.editable and index.isValid() and index.column() == 1 and bool(self._data)
+        can = self.editable and index.isValid() and index.column() == 1 and bool(self._data[0])
         return flags | Qt.ItemFlag.ItemIsEditable if can else flags
 
     def setData(self, index: Index, value: Any, role: int = _Role.EditRole) -> bool:
         """Qt override: a typed value goes out as a change; the view shows it when it is pending."""
         if role != _Role.EditRole or not self.flags(index) & Qt.ItemFlag.ItemIsEditable:
             return False
-        name, shown = self._rows[index.row()]
+        name, shown, data = self.text(index.row(), 0), self.text(index.row(), 1), self._data[0]
         if str(value) == shown:
             return False
         try:
-            new = encoded(name, str(value), self._data)
+            new = encoded(name, str(value), data)
         except ValueRefusedError as error:
             self.refused.emit(str(error))
             return False
-        self.typed.emit(self._data[: len(new)], new)
+        self.typed.emit(data[: len(new)], new)
         return True
 
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
         if not index.isValid():
             return None
         if role == _Role.FontRole:
-            return fixed_font() if index.column() else None
+            return self._font(index.row()) if index.column() else None
         if role in _SAID_OF_NOTHING:
             return self.text(index.row(), index.column()) or _SAID_OF_NOTHING[role]
         return None
+
+    def _font(self, row: int) -> QFont:
+        font = fixed_font()
+        font.setBold(self.differs(row))
+        return font
 
 
 class DataInspector(QTableView):
@@ -100,9 +114,9 @@ class DataInspector(QTableView):
     refused = Signal(str)
     rowsChosen = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, columns: Sequence[str] = (_VALUE,)) -> None:
         super().__init__(parent)
-        self._readings = ReadingsModel()
+        self._readings = ReadingsModel(columns)
         self._name_widths: dict[str, int] = {}
         self.setModel(self._readings)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -177,9 +191,9 @@ class DataInspector(QTableView):
         """Allow typing values, or not."""
         self._readings.editable = editable
 
-    def setBytes(self, data: bytes) -> None:
-        """Show the readings of ``data``, of which at most ``READ_BYTES`` are used."""
-        self._readings.setBytes(data)
+    def setBytes(self, *data: bytes) -> None:
+        """Show the readings of ``data`` for each column of values, of which at most ``READ_BYTES`` are used."""
+        self._readings.setBytes(*data)
 
     def restyle(self) -> None:
         """Apply the current fixed font."""

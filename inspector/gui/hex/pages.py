@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -113,6 +113,10 @@ class HexModel(QObject):
                     found.setdefault((each.start, each.path), each)
         return list(found.values())
 
+    def tints_of(self, runs: Iterable[Run]) -> list[Tint]:
+        """The backgrounds of runs in file order."""
+        return tints(runs, self._by)
+
     def colour_by(self, by: ColourBy) -> None:
         """Colour bytes by something else; pages are fetched again."""
         if by is not self._by:
@@ -206,7 +210,7 @@ class HexModel(QObject):
 
     def _take(self, span: Span, data: bytes, runs: list[Run]) -> None:
         self._fetching = False
-        all_tints, structures = tints(runs, self._by), structures_of(runs)
+        all_tints, structures = self.tints_of(runs), structures_of(runs)
         for number in _pages_of(span.start, span.stop):
             start, stop = number * PAGE, min((number + 1) * PAGE, span.stop)
             piece = data[start - span.start : stop - span.start]

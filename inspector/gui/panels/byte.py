@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from html import escape
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFont, QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
@@ -13,6 +14,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.icons import Picture, severity_icon
+from inspector.gui.kit.style import TextSize, font_of
 from inspector.gui.kit.text import breakable, path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -46,27 +48,15 @@ def spans_text(spans: Spans) -> str:
     return "\n".join(shown)
 
 
-class BytePanel(QScrollArea):
-    """Describes the selected field, or the field of the byte at the caret."""
+class ByteFacts(QWidget):
+    """What is known of one byte: its field with value and meaning, its place in its member, and the findings on it."""
 
-    def __init__(self, document: Document, inspector: QWidget) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._document = document
-        self._member: int | None = None
-        self._row: MemberRow | None = None
-        self._place: MemberPlace | None = None
         self._sentences: tuple[str, ...] = ()
-        self.setAccessibleName("What this byte is")
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumWidth(MIN_WIDTH_PX)
         self.path = self._label("Field path")
         self.title = self._label("Field")
-        font = QFont(self.title.font())
-        font.setBold(True)
-        font.setPointSizeF(font.pointSizeF() * 1.15)
-        self.title.setFont(font)
+        self.title.setFont(font_of(self.title, TextSize.TITLE))
         self._form = QFormLayout()
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
@@ -74,27 +64,20 @@ class BytePanel(QScrollArea):
         self._form.setHorizontalSpacing(10)
         self._form.setVerticalSpacing(5)
         self.facts = {name: self._fact(name) for name in CAPTIONS}
-        self.references = ReferenceLinks(document)
+        self.links = QVBoxLayout()
+        """Where a panel puts what the byte leads to."""
         self.findings = QVBoxLayout()
         self.findings.setSpacing(6)
-        body = QWidget()
-        layout = QVBoxLayout(body)
-        layout.setContentsMargins(10, 8, 10, 8)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.path)
         layout.addWidget(self.title)
         layout.addLayout(self._form)
-        layout.addWidget(self.references)
+        layout.addLayout(self.links)
         layout.addLayout(self.findings)
-        layout.addSpacing(6)
-        layout.addWidget(inspector)
-        layout.addStretch(1)
-        self.setWidget(body)
-        document.selected.connect(self._show_selection)
-        document.explained.connect(self._show_explanation)
-        self._clear("Nothing is selected.")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt override: captions stand above values in a narrow panel, else beside; Qt's own choice may be either."""
+        """Qt override: captions stand above values where it is narrow, else beside; Qt's own choice may be either."""
         above = self.width() < MIN_WIDTH_BESIDE_PX
         policy = QFormLayout.RowWrapPolicy.WrapAllRows if above else QFormLayout.RowWrapPolicy.DontWrapRows
         if policy is not self._form.rowWrapPolicy():
@@ -113,100 +96,58 @@ class BytePanel(QScrollArea):
         self._form.addRow(caption, label)
         return label
 
-    def _set_fact(self, name: str, text: str) -> None:
+    def set_fact(self, name: str, text: str) -> None:
+        """Show a fact under its caption; an empty one is hidden."""
         if len(text) > MAX_VALUE_CHARS:
             text = text[:MAX_VALUE_CHARS] + "…"
         self.facts[name].set_breakable(text)
         self._form.setRowVisible(self.facts[name], bool(text))
 
-    def _clear(self, sentence: str) -> None:
+    def clear(self, sentence: str) -> None:
+        """Show a sentence and no facts."""
         self.path.setText("")
         self.path.hide()
         self.title.setText(sentence)
         for name in self.facts:
-            self._set_fact(name, "")
+            self.set_fact(name, "")
         self._show_findings(())
 
-    # ---- selection ---------------------------------------------------------------------------------------------
-
-    def _show_selection(self, selection: Selection) -> None:
-        if self._document.explanation is not None:
-            self._show_explanation(self._document.explanation)
-        if selection.member != self._member:
-            self._member, self._row, self._place = selection.member, None, None
-            self._request_member()
-        self._show_position()
-
-    def _show_position(self) -> None:
-        """Show where in its member the byte at the caret is; nothing for a byte that is not among its own."""
-        row, selection = self._row, self._document.selection
-        found = None if row is None else self._position(selection)
-        if row is None or found is None:
-            self._set_fact("In member", "")
-            return
-        at, size, is_stored = found
-        stored = f"\nas stored ({row.codec})" if is_stored and row.stored != row.size else ""
-        name = row.name.rstrip("/").rpartition("/")[2]
-        self._set_fact("In member", f"byte {grouped(at)} of {grouped(size)} of {name}{stored}")
-
-    def _position(self, selection: Selection) -> tuple[int, int, bool] | None:
-        """The offset of the caret in the member, the member's size, and whether both are of its stored bytes."""
-        info, place, caret = self._document.layer_info(selection.layer), self._place, selection.caret
-        if info is not None and info.kind is LayerKind.CONTENT:
-            return (caret, info.size, False) if info.member == self._member else None
-        before = 0
-        for start, stop in place.spans if place is not None and place.layer == selection.layer else ():
-            if start <= caret < stop:
-                return before + caret - start, total(place.spans) if place is not None else 0, True
-            before += stop - start
-        return None
-
-    def _request_member(self) -> None:
-        member = self._member
-        if member is None:
-            self._set_fact("Member", "")
-            return
-
-        def show_member(row: MemberRow) -> None:
-            if self._member == member:
-                stored = f"{in_bytes(row.stored)} in the archive"
-                self._set_fact("Member", f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {stored}")
-                self._row = row
-                self._show_position()
-
-        def take_place(place: MemberPlace) -> None:
-            if self._member == member:
-                self._place = place
-                self._show_position()
-
-        self._document.client.ask(ArchiveRequests.member, member).then(show_member)
-        self._document.client.ask(ArchiveRequests.place, member).then(take_place)
-
-    def _show_explanation(self, explanation: Explanation) -> None:
-        path = self._document.selection.field
+    def show_explanation(self, explanation: Explanation, path: tuple[int, ...] | None = None) -> None:
+        """Show what explains a byte: the field at ``path`` if it is one of those around it, else the innermost."""
         fields = explanation.fields
         chosen = next((i for i, row in enumerate(fields) if row.path == path), len(fields) - 1)
         if chosen < 0:
-            if not self._document.size:
-                self._clear("There are no bytes.")
-                return
-            self._clear("No field explains this byte.")
-            self._set_fact("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
+            self.clear("No field explains this byte.")
+            self.set_fact("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
             return
         row = fields[chosen]
         self.path.set_breakable(path_text(fields[:chosen]))
         self.path.setVisible(chosen > 0)
         self.title.set_breakable(row.name)
-        self._set_fact("Value", row.value)
-        self._set_fact("Meaning", row.note)
+        self.set_fact("Value", row.value)
+        self.set_fact("Meaning", row.note)
         role = row.role.value
         same = row.kind == row.role.value
-        self._set_fact("Kind", role if same else f"{row.kind} (shown as {role})")
-        self._set_fact("Bytes", spans_text(row.spans))
-        self._set_fact("Size", in_bytes(total(row.spans)))
+        self.set_fact("Kind", role if same else f"{row.kind} (shown as {role})")
+        self.set_fact("Bytes", spans_text(row.spans))
+        self.set_fact("Size", in_bytes(total(row.spans)))
         section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
-        self._set_fact("Specification", section)
+        self.set_fact("Specification", section)
         self._show_findings(explanation.findings)
+
+    def show_member(self, row: MemberRow | None) -> None:
+        """Show the member that the byte belongs to, if any."""
+        stored = "" if row is None else f"{in_bytes(row.stored)} in the archive"
+        self.set_fact("Member", "" if row is None else f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {stored}")
+
+    def show_place(self, row: MemberRow, place: MemberOffset | None) -> None:
+        """Show where in its member the byte is."""
+        if place is None:
+            self.set_fact("In member", "")
+            return
+        stored = f"\nas stored ({row.codec})" if place.is_stored and row.stored != row.size else ""
+        name = row.name.rstrip("/").rpartition("/")[2]
+        self.set_fact("In member", f"byte {grouped(place.at)} of {grouped(place.size)} of {name}{stored}")
 
     def finding_sentences(self) -> tuple[str, ...]:
         """The findings about this byte, as sentences."""
@@ -229,6 +170,110 @@ class BytePanel(QScrollArea):
             self.findings.addWidget(line)
         if len(findings) > MAX_FINDINGS:
             self.findings.addWidget(sentence_label(f"and {len(findings) - MAX_FINDINGS} more"))
+
+
+class MemberOffset(NamedTuple):
+    """Byte ``at`` of the ``size`` bytes of a member, counted as they are stored or as its content."""
+
+    at: int
+    size: int
+    is_stored: bool
+
+
+def stored_offset(spans: Spans, offset: int) -> MemberOffset | None:
+    """Where in the stored bytes of a member a byte of the file is; None if it is not among them."""
+    before = 0
+    for start, stop in spans:
+        if start <= offset < stop:
+            return MemberOffset(before + offset - start, total(spans), True)
+        before += stop - start
+    return None
+
+
+def byte_scroll_area(body: QWidget, area: QScrollArea) -> None:
+    """Let an area scroll ``body`` from top to bottom, without a frame."""
+    area.setAccessibleName("What this byte is")
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(body)
+
+
+class BytePanel(QScrollArea):
+    """Describes the selected field, or the field of the byte at the caret."""
+
+    def __init__(self, document: Document, inspector: QWidget) -> None:
+        super().__init__()
+        self._document = document
+        self._member: int | None = None
+        self._row: MemberRow | None = None
+        self._place: MemberPlace | None = None
+        self.setMinimumWidth(MIN_WIDTH_PX)
+        self.about = ByteFacts()
+        self.path, self.title, self.facts = self.about.path, self.about.title, self.about.facts
+        self.finding_sentences = self.about.finding_sentences
+        self.references = ReferenceLinks(document)
+        self.about.links.addWidget(self.references)
+        body = QWidget()
+        layout = QVBoxLayout(body)
+        layout.setContentsMargins(10, 8, 10, 8)
+        layout.addWidget(self.about)
+        layout.addSpacing(6)
+        layout.addWidget(inspector)
+        layout.addStretch(1)
+        byte_scroll_area(body, self)
+        document.selected.connect(self._show_selection)
+        document.explained.connect(self._show_explanation)
+        self.about.clear("Nothing is selected.")
+
+    # ---- selection ---------------------------------------------------------------------------------------------
+
+    def _show_selection(self, selection: Selection) -> None:
+        if self._document.explanation is not None:
+            self._show_explanation(self._document.explanation)
+        if selection.member != self._member:
+            self._member, self._row, self._place = selection.member, None, None
+            self._request_member()
+        self._show_position()
+
+    def _show_position(self) -> None:
+        """Show where in its member the byte at the caret is; nothing for a byte that is not among its own."""
+        if self._row is None:
+            self.about.set_fact("In member", "")
+        else:
+            self.about.show_place(self._row, self._position(self._document.selection))
+
+    def _position(self, selection: Selection) -> MemberOffset | None:
+        info, place, caret = self._document.layer_info(selection.layer), self._place, selection.caret
+        if info is not None and info.kind is LayerKind.CONTENT:
+            return MemberOffset(caret, info.size, False) if info.member == self._member else None
+        return stored_offset(place.spans, caret) if place is not None and place.layer == selection.layer else None
+
+    def _request_member(self) -> None:
+        member = self._member
+        self.about.show_member(None)
+        if member is None:
+            return
+
+        def show_member(row: MemberRow) -> None:
+            if self._member == member:
+                self.about.show_member(row)
+                self._row = row
+                self._show_position()
+
+        def take_place(place: MemberPlace) -> None:
+            if self._member == member:
+                self._place = place
+                self._show_position()
+
+        self._document.client.ask(ArchiveRequests.member, member).then(show_member)
+        self._document.client.ask(ArchiveRequests.place, member).then(take_place)
+
+    def _show_explanation(self, explanation: Explanation) -> None:
+        if not explanation.fields and not self._document.size:
+            self.about.clear("There are no bytes.")
+        else:
+            self.about.show_explanation(explanation, self._document.selection.field)
 
 
 def _link_colour() -> str:

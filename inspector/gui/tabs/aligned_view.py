@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QPointF, Signal
 from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.field import Run
+from inspector.core.colouring import ColourBy
+from inspector.core.field import Run, Structure
 from inspector.core.kinds import Kind, Role
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.gui.hex.copying import MAX_COPY_BYTES, CopyFormat, formatted
 from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.highlights import Tint, structures_of, tints
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.painting import MARGIN, Look, RowPainter, ViewState
 from inspector.gui.hex.view import HexView
@@ -21,6 +24,8 @@ from inspector.operations.protocol.compare_views import AlignedPiece, Alignment,
 
 Fetch = Callable[[int, int, Callable[[bytes], None]], None]
 """``fetch(offset, length, deliver)`` of one side."""
+FetchRuns = Callable[[int, int, Callable[[list[Run]], None]], None]
+"""``fetch(start, stop, deliver)`` of one side."""
 
 ROLES = {Change.CHANGED: Role.CONTROL, Change.ADDED: Role.EXTENT, Change.REMOVED: Role.DIRECTORY}
 """The tested background of each kind of difference."""
@@ -28,13 +33,24 @@ CHANGE_LABELS = {Change.CHANGED: "changed", Change.ADDED: "only in B", Change.RE
 
 
 class AlignedModel(HexModel):
-    """The bytes of one side at aligned positions; ``fetch_bytes`` gets them by their places in the file."""
+    """The bytes and structures of one side at aligned positions; what is fetched has its places in the file.
 
-    def __init__(self, alignment: Alignment, side: str, fetch_bytes: Fetch, parent: QObject | None = None) -> None:
+    Differences are coloured, and what is equal is not.
+    """
+
+    def __init__(
+        self,
+        alignment: Alignment,
+        side: str,
+        fetch_bytes: Fetch,
+        fetch_runs: FetchRuns,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(alignment.size, self._fetch_aligned, parent)
         self.alignment = alignment
         self.side = side
         self.fetch_bytes = fetch_bytes
+        self._fetch_runs = fetch_runs
 
     def pieces(self, start: int, stop: int) -> list[AlignedPiece]:
         """The pieces of aligned positions ``[start, stop)``."""
@@ -58,10 +74,30 @@ class AlignedModel(HexModel):
 
     def _fetch_aligned(self, start: int, stop: int, deliver: Deliver) -> None:
         own, pieces = self.own(start, stop), self.pieces(start, stop)
+
+        def take(data: bytes) -> None:
+            laid, runs = self._laid_out(pieces, own, data)
+            self._fetch_runs(*own, lambda found: deliver(laid, [*runs, *self._named(found)]))
+
         if own.size:
-            self.fetch_bytes(own.start, own.size, lambda data: deliver(*self._laid_out(pieces, own, data)))
+            self.fetch_bytes(own.start, own.size, take)
         else:
             deliver(*self._laid_out(pieces, own, b""))
+
+    def tints_of(self, runs: Iterable[Run]) -> list[Tint]:
+        """The backgrounds of the differences; runs of structures have none."""
+        return tints(run for run in runs if run.structure is None)
+
+    def _named(self, runs: Iterable[Run]) -> list[Run]:
+        """The structures around runs at aligned positions, each as a run."""
+        found = (self._aligned(each) for each in structures_of(runs))
+        return [Run(each.start, each.stop, each.kind, Role.DATA, 0, each.path, each) for each in found]
+
+    def _aligned(self, structure: Structure) -> Structure:
+        start = self.alignment.aligned(self.side, structure.start)
+        stop = self.alignment.aligned(self.side, structure.stop - 1) + 1
+        outer = None if structure.outer is None else self._aligned(structure.outer)
+        return replace(structure, start=start, stop=max(start, stop), outer=outer)
 
     def _laid_out(self, pieces: Sequence[AlignedPiece], own: Span, data: bytes) -> tuple[bytes, list[Run]]:
         """Bytes with gaps filled, up to what could not be read, and the runs that colour them."""
@@ -121,6 +157,7 @@ class AlignedView(HexView):
         super().__init__(parent)
         self.side = side
         self.setArrowsShown(False)
+        self.setColourBy(ColourBy.KIND)  # lines around structures would hide those around differences
         self.setAccessibleName(f"Bytes of {side.upper()}")
         self.scrolled.connect(lambda *_: self.topChanged.emit(self.top()))
 

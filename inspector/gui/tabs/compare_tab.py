@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
+    QHeaderView,
     QLineEdit,
     QProgressBar,
     QSplitter,
@@ -20,24 +19,29 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.edit import Edit
-from inspector.core.kinds import Role, role_bit
+from inspector.core.field import Run, Structure
 from inspector.core.names import visible
-from inspector.core.numbers import grouped
 from inspector.core.redaction import strip_credentials
 from inspector.core.span import Span
 from inspector.gui.dialogs.combine import CombineDialog, Plan
 from inspector.gui.document.session import SIDES, OpenTab
-from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.layout import fitting
-from inspector.gui.hex.legend import DAMAGED, Legend, LegendEntry, role_entries
 from inspector.gui.ipc.client import Client, Job, compare_client
 from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.locations import name_of
-from inspector.gui.kit.table_models import PagedTable, TableSource
-from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, push_button
 from inspector.gui.panels.status_line import show_progress
-from inspector.gui.tabs.aligned_view import CHANGE_LABELS, ROLES, AlignedModel, AlignedView
+from inspector.gui.tabs.aligned_view import AlignedModel, AlignedView
+from inspector.gui.tabs.compare_bytes import CompareBytes
+from inspector.gui.tabs.differences import (
+    KIND,
+    WHAT,
+    WIDTHS,
+    DifferenceLegend,
+    DifferenceMap,
+    DifferenceModel,
+    role_sets,
+)
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.compare_views import (
     AS_IT_IS,
@@ -47,27 +51,21 @@ from inspector.operations.protocol.compare_views import (
     CombinePlan,
     Compared,
     Difference,
-    DifferenceQuery,
     Level,
-    Order,
-    Side,
+    SideByte,
     Summary,
     Version,
 )
 from inspector.operations.protocol.requests import CompareRequests
-from inspector.operations.protocol.views import JobState, Page
+from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-TITLES = ("Kind", "Difference", "In A", "In B", "Right")
-KIND, WHAT, IN_A, IN_B, RIGHT = range(len(TITLES))
-WIDTHS = {KIND: 120, WHAT: 620, IN_A: 140, IN_B: 140, RIGHT: 60}
-_ORDERS = (Order.FOUND, Order.WHAT, Order.A, Order.B, Order.RIGHT)
-_KINDS = {Level.MEMBER: "member", Level.FIELD: "field", Level.BYTES: "bytes"}
-_LEVELS = {Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes"}
+_LEVELS = {Level.RANGE: "&Ranges", Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes"}
 _FILTER_MS = 200
 """Milliseconds without typing after which the list is filtered."""
 _EXPLAIN_MS = 50
 """Milliseconds without a move after which the bytes at the caret are explained."""
+RANGES = "Enter on a range or a member below compares the bytes of its range in a tab of its own."
 NOT_ALIGNED = "The bytes were not compared: folders and archives of different formats are compared by their members."
 EARLIER = "This comparison is from an earlier session. Compare Again repeats it."
 _MAX_MARKS = 5_000
@@ -79,11 +77,13 @@ class CompareTab(SideTab):
 
     Signals:
         changeTaken(str, object): the user took a difference into this location; the Edit is to be pending there.
+        compareRequested(str, str): compare these two files, whose bytes the user wants to see.
         archiveWritten(str, str): a new archive was written to this path, and the sentence that says so.
     """
 
     has_bytes = True
     changeTaken = Signal(str, object)
+    compareRequested = Signal(str, str)
     archiveWritten = Signal(str, str)
 
     def __init__(
@@ -130,6 +130,7 @@ class CompareTab(SideTab):
         self.caret.setAccessibleName("Bytes at the caret")
         self.meaning = ElidedLabel()
         self.meaning.setAccessibleName("What the bytes at the caret mean")
+        self.byte = CompareBytes(self._ask_byte)
         self._used = A
         self._found_here = False
         self._explain_timer = QTimer(self)
@@ -187,10 +188,12 @@ class CompareTab(SideTab):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(row, 1)
-        self.caret.setContentsMargins(8, 2, 8, 2)
-        column.addWidget(self.caret)
-        self.meaning.setContentsMargins(8, 0, 8, 2)
-        column.addWidget(self.meaning)
+        line = QHBoxLayout()
+        line.setContentsMargins(8, 2, 8, 2)
+        line.setSpacing(16)
+        line.addWidget(self.caret, 1)
+        line.addWidget(self.meaning, 1)
+        column.addLayout(line)
         column.addWidget(self.legend)
         lower = QWidget()
         column = QVBoxLayout(lower)
@@ -199,19 +202,29 @@ class CompareTab(SideTab):
         column.addLayout(_row(self.filter, *self.levels.values(), *self.take.values()))
         column.addWidget(self._list_stack, 1)
         column.addWidget(self.about)
+        below = QSplitter(Qt.Orientation.Horizontal)
+        below.setChildrenCollapsible(False)
+        below.addWidget(lower)
+        below.addWidget(self.byte)
+        below.setStretchFactor(0, 3)
+        below.setStretchFactor(1, 2)
+        below.setSizes((3_000, 2_000))  # shares of what there is
         halves = QSplitter(Qt.Orientation.Vertical)
         halves.setChildrenCollapsible(False)
         halves.addWidget(self._byte_stack)
-        halves.addWidget(lower)
+        halves.addWidget(below)
         halves.setStretchFactor(0, 3)
         halves.setStretchFactor(1, 2)
         layout.addWidget(halves, 1)
 
     def _connect(self) -> None:
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.horizontalHeader().setSectionResizeMode(WHAT, QHeaderView.ResizeMode.Stretch)
         self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(KIND, Qt.SortOrder.AscendingOrder)
         self.table.selectionModel().currentRowChanged.connect(self._show_row)
         self.table.activated.connect(self._show_row)
+        self.table.activated.connect(self._open_row)
         self.stop.clicked.connect(self.cancel)
         self.again.clicked.connect(self.start)
         self.swap.clicked.connect(self.swap_sides)
@@ -229,6 +242,7 @@ class CompareTab(SideTab):
             view.topChanged.connect(partial(self._follow, view, other))
             view.caretMoved.connect(partial(self._caret_moved, view, other))
             view.message.connect(self.caret.setText)
+            view.lane.chosen.connect(partial(self._choose_structure, view))
             view.zoomRequested.connect(self._zoom_by)
         self.views[A].scrolled.connect(self.map.setShown)
         self.map.jumped.connect(self.go_to)
@@ -237,8 +251,9 @@ class CompareTab(SideTab):
         for changed in (self.model.modelReset, self.model.rowsInserted, self.model.rowsRemoved):
             changed.connect(self._show_list)
         self.filter.textChanged.connect(self._filter_timer.start)
-        for box in self.levels.values():
+        for level, box in self.levels.items():
             box.setChecked(True)
+            box.setVisible(level is not Level.RANGE)  # until datasets are compared
             box.toggled.connect(self._choose)
         self.client.lost.connect(self._worker_lost)
 
@@ -370,13 +385,16 @@ class CompareTab(SideTab):
         for side, view in self.views.items():
             before = view.model()
             fetch = partial(self._fetch, side)
-            view.setModel(AlignedModel(self._alignment, side, fetch, self) if self._alignment.size else None)
+            fetch_runs = partial(self._fetch_runs, side)
+            model = AlignedModel(self._alignment, side, fetch, fetch_runs, self) if self._alignment.size else None
+            view.setModel(model)
             if before is not None:
                 before.deleteLater()
         self.map.show_alignment(self._alignment)
         self._fit_columns()
         self.model.refetch()
         self.about.say("")
+        self.byte.show_nothing()
         if compared is not None:
             self._show_result(compared)
 
@@ -386,8 +404,11 @@ class CompareTab(SideTab):
         self._caption(compared.states)
         self._mark_wrong(compared.rights)
         self._draw_map(self.map.rows())
+        self.levels[Level.RANGE].setVisible(bool(summary.ranges))
         if self._alignment.size:
             self._byte_stack.show_view(self._bytes)
+        elif summary.ranges:
+            self._byte_stack.show_sentence(RANGES)
         else:
             self._byte_stack.show_sentence(NOT_ALIGNED if compared.alignment is None else "Both are empty.")
         self._summary = summary
@@ -411,6 +432,12 @@ class CompareTab(SideTab):
 
     def _fetch(self, side: str, offset: int, length: int, deliver: Callable[[bytes], None]) -> None:
         self.client.ask(CompareRequests.side_bytes, side, offset, length).then(deliver, lambda _: deliver(b""))
+
+    def _fetch_runs(self, side: str, start: int, stop: int, deliver: Callable[[list[Run]], None]) -> None:
+        self.client.ask(CompareRequests.side_runs, side, start, stop).then(deliver, lambda _: deliver([]))
+
+    def _ask_byte(self, side: str, offset: int, length: int, deliver: Callable[[SideByte | None], None]) -> None:
+        self.client.ask(CompareRequests.side_byte, side, offset, length).then(deliver, lambda _: deliver(None))
 
     def _mark_wrong(self, rights: str) -> None:
         """Outline, on the side that is wrong, the runs in which the other is right."""
@@ -493,19 +520,12 @@ class CompareTab(SideTab):
 
     def _explain(self) -> None:
         """Say what the bytes at the caret mean on both sides."""
-        found: dict[str, str] = {}
-
-        def take(side: str, text: str) -> None:
-            found[side] = f"{side.upper()}: {text}" if text else ""
-            if len(found) == len(places):
-                self.meaning.setText(visible("   ".join(filter(None, (found[each] for each in sorted(found))))))
-
-        def fail(side: str, _: str) -> None:
-            take(side, "")
-
         places = {side: at for side, view in self.views.items() if (at := view.own_byte()) is not None}
-        for side, at in places.items() if self.client.is_open else ():
-            self.client.ask(CompareRequests.side_field, side, at).then(partial(take, side), partial(fail, side))
+        if self.client.is_open:
+            self.byte.show_bytes(places, self._show_meaning)
+
+    def _show_meaning(self, found: dict[str, str]) -> None:
+        self.meaning.setText("   ".join(f"{side.upper()}: {text}" for side, text in found.items()))
 
     def go_to_expression(self, expression: str) -> None:
         """Go to an offset, ``end`` or a member of the side used last; ``a:`` or ``b:`` before it names the side."""
@@ -561,6 +581,11 @@ class CompareTab(SideTab):
             view.setOutline(((start, stop),))
             view.goTo(start)
 
+    def _choose_structure(self, view: AlignedView, structure: Structure) -> None:
+        """Outline the structure whose name was clicked, beside the same place of the other side."""
+        self._use(view.side)
+        self._outline(structure.start, structure.stop)
+
     def next_difference(self) -> None:
         """Select the next differing run; the first one after the last."""
         if len(self._alignment):
@@ -587,6 +612,12 @@ class CompareTab(SideTab):
                 self._outline(self._alignment.aligned(side, start), self._alignment.aligned(side, stop - 1) + 1)
                 return
 
+    def _open_row(self, index: QModelIndex) -> None:
+        """Compare the files of a row where the sides have several, the ranges of datasets."""
+        row: Difference | None = self.model.row(index)
+        if row is not None and row.a is not None and row.b is not None and row.a.location and row.b.location:
+            self.compareRequested.emit(row.a.location, row.b.location)
+
 
 def _row(*widgets: QWidget) -> QHBoxLayout:
     """Widgets in a row, the first one wide."""
@@ -596,116 +627,3 @@ def _row(*widgets: QWidget) -> QHBoxLayout:
     for at, widget in enumerate(widgets):
         row.addWidget(widget, 0 if at else 1)
     return row
-
-
-# ---- the list of differences -------------------------------------------------------------------------------------
-
-
-class DifferenceColumns(TableSource):
-    """The differences of a query."""
-
-    titles: tuple[str, ...] = TITLES
-
-    def __init__(self, client: Client[CompareRequests]) -> None:
-        self.client = client
-        self.query = DifferenceQuery()
-
-    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        self.client.ask(CompareRequests.differences, self.query, first, count).then(deliver)
-
-    def data(self, row: Difference, column: int, role: int) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole:
-            return short(self._text(row, column))
-        return plain(short(self._text(row, column))) if role == Qt.ItemDataRole.ToolTipRole else None
-
-    def header(self, column: int, role: int) -> Any:
-        return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
-
-    def _text(self, row: Difference, column: int) -> str:
-        if column == KIND:
-            return f"{_KINDS[row.level]} {CHANGE_LABELS.get(row.change, row.change.value)}"
-        if column == WHAT:
-            return visible(row.message)
-        if column == RIGHT:
-            return (row.right or "").upper()
-        return _place(row.a if column == IN_A else row.b)
-
-
-def _place(side: Side | None) -> str:
-    if side is None or not side.spans:
-        return ""
-    start, stop = side.spans[0].start, side.spans[-1].stop
-    return f"{grouped(start)}..{grouped(stop)}" if stop > start else grouped(start)
-
-
-class DifferenceModel(PagedTable):
-    """The differences; a click on a column title sorts."""
-
-    def __init__(self, client: Client[CompareRequests], parent: QObject | None = None) -> None:
-        self.found = DifferenceColumns(client)
-        super().__init__(self.found, parent)
-
-    def choose(self, **changes: Any) -> None:
-        """Change these fields of the query and reload."""
-        query = replace(self.found.query, **changes)
-        if query != self.found.query:
-            self.found.query = query
-            self.refetch()
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if 0 <= column < len(_ORDERS):
-            self.choose(order=_ORDERS[column], descending=order is Qt.SortOrder.DescendingOrder)
-
-
-# ---- the map and the legend --------------------------------------------------------------------------------------
-
-
-def role_sets(alignment: Alignment, rows: int) -> list[int]:
-    """The roles of the differences in each of ``rows`` equal stretches of aligned positions."""
-    size, sets = alignment.size, [0] * rows
-    if not size or not rows:
-        return sets
-    for row in range(rows):
-        start, stop = row * size // rows, max(row * size // rows + 1, (row + 1) * size // rows)
-        first = alignment.before(start + 1)
-        runs = range(max(0, first - 1), min(alignment.before(stop), first + len(ROLES) + 1))
-        for at in runs:
-            run = alignment.run(at)
-            if run.change is not None and run.start < stop and start < run.stop:
-                sets[row] |= role_bit(ROLES[run.change])
-    return sets
-
-
-class DifferenceMap(FileMap):
-    """All differences of both sides at their aligned positions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._alignment = Alignment()
-        self.setAccessibleName("Map of the differences")
-
-    def show_alignment(self, alignment: Alignment) -> None:
-        """Start a map of another alignment."""
-        self._alignment = alignment
-        self.setSize(alignment.size)
-
-    def describe(self, y: int) -> str:
-        """The tooltip for a row of pixels; empty where both sides are equal."""
-        if not self._alignment.size or not 0 <= y < self.height():
-            return ""
-        roles = role_sets(self._alignment, self.height())[y]
-        return ", ".join(label for change, label in CHANGE_LABELS.items() if roles & role_bit(ROLES[change]))
-
-
-class DifferenceLegend(Legend):
-    """What the backgrounds of the views mean."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        names: dict[Role, str] = {ROLES[change]: label for change, label in CHANGE_LABELS.items()}
-        names[Role.GAP] = "nothing here"
-        found = role_entries(sum(map(role_bit, names)))
-        labelled = [
-            replace(entry, label=names[role]) for entry in found for role in entry.lit if isinstance(role, Role)
-        ]
-        self.setEntries([*labelled, LegendEntry("the other side is right", mark=DAMAGED)])

@@ -14,7 +14,8 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
 from inspector.operations.compare.alignment import align
 from inspector.operations.compare.listing import Listing, Place, open_listing, unread
-from inspector.operations.compare.members import NOT_COMPARED, SAME, MemberResult, compare_members
+from inspector.operations.compare.members import NOT_COMPARED, SAME, MemberResult, Ranges, compare_members
+from inspector.operations.compare.ranges import ONLY_RANGES, RangeResult, compare_ranges, named_datasets
 from inspector.operations.compare.runs import Runs
 from inspector.operations.compare.structure import (
     MAX_RUNS_EXPLAINED,
@@ -116,6 +117,7 @@ def _equal_objects(locations: tuple[str, str], places: tuple[Place, Place], why:
 class _Found:
     runs: Runs | None = None
     members: MemberResult | None = None
+    ranges: RangeResult | None = None
     fields: list[Difference] = field(default_factory=list)
     bytes_: list[Difference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -144,7 +146,8 @@ class _Comparing:
                 self._compare(pair)
         found = self._found
         members = found.members
-        differences = [*(members.differences if members is not None else ()), *found.fields, *found.bytes_]
+        ranges = found.ranges.differences if found.ranges is not None else ()
+        differences = [*ranges, *(members.differences if members is not None else ()), *found.fields, *found.bytes_]
         return Comparison(self._summary(differences), differences, self._a, self._b, self._alignment, self._judge)
 
     def _raise_incomparable(self, pair: tuple[Opened, Opened] | None) -> None:
@@ -169,14 +172,32 @@ class _Comparing:
     def _compare(self, pair: tuple[Opened, Opened] | None) -> None:
         if pair is not None:
             self._align(pair)
-        elif self._levels == LEVELS and self._a.archives and self._b.archives:
+        elif not self._compare_ranges() and self._levels == LEVELS and self._a.archives and self._b.archives:
             self._found.notes.append(OTHER_FORMATS)
         if Level.MEMBER in self._levels and self._has_members():
             self._found.members = compare_members(
-                self._a, self._b, self._alignment, self._progress, check=self._check_all
+                self._a, self._b, self._alignment, self._progress, check=self._check_all, ranges=self._ranges()
             )
         if pair is not None and self._found.runs and self._levels != {Level.MEMBER}:
             self._describe(self._found.runs, pair)
+
+    def _compare_ranges(self, *, quick: bool = False) -> bool:
+        """Compare ranges if both are datasets; returns whether they are."""
+        if not self._a.ranges or not self._b.ranges:
+            return False
+        found = compare_ranges(self._a, self._b, self._progress, quick=quick, check=self._check_all)
+        self._found.ranges = found
+        if Level.RANGE not in self._levels:
+            found.differences.clear()
+        else:
+            self._found.notes.append(ONLY_RANGES)
+        return True
+
+    def _ranges(self) -> Ranges | None:
+        found = self._found.ranges
+        if found is None:
+            return None
+        return Ranges(found.pairs, frozenset(found.same), named_datasets(self._a, self._b))
 
     def _align(self, pair: tuple[Opened, Opened]) -> None:
         if same := _same_file(*pair):
@@ -230,7 +251,10 @@ class _Comparing:
             self._found.runs = Runs()
             self._found.notes.append(same)
             self._alignment = _alignment(self._found.runs, *pair)
-        self._found.members = compare_members(self._a, self._b, self._alignment, self._progress, quick=True)
+        self._compare_ranges(quick=True)
+        self._found.members = compare_members(
+            self._a, self._b, self._alignment, self._progress, quick=True, ranges=self._ranges()
+        )
 
     def _related(self) -> bool:
         """Whether both sides seem to be copies of one archive, by what is equal."""
@@ -247,8 +271,7 @@ class _Comparing:
         members, runs = found.members, found.runs
         counts: dict[str, int] = {}
         if members is not None:
-            kinds = (SAME, *Change, *((NOT_COMPARED,) if members.counts[NOT_COMPARED] else ()))
-            counts = {str(kind): members.counts[kind] for kind in kinds}
+            counts = _by_kind(members.counts)
         byte_counts: dict[str, int] = {}
         if runs is not None and self._levels != {Level.MEMBER}:
             same = self._a.archives[0].source.size - runs.changed - runs.removed
@@ -259,8 +282,10 @@ class _Comparing:
         names = [strip_credentials(side.location) for side in (self._a, self._b)]
         left_out = members.left_out if members is not None else 0
         better = None if self._quick or equal else self._better(differences)
-        sentence = _sentence(equal, counts, byte_counts, better, len(found.bytes_))
-        return Summary(names[0], names[1], equal, counts, byte_counts, better, sentence, tuple(found.notes), left_out)
+        ranges = _by_kind(found.ranges.counts) if found.ranges is not None and Level.RANGE in self._levels else {}
+        sentence = _sentence(equal, counts, byte_counts, better, len(found.bytes_), ranges)
+        notes = tuple(found.notes)
+        return Summary(names[0], names[1], equal, counts, byte_counts, better, sentence, notes, left_out, ranges)
 
     def _equal(self, differences: Sequence[Difference]) -> bool | None:
         if differences:
@@ -318,6 +343,11 @@ def _raise_unread(archive: Opened) -> None:
         raise SourceError(next(each.message for each in archive.findings if each.code == "unreadable"))
 
 
+def _by_kind(counts: Counter[str]) -> dict[str, int]:
+    kinds = (SAME, *Change, *((NOT_COMPARED,) if counts[NOT_COMPARED] else ()))
+    return {str(kind): counts[kind] for kind in kinds}
+
+
 def side_state(side: Listing) -> State | None:
     """The worst state of the archives of a side; None where there is none."""
     states = [state_from(each.decoder.torn, each.findings) for each in side.archives if each.decoder is not None]
@@ -325,14 +355,21 @@ def side_state(side: Listing) -> State | None:
 
 
 def _sentence(
-    equal: bool | None, members: dict[str, int], byte_counts: dict[str, int], better: str | None, runs: int
+    equal: bool | None,
+    members: dict[str, int],
+    byte_counts: dict[str, int],
+    better: str | None,
+    runs: int,
+    ranges: dict[str, int] | None = None,
 ) -> str:
     if equal:
         return "Equal."
     if equal is None:
         return "No difference is recorded."
-    parts = [f"{number:,} {kind}" for kind, number in members.items() if number]
-    words = [f"members: {', '.join(parts)}"] if parts else []
+    words = []
+    for name, counts in (("ranges", ranges or {}), ("members", members)):
+        parts = [f"{number:,} {kind}" for kind, number in counts.items() if number]
+        words += [f"{name}: {', '.join(parts)}"] if parts else []
     if byte_counts and runs:
         differing = sum(number for kind, number in byte_counts.items() if kind != EQUAL)
         words.append(f"{count(runs, 'run')} of bytes {'differs' if runs == 1 else 'differ'} ({in_bytes(differing)})")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
+from inspector.core.collection import Collection
 from inspector.core.edit import OverlaySource
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
@@ -32,20 +33,45 @@ class Listing:
     """Files with their content, numbered in their order; ``ordered`` is False for a folder, which has none.
 
     ``archives`` are those opened; ``keys`` the path of each inside its dataset, empty for a single archive.
+    ``collection`` are the ranges of datasets, and ``open_file`` opens what stands beside them.
     """
 
     def __init__(
-        self, location: str, archives: Sequence[Opened], keys: Sequence[bytes], files: Sequence[Input]
+        self,
+        location: str,
+        archives: Sequence[Opened],
+        keys: Sequence[bytes],
+        files: Sequence[Input],
+        collection: Collection | None = None,
+        open_file: Callable[[str], Source] | None = None,
     ) -> None:
         self.location = location
         self.archives = archives
         self.keys = keys
         self._files = files
+        self._open_file = open_file
+        self.collection = collection
+        self.ranges = collection.ranges if collection is not None else ()
+        self.orphans = collection.orphans if collection is not None else ()
         self._stops = list(accumulate(len(each.members) for each in archives))
         self.ordered = not files
 
     def __len__(self) -> int:
         return self._stops[-1] if self._stops else len(self._files)
+
+    def folder(self, at: int) -> bytes:
+        """What stands before the paths of the members of an archive."""
+        return self.keys[at]
+
+    def beside(self, at: int) -> Source:
+        """The metadata or index beside range ``at``, which has some. Raises SourceError."""
+        assert self._open_file is not None
+        return self._open_file(self.ranges[at].beside)
+
+    def name(self, at: int) -> tuple[str, bytes, int]:
+        """The dataset of a member, its own name there and the number of its range."""
+        part, index = self._place(at)
+        return self.ranges[part].dataset, self.archives[part].members.path(index), part
 
     def _place(self, at: int) -> tuple[int, int]:
         part = bisect_right(self._stops, at)
@@ -141,4 +167,5 @@ def open_listing(
         pass
     learn_all(opened.archives, progress)
     keys = [opened.folder(at) for at in range(len(opened.archives))]
-    return Listing(location, opened.archives, keys, ())
+    open_file = place.open if isinstance(place, (LocalFolder, S3Prefix)) else None
+    return Listing(location, opened.archives, keys, (), opened.collection, open_file)

@@ -56,13 +56,27 @@ def compare_members(
     *,
     quick: bool = False,
     check: Callable[[], None] = lambda: None,
+    ranges: Ranges | None = None,
 ) -> MemberResult:
     """Compare the members of two sides. ``alignment`` is of their bytes if those were compared.
 
+    ``ranges`` are those of datasets, whose members have one name wherever they stand.
     ``quick``: only recorded digests are compared, and members without are not. ``check`` checks both sides, and is
     called once if a member differs. Raises SourceError and Cancelled.
     """
-    return _MemberComparison(a, b, alignment, progress, quick, check).run()
+    return _MemberComparison(a, b, alignment, progress, quick, check, ranges).run()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """The ranges of two datasets: the numbers of ``pairs`` with the same keys, those in A of the ``same`` bytes.
+
+    ``named``: the names of datasets tell their members apart.
+    """
+
+    pairs: dict[int, int]
+    same: frozenset[int]
+    named: bool
 
 
 class _MemberComparison:
@@ -74,7 +88,10 @@ class _MemberComparison:
         progress: Progress,
         quick: bool,
         check: Callable[[], None],
+        ranges: Ranges | None,
     ) -> None:
+        self._ranges = ranges
+        self._across: set[int] = set()
         self._a = a
         self._b = b
         self._alignment = alignment
@@ -105,6 +122,8 @@ class _MemberComparison:
     def _paired(self) -> tuple[array[int], array[int], list[int], list[int]]:
         """The members with the same name on both sides, the first with the first, and those on one side only."""
         folders = self._a.ordered and self._b.ordered  # a folder on disk lists no folders of its own
+        if self._ranges is not None:
+            return self._paired_in_ranges(self._ranges)
         if (both := self._columns()) is not None and _same_names(*both):
             return array("q", range(len(self._a))), array("q", range(len(self._b))), [], []
         waiting: dict[bytes, list[int]] = {}
@@ -120,6 +139,37 @@ class _MemberComparison:
                 only_a.append(i)
         return pairs_a, pairs_b, only_a, sorted(chain.from_iterable(waiting.values()))
 
+    def _paired_in_ranges(self, ranges: Ranges) -> tuple[array[int], array[int], list[int], list[int]]:
+        """Members of the same name in ranges with the same keys, then those of the same name in any two ranges."""
+        here: dict[tuple[int, bytes], list[int]] = {}
+        for j in range(len(self._b)):
+            _, name, part = self._b.name(j)
+            here.setdefault((part, name), []).append(j)
+        partner: dict[int, int] = {}
+        left: list[int] = []
+        for i in range(len(self._a)):
+            _, name, part = self._a.name(i)
+            found = here.get((ranges.pairs.get(part, -1), name))
+            if found:
+                partner[i] = found.pop(0)
+            else:
+                left.append(i)
+        anywhere: dict[tuple[str, bytes], list[int]] = {}
+        for j in sorted(chain.from_iterable(here.values())):
+            dataset, name, _ = self._b.name(j)
+            anywhere.setdefault((dataset if ranges.named else "", name), []).append(j)
+        only_a = []
+        for i in left:
+            dataset, name, _ = self._a.name(i)
+            found = anywhere.get((dataset if ranges.named else "", name))
+            if found:
+                partner[i] = found.pop(0)
+                self._across.add(i)
+            else:
+                only_a.append(i)
+        pairs_a = array("q", sorted(partner))
+        return pairs_a, array("q", map(partner.__getitem__, pairs_a)), only_a, sorted(chain(*anywhere.values()))
+
     def _columns(self) -> tuple[Members, Members] | None:
         """The columns of two single archives."""
         if len(self._a.archives) != 1 or len(self._b.archives) != 1:
@@ -132,6 +182,9 @@ class _MemberComparison:
         """A 1 for each pair of members whose stored bytes, compared already, show that they are the same."""
         if self._same_bytes:
             return b"\x01" * len(pairs_a)
+        if self._ranges is not None:
+            same = self._ranges.same
+            return bytes(i not in self._across and self._a.name(i)[2] in same for i in pairs_a)
         both = self._columns()
         if both is None or self._alignment is None or self._quick or not all(map(_plain, both)) or not pairs_a:
             return bytes(len(pairs_a))
@@ -221,12 +274,26 @@ class _MemberComparison:
     def _report_moved(self, same_a: array[int], same_b: array[int]) -> None:
         if not (self._a.ordered and self._b.ordered):
             return
+        if self._ranges is not None:
+            self._report_moved_across(same_a, same_b)
+            return
         if all(x < y for x, y in pairwise(same_b)):
             return
         stay = set(ascending(same_b))
         for at, (i, j) in enumerate(zip(same_a, same_b, strict=True)):
             if at not in stay:
                 words = f"{visible(self._a.path(i))} moved: it is member {grouped(i)} of A and {grouped(j)} of B."
+                self.result.counts[SAME] -= 1
+                self.result.add(Change.MOVED, _side(self._a, i), _side(self._b, j), None, words)
+
+    def _report_moved_across(self, same_a: array[int], same_b: array[int]) -> None:
+        """Members of datasets have no order but their keys: what moves stands in a range with other keys."""
+        for i, j in zip(same_a, same_b, strict=True):
+            if i in self._across:
+                a, b = (side.ranges[side.name(at)[2]].name for side, at in ((self._a, i), (self._b, j)))
+                words = (
+                    f"{visible(self._a.name(i)[1])} moved: it is in the range {visible(a)} of A and {visible(b)} of B."
+                )
                 self.result.counts[SAME] -= 1
                 self.result.add(Change.MOVED, _side(self._a, i), _side(self._b, j), None, words)
 
@@ -286,7 +353,8 @@ def _verdict(side: Listing, at: int) -> Verdict:
 
 
 def _side(side: Listing, at: int) -> Side:
-    return Side(decoded(side.path(at))[0], side.spans(at))
+    location = side.ranges[side.name(at)[2]].location if side.ranges else ""
+    return Side(decoded(side.path(at))[0], side.spans(at), location=location)
 
 
 def _same_names(a: Members, b: Members) -> bool:

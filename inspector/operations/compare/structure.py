@@ -422,15 +422,6 @@ def where(archive: Archive, span: Span) -> str:
     return f", in {_title(chain)}" if chain and chain[-1].kind is not Kind.BYTES else ""
 
 
-def byte_in_words(archive: Archive, offset: int) -> str:
-    """The fields that own a byte, and the value of the innermost; empty where nothing is known."""
-    chain = [field for _, field in locate(archive.fields, offset)]
-    if not chain or chain[-1].kind is Kind.BYTES:
-        return ""
-    value = "" if chain[-1].kind in _WITHOUT_VALUE else f" = {_value(chain[-1])}"
-    return f"{_title(chain)}{value}"
-
-
 def is_text_copy(found: Runs, longer: Source, side: int, progress: Progress) -> bool:
     """Whether a side (1 is B) differs by carriage returns before line feeds alone. Raises SourceError and Cancelled."""
     if len(found) < _MIN_TEXT_RUNS or found.gap or found.changed or (found.removed if side else found.added):

@@ -10,14 +10,16 @@ from enum import StrEnum
 from inspector.core.edit import Edit
 from inspector.core.field import Value
 from inspector.core.span import Span, Spans
+from inspector.operations.protocol.views import Explanation, MemberRow
 
 A, B, NEITHER = "a", "b", "neither"
 """The sides, as JSON names them."""
 
 
 class Level(StrEnum):
-    """What differs."""
+    """What differs; a range is an archive of a dataset."""
 
+    RANGE = "range"
     MEMBER = "member"
     FIELD = "field"
     BYTES = "bytes"
@@ -56,11 +58,15 @@ AS_IT_IS = Version()
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a difference: a member's or field's path, its bytes in the file, a field's value."""
+    """One side of a difference: a member's or field's path, its bytes in the file, a field's value.
+
+    ``location`` is that of the file where the side has several: the range of a dataset.
+    """
 
     path: str | None
     spans: Spans
     value: Value = None
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +85,9 @@ class Difference:
 class Summary:
     """What a comparison found. ``equal`` is None where not everything was read.
 
-    ``members`` counts members and ``byte_counts`` bytes by kind, empty where they were not compared. ``better`` is the
-    side that is right wherever one is, NEITHER where both are right somewhere or both are damaged. ``left_out`` are
-    differences that are counted but not listed.
+    ``members``, ``byte_counts`` and ``ranges`` count those by kind, empty where they were not compared. ``better`` is
+    the side that is right wherever one is, NEITHER where both are right somewhere or both are damaged. ``left_out``
+    are differences that are counted but not listed.
     """
 
     a: str
@@ -93,6 +99,7 @@ class Summary:
     sentence: str
     notes: tuple[str, ...] = ()
     left_out: int = 0
+    ranges: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +280,16 @@ class DifferenceQuery:
     text: str = ""
     order: Order = Order.FOUND
     descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SideByte:
+    """A byte of one side: what explains it, the bytes from it on, and its member with the stored bytes of that."""
+
+    explanation: Explanation
+    data: bytes
+    member: MemberRow | None
+    stored: Spans
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         Compared,
         Difference,
         DifferenceQuery,
+        SideByte,
         Version,
     )
     from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
@@ -594,9 +595,13 @@ class CompareRequests(Protocol):
     def side_place(self, side: str, expression: str) -> Span:
         """The bytes that an offset, ``end`` or the name of a member leads to on one side."""
 
-    @request
-    def side_field(self, side: str, offset: int) -> str:
-        """The fields that own a byte of one side and the value there, as text; empty where nothing is known."""
+    @request(network=True)
+    def side_runs(self, side: str, start: int, stop: int) -> list[Run]:
+        """The runs of leaves in ``[start, stop)`` of one side, at most 1 MiB of it."""
+
+    @request(network=True)
+    def side_byte(self, side: str, offset: int, length: int) -> SideByte:
+        """What a byte of one side is, with ``length`` bytes from there on."""
 
     @job(only_shows=True)
     def find(

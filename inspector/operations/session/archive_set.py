@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from typing import Protocol
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
@@ -12,11 +13,22 @@ from inspector.core.member import FOLDER, UNREAD
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans, united
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.location import Location
+from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import MemberRow
 
 MAX_ROWS = 10_000
 """The largest number of rows in a page."""
+
+
+class Holder(Protocol):
+    """What has archives: a location, or one side of a comparison."""
+
+    @property
+    def archives(self) -> Sequence[Opened]:
+        """All that are open, in their order."""
+
+    def folder(self, at: int) -> bytes:
+        """What stands before the paths of the members of archive ``at``."""
 
 
 class ArchiveSet:
@@ -25,7 +37,7 @@ class ArchiveSet:
     Archives are opened and decoded in order: no later archive has members while one is being decoded.
     """
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: Holder) -> None:
         self.archives = location.archives
         self.folder = location.folder
 

@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from inspector.core.edit import Edit
+from inspector.core.field import Run
+from inspector.core.field import runs as field_runs
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
-from inspector.core.span import Span
+from inspector.core.span import Span, Spans
 from inspector.operations.compare.combined import Combination, write_combination
 from inspector.operations.compare.combining import combine
 from inspector.operations.compare.comparing import Comparison, compare, side_state
-from inspector.operations.compare.structure import byte_in_words
+from inspector.operations.compare.listing import Listing
 from inspector.operations.compare.taking import combine_by_hand, taken
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
@@ -28,9 +30,12 @@ from inspector.operations.protocol.compare_views import (
     Level,
     Order,
     Side,
+    SideByte,
     Version,
 )
-from inspector.operations.protocol.views import Page
+from inspector.operations.protocol.views import LayerInfo, LayerKind, MemberRow, Page
+from inspector.operations.session.archive_set import ArchiveSet, Marks
+from inspector.operations.session.layers import FieldView, Layer
 from inspector.operations.session.navigation import search
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -111,9 +116,24 @@ class Comparer:
             raise OperationError(f"{visible(text)} has no bytes in {side.upper()}.")
         return Span(*spans[0])
 
-    def side_field(self, side: str, offset: int) -> str:
-        """What a byte means on one side."""
-        return byte_in_words(self._archive(side), offset)
+    def side_runs(self, side: str, start: int, stop: int) -> list[Run]:
+        """The runs of leaves on one side. Raises SourceError."""
+        archive = self._archive(side)
+        return field_runs(archive.fields, start, min(stop, start + MAX_READ_BYTES), archive.verdict)
+
+    def side_byte(self, side: str, offset: int, length: int) -> SideByte:
+        """What a byte of one side is. Raises OperationError and SourceError."""
+        archive = self._archive(side)
+        layer = Layer(LayerInfo(0, LayerKind.FILE, side, archive.source.size), archive.source, archive, 0)
+        marks = Marks(archive)
+        explanation = FieldView(layer, marks, 0).explain(offset)
+        row: MemberRow | None = None
+        stored: Spans = ()
+        member = explanation.member
+        if member is not None:
+            row = ArchiveSet(self._listing(side)).row(member, lambda _: marks)
+            stored = archive.members.seen(member).spans
+        return SideByte(explanation, archive.source.read(offset, length), row, stored)
 
     def find(
         self, progress: Progress, side: str, pattern: bytes, start: int, backwards: bool, ignore_case: bool
@@ -122,11 +142,14 @@ class Comparer:
         return search(self._archive(side).source, pattern, start, backwards, ignore_case, progress)
 
     def _archive(self, side: str) -> Opened:
-        found = self._compared()
-        archives = (found.a if side == A else found.b).archives
+        archives = self._listing(side).archives
         if not archives:
             raise OperationError(f"{side.upper()} has no bytes of its own.")
         return archives[0]
+
+    def _listing(self, side: str) -> Listing:
+        found = self._compared()
+        return found.a if side == A else found.b
 
     # ---- combining ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,141 @@
+"""The differences of a comparison: their list, their map and the legend of their colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+
+from inspector.core.kinds import Role, role_bit
+from inspector.core.names import visible
+from inspector.core.numbers import grouped
+from inspector.gui.hex.file_map import FileMap
+from inspector.gui.hex.legend import DAMAGED, Legend, LegendEntry, role_entries
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit.table_models import PagedTable, TableSource
+from inspector.gui.kit.text import plain, short
+from inspector.gui.tabs.aligned_view import CHANGE_LABELS, ROLES
+from inspector.operations.protocol.compare_views import Alignment, Difference, DifferenceQuery, Level, Order, Side
+from inspector.operations.protocol.requests import CompareRequests
+from inspector.operations.protocol.views import Page
+
+TITLES = ("Kind", "Difference", "In A", "In B", "Right")
+KIND, WHAT, IN_A, IN_B, RIGHT = range(len(TITLES))
+WIDTHS = {KIND: 116, IN_A: 116, IN_B: 116, RIGHT: 52}
+_ORDERS = (Order.FOUND, Order.WHAT, Order.A, Order.B, Order.RIGHT)
+_KINDS = {Level.RANGE: "range", Level.MEMBER: "member", Level.FIELD: "field", Level.BYTES: "bytes"}
+
+
+# ---- the list of differences -------------------------------------------------------------------------------------
+
+
+class DifferenceColumns(TableSource):
+    """The differences of a query."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client[CompareRequests]) -> None:
+        self.client = client
+        self.query = DifferenceQuery()
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        self.client.ask(CompareRequests.differences, self.query, first, count).then(deliver)
+
+    def data(self, row: Difference, column: int, role: int) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return short(self._text(row, column))
+        return plain(short(self._text(row, column))) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def header(self, column: int, role: int) -> Any:
+        return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def _text(self, row: Difference, column: int) -> str:
+        if column == KIND:
+            return f"{_KINDS[row.level]} {CHANGE_LABELS.get(row.change, row.change.value)}"
+        if column == WHAT:
+            return visible(row.message)
+        if column == RIGHT:
+            return (row.right or "").upper()
+        return _place(row.a if column == IN_A else row.b)
+
+
+def _place(side: Side | None) -> str:
+    if side is None or not side.spans:
+        return ""
+    start, stop = side.spans[0].start, side.spans[-1].stop
+    return f"{grouped(start)}..{grouped(stop)}" if stop > start else grouped(start)
+
+
+class DifferenceModel(PagedTable):
+    """The differences; a click on a column title sorts."""
+
+    def __init__(self, client: Client[CompareRequests], parent: QObject | None = None) -> None:
+        self.found = DifferenceColumns(client)
+        super().__init__(self.found, parent)
+
+    def choose(self, **changes: Any) -> None:
+        """Change these fields of the query and reload."""
+        query = replace(self.found.query, **changes)
+        if query != self.found.query:
+            self.found.query = query
+            self.refetch()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        if 0 <= column < len(_ORDERS):
+            self.choose(order=_ORDERS[column], descending=order is Qt.SortOrder.DescendingOrder)
+
+
+# ---- the map and the legend --------------------------------------------------------------------------------------
+
+
+def role_sets(alignment: Alignment, rows: int) -> list[int]:
+    """The roles of the differences in each of ``rows`` equal stretches of aligned positions."""
+    size, sets = alignment.size, [0] * rows
+    if not size or not rows:
+        return sets
+    for row in range(rows):
+        start, stop = row * size // rows, max(row * size // rows + 1, (row + 1) * size // rows)
+        first = alignment.before(start + 1)
+        runs = range(max(0, first - 1), min(alignment.before(stop), first + len(ROLES) + 1))
+        for at in runs:
+            run = alignment.run(at)
+            if run.change is not None and run.start < stop and start < run.stop:
+                sets[row] |= role_bit(ROLES[run.change])
+    return sets
+
+
+class DifferenceMap(FileMap):
+    """All differences of both sides at their aligned positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._alignment = Alignment()
+        self.setAccessibleName("Map of the differences")
+
+    def show_alignment(self, alignment: Alignment) -> None:
+        """Start a map of another alignment."""
+        self._alignment = alignment
+        self.setSize(alignment.size)
+
+    def describe(self, y: int) -> str:
+        """The tooltip for a row of pixels; empty where both sides are equal."""
+        if not self._alignment.size or not 0 <= y < self.height():
+            return ""
+        roles = role_sets(self._alignment, self.height())[y]
+        return ", ".join(label for change, label in CHANGE_LABELS.items() if roles & role_bit(ROLES[change]))
+
+
+class DifferenceLegend(Legend):
+    """What the backgrounds of the views mean."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        names: dict[Role, str] = {ROLES[change]: label for change, label in CHANGE_LABELS.items()}
+        names[Role.GAP] = "nothing here"
+        found = role_entries(sum(map(role_bit, names)))
+        labelled = [
+            replace(entry, label=names[role]) for entry in found for role in entry.lit if isinstance(role, Role)
+        ]
+        self.setEntries([*labelled, LegendEntry("the other side is right", mark=DAMAGED)])
