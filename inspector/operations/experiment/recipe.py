@@ -59,7 +59,7 @@ _Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 _Pair = tuple[_Position, _Position]
 
 
-class _Bytes(msgspec.Struct, forbid_unknown_fields=True):
+class _Bytes(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """An archive: its name is for people only."""
 
     size: _Position
