@@ -44,6 +44,7 @@ ROOMS = (
         "operations.audit",
         "operations.compare",
         "operations.report",
+        "operations.experiment",
         "operations.session",
         "operations.worker",
     ),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from inspector.core.source import Source, expect, is_sparing
+from inspector.core.pieces import Piece, PieceSource, PieceTable
+from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span, Spans, united
 
 _COMPARED = 1 << 16
@@ -109,47 +109,21 @@ def differing(edit: Edit) -> Spans:
     return tuple(found)
 
 
-class OverlaySource:
+class OverlaySource(PieceSource):
     """Another source as an Edit would leave it. Nothing is written."""
 
     def __init__(self, source: Source, edit: Edit) -> None:
-        self.name = source.name
-        self.size = edit.new_size
+        super().__init__(source, PieceTable.of(_pieces_of(source, edit)))
         self.edit = edit
-        self.sparing = is_sparing(source)
-        self._source = source
-        self._patches = sorted(edit.patches, key=lambda patch: patch.offset)
 
-    @property
-    def base(self) -> Source:
-        """The source beneath."""
-        return self._source
 
-    def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
-        length = min(length, self.size - offset)
-        if offset < 0 or length <= 0:
-            return b""
-        stop = offset + length
-        data = bytearray(self._source.read(offset, length))
-        at = bisect_right(self._patches, offset, key=lambda patch: patch.offset)
-        for patch in self._patches[max(0, at - 1) :]:
-            if patch.offset >= stop:
-                break
-            start, end = max(offset, patch.offset), min(stop, patch.span.stop)
-            if start < end:
-                if start - offset > len(data):
-                    break  # the source beneath has become shorter than the edit knows it
-                data[start - offset : end - offset] = patch.new[start - patch.offset : end - patch.offset]
-        return bytes(data)
-
-    def expect(self, start: int, stop: int) -> None:
-        """The bytes ``[start, stop)`` are about to be read."""
-        expect(self._source, start, stop)
-
-    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        """See Source.sibling."""
-        return self._source.sibling(suffix, instead_of)
+def _pieces_of(source: Source, edit: Edit) -> Iterator[Piece]:
+    at = 0
+    for patch in sorted(edit.patches, key=lambda patch: patch.offset):
+        yield Piece(source, at, patch.offset - at)
+        yield Piece(BytesSource(patch.new), 0, len(patch.new))
+        at = patch.span.stop
+    yield Piece(source, at, edit.new_size - at)
 
 
 def overlaid(source: Source, edits: Sequence[Edit]) -> Source:

@@ -71,10 +71,13 @@ def layers(source: Source, progress: Progress, *, search: bool = False) -> Readi
     return _as_far_as_proved(source, plain, progress) if beyond or chunks.truncated else plain
 
 
-def _layout(source: Source, chunks: ChunkLayer, progress: Progress, lost: tuple[Lost, ...] = ()) -> Layout:
+def _layout(
+    source: Source, chunks: ChunkLayer, progress: Progress, lost: tuple[Lost, ...] = (), file: Source | None = None
+) -> Layout:
+    """The layout of what ``source`` reads; ``file`` are the archive's own bytes where those are others."""
     inner, raw = (
         SplicedSource(each, [chunk.payload for chunk in chunks.chunks], f"{source.name}: inner stream")
-        for each in (source, source.base if isinstance(source, OverlaySource) else source)
+        for each in (source, file or source)
     )
     return Layout(chunks, inner, walk(inner, progress, lost), raw, lost=lost)
 
@@ -151,7 +154,7 @@ def _patched(
     patches = (*sizes, *varints)
     overlay = OverlaySource(source, Edit("", patches, source.size, source.size)) if patches else source
     chunks = replace(scan(overlay), open=layout.chunks.open if is_open is None else is_open)
-    made = _layout(overlay, chunks, progress, lost)
+    made = _layout(overlay, chunks, progress, lost, source)
     made.sizes, made.varints = sizes, varints
     return made
 

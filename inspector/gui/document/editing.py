@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.edit import CutBytes, Edit, Patch, combined
+from inspector.core.history import History
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
@@ -315,33 +316,17 @@ def checksum_names(checksums: tuple[str, ...]) -> str:
     return "{names} and {number} more".format(names=names, number=f"{more:,}") if more > 0 else names
 
 
-class EditHistory:
+class EditHistory(History[Edit | None]):
     """An undo history. Each state is one edit with all changes pending at that time; None where there were none."""
 
     def __init__(self) -> None:
-        self._states: list[Edit | None] = [None]
-        self._position = 0
+        super().__init__(None)
         self._original: list[tuple[int, bytes]] = []
 
     @property
     def pending(self) -> Edit | None:
         """All unwritten changes, as one edit of the file on disk."""
-        return self._states[self._position]
-
-    @property
-    def steps(self) -> int:
-        """The number of steps that can be undone."""
-        return self._position
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether a step can be undone."""
-        return self._position > 0
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether an undone step can be redone."""
-        return self._position + 1 < len(self._states)
+        return self.now
 
     @property
     def undo_label(self) -> str:
@@ -356,16 +341,12 @@ class EditHistory:
         """
         pending = self.pending
         whole = edit if pending is None else combined(pending, edit, edit.label)
-        if again and pending is not None:
-            self._position -= 1
-        self.put(whole)
+        self.put(whole, again=again and pending is not None)
 
-    def put(self, edit: Edit | None) -> None:
-        """Replace everything pending by this edit, as a new step."""
-        del self._states[self._position + 1 :]
-        self._states.append(edit)
-        self._position += 1
-        for patch in edit.patches if edit is not None else ():
+    def put(self, state: Edit | None, *, again: bool = False) -> None:
+        """Replace everything pending by this edit, as a new step, or as part of the last one (``again``)."""
+        super().put(state, again=again)
+        for patch in state.patches if state is not None else ():
             self._remember(patch)
 
     def _remember(self, patch: Patch) -> None:
@@ -383,17 +364,10 @@ class EditHistory:
                 run = patch.old[gap.start - patch.offset : gap.stop - patch.offset]
                 insort(self._original, (gap.start, run), key=_start)
 
-    def undo(self) -> None:
-        """Undo one step, if there is one."""
-        self._position = max(0, self._position - 1)
-
-    def redo(self) -> None:
-        """Redo the step undone last, if there is one."""
-        self._position = min(len(self._states) - 1, self._position + 1)
-
-    def clear(self) -> None:
+    def clear(self, first: Edit | None = None) -> None:
         """Forget everything: the file on disk changed."""
-        self._states, self._position, self._original = [None], 0, []
+        super().clear(first)
+        self._original = []
 
     def overlay(self) -> list[tuple[int, bytes]]:
         """Runs of bytes with their offsets, to lay over the bytes of a view, in this order.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from inspector.core.edit import OverlaySource
 from inspector.core.names import visible
+from inspector.core.pieces import PieceSource
 from inspector.core.source import Source, SourceError
-from inspector.core.span import Spans
+from inspector.core.span import Span, Spans, intersect, subtract, united
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.browse_views import ErrorAction, RemoteState, S3Problem
@@ -168,8 +168,16 @@ def log_of(location: Location, error: SourceError | None) -> RequestLog | None:
 
 def cached_spans(source: Source) -> Spans:
     """The bytes of a source that can be read without a request; none if it is local."""
-    beneath = source.base if isinstance(source, OverlaySource) else source
-    return beneath.cached() if isinstance(beneath, RemoteSource) else ()
+    if not isinstance(source, PieceSource):
+        return source.cached() if isinstance(source, RemoteSource) else ()
+    cached = cached_spans(source.base)
+    if not cached:
+        return ()
+    found, own = [], []
+    for at, span in source.from_base():
+        own.append(Span(at, at + span.size))
+        found += [Span(at + start - span.start, at + stop - span.start) for start, stop in intersect(cached, [span])]
+    return tuple(united([*found, *subtract([Span(0, source.size)], own)]))
 
 
 def _sources(location: Location) -> list[RemoteSource]:

@@ -7,6 +7,7 @@ import pytest
 import zstandard
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.field import Field
 from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
@@ -18,6 +19,7 @@ from inspector.formats.rca import FORMAT
 from inspector.formats.rca.blocks import varint
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, RESET_BLOCK
 from inspector.sources.local.file import FileSource
+from tests.formats.archives import opened
 from tests.formats.rca import build
 from tests.formats.rca.decoding import codes, content, decoded, fields, listing, message
 
@@ -284,3 +286,14 @@ def test_what_a_hash_mismatch_says() -> None:
     assert sentence.startswith("Hash mismatch at the chunk metadata of segment 1. It hashes to ")
     assert bytes(data[2:10]).hex() in sentence
     assert archive.findings[0].spans == (Span(2, 10),)
+
+
+def test_the_inner_stream_of_a_changed_archive_has_the_change() -> None:
+    data = build.archive(THREE)
+    at = decoded(data).members[0].spans[0].start
+    flip = Edit("", (Patch(at, data[at : at + 1], bytes((data[at] ^ 1,))),), len(data), len(data))
+    before, after = decoded(data), opened(OverlaySource(BytesSource(data, "a.rca"), flip))
+    assert before.inner is not None
+    assert after.inner is not None
+    old, new = before.inner.read(0, 1 << 20), after.inner.read(0, 1 << 20)
+    assert [a ^ b for a, b in zip(old, new, strict=True) if a != b] == [1]

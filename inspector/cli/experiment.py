@@ -1,0 +1,271 @@
+"""``experiment``: what steps would make of an archive, over an overlay: nothing is written but new files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from inspector.cli.check import status_of
+from inspector.cli.options import (
+    add_connection,
+    add_json,
+    add_location,
+    add_progress,
+    connection_of,
+    non_empty_name,
+)
+from inspector.cli.output import Lines, ProgressBar
+from inspector.cli.style import painted_report, wants_colour
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.span import Span
+from inspector.operations.check.checking import CheckReport, check_location, with_readers
+from inspector.operations.check.report import as_object, as_text
+from inspector.operations.experiment import recipe
+from inspector.operations.experiment.experiment import Experiment, file_bytes
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.nested import open_nested
+from inspector.operations.protocol.audit_views import UNCHECKED
+from inspector.operations.protocol.experiment_views import (
+    DAMAGES,
+    MAX_INLINE_BYTES,
+    Content,
+    Copy,
+    Cut,
+    Delete,
+    Duplicate,
+    Fill,
+    Flip,
+    Inline,
+    Insert,
+    Noise,
+    Operation,
+    Replace,
+    Step,
+    Swap,
+)
+from inspector.sources.local.folder import LocalFolder
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.prefix import S3Prefix
+
+Make = Callable[[Experiment], Step]
+"""Makes the next step, knowing what the earlier ones left."""
+_PLACE = r"(end(?:-[0-9]{1,19})?|0[xX][0-9a-fA-F]{1,16}|[0-9]{1,19})"
+_RANGE = rf"{_PLACE}-{_PLACE}?"
+_SEED = r"([0-9]{1,18})"
+_PUT = r"([0-9a-fA-F ]*|@.+)"
+_SPANS_HELP = "A-B are the bytes [A, B), A- those to the end; A and B are decimal, 0x…, end or end-N"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command, "the archive, which is never written")
+    steps = command.add_argument_group("steps, in the order given", _SPANS_HELP)
+    for name, (form, pattern, _, what) in _STEPS.items():
+        steps.add_argument(
+            f"--{name}",
+            dest="steps",
+            metavar=form,
+            action=_AddStep,
+            default=[],
+            type=_matched(pattern, form),
+            help=what,
+        )
+    command.add_argument("--recipe", type=non_empty_name, metavar="IN.json", help="begin with the steps of a recipe")
+    command.add_argument(
+        "--save-recipe", type=non_empty_name, metavar="OUT.json", help="write the steps as a recipe to a new file"
+    )
+    command.add_argument(
+        "--to", type=non_empty_name, metavar="NEWFILE", help="write what the steps leave to a new file"
+    )
+    command.add_argument("--readers", action="store_true", help="also say what each known reader makes of it")
+    add_progress(command)
+    add_json(command)
+    add_connection(command)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show the steps and check what they leave; give the exit status of that check.
+
+    Raises OperationError for what cannot be done, and SourceError.
+    """
+    if not options.steps and not options.recipe:
+        raise OperationError("An experiment needs a step, such as --flip 100:3 or --damage lost-bytes, or a recipe.")
+    if options.to and is_s3(options.to):
+        raise OperationError("An experiment is written to a local file only.")
+    place = open_nested(options.location, connection_of(options))
+    if isinstance(place, (LocalFolder, S3Prefix)):
+        raise OperationError("An experiment is made on one archive, and this is a folder: name the file.")
+    experiment = Experiment(place)
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        if options.recipe:
+            recipe.repeat(recipe.load(Path(options.recipe)), experiment, progress)
+        for make in options.steps:
+            experiment.set((*experiment.steps, make(experiment)), progress)
+        report = check_location(options.location, progress, place=experiment.source)
+        if options.readers:
+            report = with_readers(report, progress)
+        written = _write(experiment, options, progress)
+    with Lines() as out:
+        show = _show_json if options.json else _show
+        show(out, experiment, report, written)
+    return status_of(str(report.state or UNCHECKED), strict=False)
+
+
+def _write(experiment: Experiment, options: argparse.Namespace, progress: Progress) -> list[tuple[str, str]]:
+    """Write what was asked for; returns each name with the SHA-256 of an archive, or nothing for a recipe."""
+    written = []
+    if options.to:
+        written.append((options.to, experiment.save(Path(options.to), progress)))
+    if options.save_recipe:
+        recipe.save(experiment, Path(options.save_recipe), progress)
+        written.append((options.save_recipe, ""))
+    return written
+
+
+def _show(out: Lines, experiment: Experiment, report: CheckReport, written: list[tuple[str, str]]) -> None:
+    name, view = visible(report.location), experiment.view
+    steps = count(len(experiment.steps), "step")
+    out.write(f"{name}: {steps}, {in_bytes(view.base_size)} become {view.size:,}; nothing is written to it.\n")
+    for number, step in enumerate(experiment.steps, 1):
+        out.write(f"  {number:>3}  {step}\n")
+    text = f"With {'this' if len(experiment.steps) == 1 else 'these'} {steps}{as_text(report).removeprefix(name)}"
+    out.write(painted_report(text) if wants_colour(sys.stdout) else text)
+    for target, digest in written:
+        what = f"{in_bytes(view.size)}, SHA-256 {digest}" if digest else "the recipe"
+        out.write(f"Written to {visible(target)}: {what}.\n")
+
+
+def _show_json(out: Lines, experiment: Experiment, report: CheckReport, written: list[tuple[str, str]]) -> None:
+    for number, step in enumerate(experiment.steps, 1):
+        out.write(f"{json.dumps({'step': number, 'sentence': str(step), **recipe.step_object(step)})}\n")
+    view = experiment.view
+    out.write(f"{json.dumps(as_object(report) | {'base_size': view.base_size, 'size': view.size})}\n")
+    for target, digest in written:
+        out.write(f"{json.dumps({'written': target, 'sha256': digest or None})}\n")
+
+
+# ---- steps ---------------------------------------------------------------------------------------------------------
+
+
+class _AddStep(argparse.Action):
+    """Collects steps of all kinds in the order given."""
+
+    def __call__(self, _: Any, options: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        make = _STEPS[(option or "").removeprefix("--")][2]
+        options.steps = [*options.steps, lambda experiment: make(experiment, values)]
+
+
+def _matched(pattern: str, form: str) -> Callable[[str], tuple[str, ...]]:
+    def match(text: str) -> tuple[str, ...]:
+        found = re.fullmatch(pattern, text, re.DOTALL)
+        if found is None:
+            raise argparse.ArgumentTypeError(f"{visible(text)!r} is not {form}; {_SPANS_HELP}")
+        return tuple(each or "" for each in found.groups())
+
+    return match
+
+
+def _offset(experiment: Experiment, text: str) -> int:
+    if text.startswith("end"):
+        return experiment.source.size - int(text[4:] or 0)
+    return int(text, 16 if text[:2].lower() == "0x" else 10)
+
+
+def _span(experiment: Experiment, start: str, stop: str) -> Span:
+    span = Span(_offset(experiment, start), _offset(experiment, stop or "end"))
+    if not 0 <= span.start <= span.stop:
+        raise OperationError(f"{start}-{stop} is no range: it begins at {span.start:,} and ends at {span.stop:,}.")
+    return span
+
+
+def _content(text: str) -> Content:
+    """Bytes in hex, or ``@FILE`` for all bytes of a file, which are part of the step if they are few."""
+    if text.startswith("@"):
+        content = file_bytes(text[1:])
+        return Inline(Path(text[1:]).read_bytes()) if content.size <= MAX_INLINE_BYTES // 16 else content
+    try:
+        return Inline(bytes.fromhex(text))
+    except ValueError:
+        raise OperationError(f"{text} is no sequence of bytes in hex: each has two digits.") from None
+
+
+def _plain(make: Callable[..., Operation]) -> Callable[[Experiment, tuple[str, ...]], Step]:
+    """A step that is made of the experiment and its values."""
+    return lambda experiment, values: Step(make(experiment, *values))
+
+
+def _zeroed(experiment: Experiment, start: str, stop: str) -> Operation:
+    span = _span(experiment, start, stop)
+    return Replace(*span, Fill(b"\0", span.size))
+
+
+def _random(experiment: Experiment, start: str, stop: str, seed: str) -> Operation:
+    span = _span(experiment, start, stop)
+    return Replace(*span, Noise(int(seed or 0), span.size))
+
+
+def _swapped(experiment: Experiment, *places: str) -> Operation:
+    return Swap(_span(experiment, *places[:2]), _span(experiment, *places[2:]))
+
+
+_STEPS: dict[str, tuple[str, str, Callable[[Experiment, tuple[str, ...]], Step], str]] = {
+    "flip": (
+        "OFFSET:BIT",
+        rf"{_PLACE}:([0-7])",
+        _plain(lambda experiment, offset, bit: Flip(_offset(experiment, offset), int(bit))),
+        "flip a bit; 0 is the lowest",
+    ),
+    "zero": ("A-B", _RANGE, _plain(_zeroed), "put zeros there"),
+    "random": ("A-B[:SEED]", rf"{_RANGE}(?::{_SEED})?", _plain(_random), "put random bytes there"),
+    "replace": (
+        "A-B:HEX|@FILE",
+        rf"{_RANGE}:{_PUT}",
+        _plain(lambda experiment, start, stop, put: Replace(*_span(experiment, start, stop), _content(put))),
+        "put these bytes there, as many as they are",
+    ),
+    "insert": (
+        "OFFSET:HEX|@FILE",
+        rf"{_PLACE}:{_PUT}",
+        _plain(lambda experiment, offset, put: Insert(_offset(experiment, offset), _content(put))),
+        "insert these bytes before that one",
+    ),
+    "delete": (
+        "A-B",
+        _RANGE,
+        _plain(lambda experiment, *places: Delete(*_span(experiment, *places))),
+        "take these bytes out",
+    ),
+    "cut": (
+        "OFFSET",
+        _PLACE,
+        _plain(lambda experiment, offset: Cut(_offset(experiment, offset))),
+        "end the file before that byte",
+    ),
+    "duplicate": (
+        "A-B",
+        _RANGE,
+        _plain(lambda experiment, *places: Duplicate(*_span(experiment, *places))),
+        "insert a copy of these bytes behind them",
+    ),
+    "copy": (
+        "A-B,OFFSET",
+        rf"{_RANGE},{_PLACE}",
+        _plain(lambda experiment, *places: Copy(*_span(experiment, *places[:2]), _offset(experiment, places[2]))),
+        "put a copy of these bytes over what stands at an offset",
+    ),
+    "swap": ("A-B,C-D", rf"{_RANGE},{_RANGE}", _plain(_swapped), "let these bytes change places"),
+    "damage": (
+        "NAME[:SEED]",
+        rf"([a-z0-9-]+)(?::{_SEED})?",
+        lambda experiment, values: experiment.damage(values[0], int(values[1] or 0)),
+        f"a damage as it happens, at a place the seed chooses: {', '.join(DAMAGES)}",
+    ),
+}
+"""Each step's option: its form, what that matches, what makes the step, and the help."""

@@ -1,0 +1,259 @@
+"""An experiment: what steps make of the bytes of an archive, over an overlay. Nothing is written but new files."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.core.pieces import PieceSource, PieceTable, RepeatedSource
+from inspector.core.progress import Progress
+from inspector.core.source import Source, blocks, change_of
+from inspector.core.span import Span, Spans
+from inspector.operations.experiment.damages import damage_operation
+from inspector.operations.experiment.sources import NoiseSource, RewrittenSource
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.experiment_views import (
+    MAX_STEPS,
+    Content,
+    Copy,
+    Cut,
+    Delete,
+    Duplicate,
+    ExperimentView,
+    FileBytes,
+    Fill,
+    Flip,
+    Inline,
+    Insert,
+    Noise,
+    Operation,
+    Replace,
+    Rewrite,
+    Step,
+    Steps,
+    Swap,
+)
+from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.file import FileSource
+
+MAX_GROWTH_BYTES = 1 << 30
+"""An experiment may be as large as twice the archive, and so much more: what reads it takes time for every byte."""
+
+
+class Experiment:
+    """Steps over ``base``, an open archive. What earlier steps left is kept, so that a further one costs little."""
+
+    def __init__(self, base: Source) -> None:
+        self.base = base
+        self.steps: Steps = ()
+        self._tables = [PieceTable.whole(base)]
+        self._files: dict[FileBytes, FileSource] = {}
+        self._base_digest = ""
+
+    @property
+    def source(self) -> PieceSource:
+        """The archive as the steps leave it."""
+        return PieceSource(self.base, self._tables[-1])
+
+    @property
+    def view(self) -> ExperimentView:
+        """The experiment as it is shown."""
+        return ExperimentView(self.source.size, self.base.size, tuple(place_of(step.operation) for step in self.steps))
+
+    def set(self, steps: Steps, progress: Progress) -> None:
+        """Make these the steps. Raises OperationError for what cannot be done, SourceError and Cancelled.
+
+        Then the steps are as before.
+        """
+        if len(steps) > MAX_STEPS:
+            raise OperationError(f"An experiment has at most {MAX_STEPS:,} steps, and these are {len(steps):,}.")
+        same = 0
+        while same < min(len(steps), len(self.steps)) and steps[same] == self.steps[same]:
+            same += 1
+        tables = self._tables[: same + 1]
+        for number, step in enumerate(steps[same:], same + 1):
+            tables.append(self._applied(tables[-1], step, number, progress))
+            progress.advance(0)
+        self.steps, self._tables = steps, tables
+
+    def damage(self, name: str, seed: int) -> Step:
+        """The next step that makes a damage by name. Raises OperationError where nothing is left to damage."""
+        return Step(damage_operation(name, seed, self.source.size), name)
+
+    def _applied(self, table: PieceTable, step: Step, number: int, progress: Progress) -> PieceTable:
+        operation = step.operation
+        limit = 2 * self.base.size + MAX_GROWTH_BYTES
+        try:
+            if _size_after(table.size, operation) > limit:
+                raise OperationError(
+                    f"Step {number} ({step}) makes more of the archive than is read: an experiment has at most "
+                    f"{in_bytes(limit)}."
+                )
+            made = self._done(table, operation, progress)
+        except ValueError:
+            raise OperationError(
+                f"Step {number} ({step}) does not fit: the archive has {in_bytes(table.size)} there."
+            ) from None
+        if made.size > limit:
+            raise OperationError(f"Step {number} ({step}) makes more than {in_bytes(limit)} of the archive.")
+        return made
+
+    def _done(self, table: PieceTable, operation: Operation, progress: Progress) -> PieceTable:
+        """The table after an operation; raises ValueError where that lies outside."""
+        match operation:
+            case Flip(offset, bit):
+                stood = table.slice(offset, offset + 1).read(0, 1)
+                return table.replace(offset, offset + 1, PieceTable.of_bytes(bytes(each ^ 1 << bit for each in stood)))
+            case Replace(start, stop, content):
+                return table.replace(start, stop, self._content(content))
+            case Insert(offset, content):
+                return table.insert(offset, self._content(content))
+            case Rewrite(old, new):
+                return PieceTable.whole(RewrittenSource(PieceSource(self.base, table), old, new, progress))
+            case _:
+                return _rearranged(table, operation)
+
+    def _content(self, content: Content) -> PieceTable:
+        match content:
+            case Inline(data):
+                return PieceTable.of_bytes(data)
+            case Fill(pattern, size):
+                return PieceTable.whole(RepeatedSource(pattern, size))
+            case Noise(seed, size):
+                return PieceTable.whole(NoiseSource(seed, size))
+            case FileBytes():
+                return PieceTable.whole(self._file(content))
+
+    def _file(self, content: FileBytes) -> FileSource:
+        """The file of a step, which has the bytes that the step says. Raises OperationError and SourceError."""
+        if content not in self._files:
+            source = FileSource(Path(content.path))
+            if source.size != content.size or digest_of(source, Progress()) != content.sha256:
+                raise OperationError(f"{visible(content.name)} has other bytes than when the step was made.")
+            self._files[content] = source
+        return self._files[content]
+
+    # ---- what is written -------------------------------------------------------------------------------------------
+
+    def base_digest(self, progress: Progress) -> str:
+        """The SHA-256 of the archive as it is, in hex. Raises OperationError, SourceError and Cancelled."""
+        self._base_digest = self._base_digest or digest_of(self.base, progress)
+        return self._base_digest
+
+    def digest(self, progress: Progress) -> str:
+        """The SHA-256 of the archive as the steps leave it, in hex. Raises as ``base_digest``."""
+        self.require_unchanged()
+        return digest_of(self.source, progress)
+
+    def require_unchanged(self) -> None:
+        """Raise OperationError if what the experiment reads is another than when it was opened."""
+        for source in (self.base, *self._files.values()):
+            if what := change_of(source):
+                raise OperationError(f"{visible(source.name)} {what}. Open it again.")
+
+    def save(self, target: Path, progress: Progress, *, replace: bool = False) -> str:
+        """Write the archive as the steps leave it to a new file, whole or not at all; returns its SHA-256.
+
+        Never over the archive, nor over a file that a step reads. Raises OperationError, SourceError and Cancelled.
+        """
+        require_another_file(self.base, target)
+        for each in self._files.values():
+            require_another_file(each, target)
+        self.require_unchanged()
+        source, digest = self.source, hashlib.sha256()
+        progress.begin("Writing the experiment", source.size)
+        with AtomicFile(target, replace=replace) as out:
+            for piece in blocks(source, 0, source.size):
+                out.write(piece)
+                digest.update(piece)
+                progress.advance(len(piece))
+            if progress.done != source.size:
+                raise OperationError("Nothing was written: the archive became shorter meanwhile. Open it again.")
+        return digest.hexdigest()
+
+
+def _rearranged(table: PieceTable, operation: Delete | Cut | Duplicate | Copy | Swap) -> PieceTable:
+    """The table after an operation that brings no new bytes; raises ValueError where that lies outside."""
+    match operation:
+        case Delete(start, stop):
+            return table.delete(start, stop)
+        case Cut(offset):
+            return table.delete(offset, table.size)
+        case Duplicate(start, stop):
+            return table.insert(stop, table.slice(start, stop))
+        case Copy(start, stop, offset):
+            return table.replace(offset, offset + stop - start, table.slice(start, stop))
+        case Swap(first, second):
+            first, second = sorted((first, second))
+            if first.stop > second.start:
+                raise ValueError("They overlap.")
+            earlier, later = table.slice(*first), table.slice(*second)
+            return table.replace(*second, earlier).replace(*first, later)
+
+
+def require_another_file(source: Source, target: Path) -> None:
+    """Raise OperationError if the target is the file that a source, or what it lies in, is read from."""
+    # A member's name is that of its archive, ``!/`` and its own.
+    for name in {source.name, source.name.partition("!/")[0]}:
+        try:
+            same = target.exists() and target.samefile(name)
+        except (OSError, ValueError):
+            same = False
+        if same:
+            raise OperationError(
+                f"{visible(target.name)} is what the experiment reads, which is never written. Choose another name."
+            )
+
+
+def digest_of(source: Source, progress: Progress) -> str:
+    """The SHA-256 of a source in hex. Raises OperationError where it has become shorter, SourceError and Cancelled."""
+    progress.begin("Computing the SHA-256", source.size)
+    digest, done = hashlib.sha256(), 0
+    for piece in blocks(source, 0, source.size):
+        digest.update(piece)
+        done += len(piece)
+        progress.advance(len(piece))
+    if done != source.size:
+        raise OperationError(f"{visible(source.name)} became shorter while it was read. Open it again.")
+    return digest.hexdigest()
+
+
+def file_bytes(path: str) -> FileBytes:
+    """All bytes of a file, for a step. Raises SourceError and OperationError."""
+    source = FileSource(Path(path))
+    return FileBytes(str(Path(path).resolve()), source.size, digest_of(source, Progress()))
+
+
+def place_of(operation: Operation) -> Spans:
+    """The bytes that an operation leaves or touches, as positions after it; an empty span is where bytes were."""
+    match operation:
+        case Flip(offset, _):
+            return (Span(offset, offset + 1),)
+        case Replace(start, _, content) | Insert(start, content):
+            return (Span(start, start + content.size),)
+        case Delete(start, _) | Cut(start):
+            return (Span(start, start),)
+        case Duplicate(start, stop):
+            return (Span(stop, 2 * stop - start),)
+        case Copy(start, stop, offset):
+            return (Span(offset, offset + stop - start),)
+        case Swap(first, second):
+            first, second = sorted((first, second))
+            return (Span(first.start, first.start + second.size), Span(second.stop - first.size, second.stop))
+        case Rewrite():
+            return ()
+
+
+def _size_after(size: int, operation: Operation) -> int:
+    """The size after an operation that fits; at least for one that has to be read to know it."""
+    match operation:
+        case Replace(start, stop, content):
+            return size - (stop - start) + content.size
+        case Insert(_, content):
+            return size + content.size
+        case Duplicate(start, stop):
+            return size + stop - start
+        case _:
+            return size

@@ -1,0 +1,130 @@
+"""``experiment``: what scripts read of it, the files it writes, and that it never writes the archive."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Run, objects
+
+MANUAL = Path(__file__).parent.parent.parent / "resources" / "manual" / "experiments.md"
+
+
+@pytest.fixture
+def archive(tmp_path: Path, sample: Callable[[str], Path]) -> Path:
+    path = tmp_path / "a.rca"
+    path.write_bytes(sample("two-chunks.rca").read_bytes())
+    return path
+
+
+def test_steps_apply_in_the_order_given_and_nothing_is_written(run: Run, archive: Path) -> None:
+    data, stamp = archive.read_bytes(), archive.stat()
+    steps = ["--cut", "200", "--flip", "0:0", "--insert=end:ff", "--zero", "end-3-", "--damage", "trailing-text"]
+    status, out, err = run("experiment", archive, "--json", *steps)
+
+    *shown, end = objects(out)
+    assert (status, err) == (1, "")
+    assert [each["sentence"] for each in shown] == [
+        "Cut off everything from 0xC8 on",
+        "Flip bit 0 of the byte at 0x0",
+        "Insert FF at 0xC8",
+        "Zero 3 bytes at 0xC6",
+        "Insert 31 bytes (43 6F 6E 6E 65 63 74 69 …) at 0xC9 (trailing-text)",
+    ]
+    assert [each["step"] for each in shown] == [1, 2, 3, 4, 5]
+    assert (end["base_size"], end["size"], end["state"]) == (len(data), 232, "damaged")
+    assert (archive.read_bytes(), archive.stat().st_ctime_ns) == (data, stamp.st_ctime_ns)
+    assert list(archive.parent.iterdir()) == [archive]
+
+
+def test_a_recipe_leads_to_the_same_file_elsewhere(run: Run, archive: Path) -> None:
+    data, new, recipe, again = (archive.with_name(each) for each in ("data", "new", "recipe.json", "again"))
+    data.write_bytes(bytes(range(256)) * 1_000)
+    steps = [
+        *(f"--insert=100:@{data}", "--delete=0x10-0x20", "--duplicate=5-50", "--swap=0-10,end-10-"),
+        *("--copy=0-4,end-4", "--random=30-40:7", "--replace=1-3:aabbccdd", "--damage=lost-bytes:3"),
+    ]
+    status, out, _ = run("experiment", archive, "--json", "--to", new, "--save-recipe", recipe, *steps)
+    digest = hashlib.sha256(new.read_bytes()).hexdigest()
+
+    assert status == 1
+    assert objects(out)[-2:] == [
+        {"written": str(new), "sha256": digest},
+        {"written": str(recipe), "sha256": None},
+    ]
+    assert run("experiment", archive, "--json", "--recipe", recipe, "--to", again)[0] == 1
+    assert again.read_bytes() == new.read_bytes()
+
+    status, out, err = run("experiment", archive, "--recipe", recipe, "--to", new, "--flip", "1:1")
+    assert (status, "new" in err, out) == (2, True, "")
+    status, _, err = run("experiment", new, "--recipe", recipe)
+    assert status == 2
+    assert "The recipe is for an archive of 37,248 bytes" in err
+
+
+def test_what_is_left_sound_is_0_and_readers_are_told(run: Run, archive: Path) -> None:
+    status, out, err = run("experiment", archive, "--flip=0:0", "--flip=0:0", "--readers")
+
+    assert (status, err) == (0, "")
+    assert out.startswith(
+        f"{archive}: 2 steps, 37,248 bytes become 37,248; nothing is written to it.\n    1  Flip bit 0"
+    )
+    assert "\nWith these 2 steps: Sound: " in out
+    assert "    spec    accepts" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "An experiment needs a step"),
+        (["--delete", "20-10"], "20-10 is no range: it begins at 20 and ends at 10."),
+        (["--cut", "40000"], "does not fit: the archive has 37,248 bytes there."),
+        (["--insert", "0:abc"], "no sequence of bytes in hex"),
+        (["--insert", "0:@nowhere"], "nowhere cannot be opened"),
+        (["--damage", "fire"], "fire is no known damage"),
+        (["--flip", "0:1", "--to", "a.rca"], "a.rca is what the experiment reads, which is never written."),
+        (["--flip", "0:1", "--to", "s3://bucket/key"], "to a local file only"),
+        (["--recipe", "a.rca"], "a.rca is no valid recipe"),
+    ],
+)
+def test_what_cannot_be_done_is_2_and_writes_nothing(
+    run: Run, archive: Path, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(archive.parent)
+    before = archive.stat()
+    status, out, err = run("experiment", "a.rca", *arguments)
+
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert archive.stat().st_ctime_ns == before.st_ctime_ns
+    assert list(archive.parent.iterdir()) == [archive]
+
+
+@pytest.mark.parametrize("wrong", ["--flip=1", "--flip=1:8", "--zero=5", "--swap=1-2", "--damage=A B", "--cut=-1"])
+def test_a_step_of_another_form_is_wrong_usage(run: Run, archive: Path, wrong: str) -> None:
+    with pytest.raises(SystemExit) as error:
+        run("experiment", archive, wrong)
+    assert error.value.code == 2
+
+
+def test_a_folder_and_a_member_of_an_archive(run: Run, sample: Callable[[str], Path]) -> None:
+    assert "this is a folder" in run("experiment", sample("weather"), "--cut=1")[2]
+    status, out, _ = run("experiment", f"{sample('plain.tar')}!/journey/readme.txt", "--cut=3", "--json")
+    assert (status, objects(out)[-1]["size"]) == (2, 3)
+
+
+def test_the_recipe_of_the_manual_is_one(run: Run, sample: Callable[[str], Path], tmp_path: Path) -> None:
+    (text,) = re.findall(r"```json\n(.*?)```", MANUAL.read_text(encoding="utf-8"), re.DOTALL)
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(text, encoding="utf-8")
+    status, out, err = run(
+        "experiment", sample("two-chunks.rca"), "--recipe", recipe, "--to", tmp_path / "new", "--json"
+    )
+
+    assert (status, err) == (1, "")
+    assert objects(out)[-1]["sha256"] == json.loads(text)["result"]["sha256"]
