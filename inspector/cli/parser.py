@@ -22,6 +22,8 @@ COMMANDS = {
     "check": "check archives: whether they are sound, and if not, what is wrong and where",
     "compare": "show where two archives differ, and which one is right",
     "trace": "show every step that a reader takes, or what each known reader makes of an archive",
+    "entropy": "show what the bytes look like: zeros, text, compressed or random; runs of zeros and repeats",
+    "strings": "list the strings in the bytes, with the field and the member of each",
     "audit": "check all archives of a folder: many at once, and resumable",
     "cat": "write one member's content to standard output",
     "extract": "extract members into a folder, and nothing outside it",
@@ -42,6 +44,8 @@ EXAMPLES = {
     "check": "check --strict photos.caf scans.zip",
     "compare": "compare photos.caf archives/photos.caf",
     "trace": "trace --reader spec photos.caf",
+    "entropy": "entropy --blocks 8 photos.caf",
+    "strings": "strings --min 6 --encoding ascii photos.caf",
     "audit": "audit --workers 2 archives",
     "cat": "cat photos.caf readme.txt",
     "extract": "extract photos.caf 'photos/*.png' --to out",
@@ -71,7 +75,7 @@ NOT_SOUND_MEANS = {
     "repair": "something is left that is not right, or that was lost",
 }
 """What exit status 1 means, of the sub-commands that have it."""
-READS_STANDARD_INPUT = ("list", "dump", "check", "trace", "cat", "extract")
+READS_STANDARD_INPUT = ("list", "dump", "check", "trace", "entropy", "strings", "cat", "extract")
 """The sub-commands of which a location may be standard input."""
 
 
