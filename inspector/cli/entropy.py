@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Iterator
-from heapq import merge
 from typing import Any
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
