@@ -43,6 +43,7 @@ ROOMS = (
         "operations.create",
         "operations.audit",
         "operations.compare",
+        "operations.bytes",
         "operations.report",
         "operations.experiment",
         "operations.session",

@@ -23,6 +23,8 @@ COMMANDS = {
     "compare": "show where two archives differ, and which one is right",
     "trace": "show every step that a reader takes, or what each known reader makes of an archive",
     "experiment": "show what changes would make of an archive, without writing to it",
+    "entropy": "show what the bytes look like: zeros, text, compressed or random; runs of zeros and repeats",
+    "strings": "list the strings in the bytes, with the field and the member of each",
     "audit": "check all archives of a folder: many at once, and resumable",
     "cat": "write one member's content to standard output",
     "extract": "extract members into a folder, and nothing outside it",
@@ -44,6 +46,8 @@ EXAMPLES = {
     "compare": "compare photos.caf archives/photos.caf",
     "trace": "trace --reader spec photos.caf",
     "experiment": "experiment --flip 10:3 --random 20-24 photos.caf",
+    "entropy": "entropy --blocks 8 photos.caf",
+    "strings": "strings --min 6 --encoding ascii photos.caf",
     "audit": "audit --workers 2 archives",
     "cat": "cat photos.caf readme.txt",
     "extract": "extract photos.caf 'photos/*.png' --to out",
@@ -74,7 +78,7 @@ NOT_SOUND_MEANS = {
     "repair": "something is left that is not right, or that was lost",
 }
 """What exit status 1 means, of the sub-commands that have it."""
-READS_STANDARD_INPUT = ("list", "dump", "check", "trace", "cat", "extract")
+READS_STANDARD_INPUT = ("list", "dump", "check", "trace", "entropy", "strings", "cat", "extract")
 """The sub-commands of which a location may be standard input."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from tests.benchmarks import checking, comparing, formats, hex_view, members, ranges, s3, window
+from tests.benchmarks import checking, comparing, entropy, formats, hex_view, members, ranges, s3, window
 from tests.benchmarks.measure import HEADING, Row
 
 SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
@@ -21,6 +21,7 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "many-check": checking.many_rows,
     "datas3t-check": ranges.datas3t_rows,
     "compare": comparing.rows,
+    "entropy": entropy.rows,
     "members": members.rows,
     "s3": s3.rows,
     "window": window.rows,

@@ -70,7 +70,7 @@ def _chosen(
     count = 0
     for at in range(start, stop - width + 1, _BLOCK_BYTES):
         data = read_exactly(source, at, min(_BLOCK_BYTES + width - 1, stop - at))
-        found = _hashes(data, words)
+        found = hashes_of(data, words)
         taken = np.flatnonzero(found < np.uint64(limit)) if limit < 2**64 else np.arange(len(found))
         kept = found[taken]
         # Of a period of one byte, zeros for example, one stretch is enough.
@@ -91,7 +91,7 @@ def _chosen(
     return np.concatenate(hashes), np.concatenate(places)
 
 
-def _hashes(data: bytes, words: int) -> Numbers:
+def hashes_of(data: bytes, words: int) -> Numbers:
     """The hash of every stretch of ``data``."""
     import numpy as np
 

@@ -1,0 +1,103 @@
+"""Strings in any bytes: runs of characters in ASCII, UTF-8 and UTF-16."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from heapq import merge
+
+from inspector.core.progress import Progress
+from inspector.core.source import Source, blocks
+from inspector.operations.protocol.bytes_views import Encoding, Text
+
+MIN_CHARACTERS = 4
+"""The shortest string unless another length is asked for, in characters."""
+MAX_TEXT_CHARACTERS = 4_096
+"""Characters of a string that are told; its span has all of them."""
+BLOCK_BYTES = 1 << 20
+"""Bytes looked at between two chances to cancel."""
+WINDOW = 1 << 20
+"""Half the size of the longest string told in one, in bytes: memory."""
+
+_ASCII = rb"[\t\x20-\x7e]"
+# Unicode 15, table 3-7: well-formed sequences, without the control characters U+0080 to U+009F.
+_UTF8 = (
+    rb"(?:[\t\x20-\x7e]|\xc2[\xa0-\xbf]|[\xc3-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]"
+    rb"|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}"
+    rb"|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})"
+)
+_UTF16LE = rb"(?:[\t\x20-\x7e\xa0-\xff]\x00|[\x00-\xff][\x01-\x05])"
+_UTF16BE = rb"(?:\x00[\t\x20-\x7e\xa0-\xff]|[\x01-\x05][\x00-\xff])"
+_CHARACTERS = {
+    Encoding.ASCII: (_ASCII, 1, "ascii"),
+    Encoding.UTF8: (_UTF8, 4, "utf-8"),
+    Encoding.UTF16LE: (_UTF16LE, 2, "utf-16-le"),
+    Encoding.UTF16BE: (_UTF16BE, 2, "utf-16-be"),
+}
+"""What a character of each encoding is, the bytes it has at most, and Python's name of the encoding.
+
+Of UTF-16 only characters to U+05FF count, the alphabets of Latin, Greek, Cyrillic and Hebrew: any two bytes are a
+character of it, and others would find strings everywhere.
+"""
+
+
+def strings(
+    source: Source, encodings: Collection[Encoding], minimum: int, progress: Progress, wanted: str = ""
+) -> Iterator[Text]:
+    """The strings of at least ``minimum`` characters that hold ``wanted``; those of each encoding ascend.
+
+    ``wanted`` ignores case. With UTF-8, what is ASCII alone is told as that if ASCII is asked for. A string longer than
+    ``WINDOW`` is told in parts. Raises SourceError and Cancelled.
+    """
+    progress.begin("Searching for strings", source.size)
+    minimum = max(1, minimum)
+    lower = wanted.casefold()
+    searches = [_Search(each, minimum) for each in Encoding if each in encodings]
+    if Encoding.ASCII in encodings and Encoding.UTF8 in encodings:
+        searches = [each for each in searches if each.encoding is not Encoding.ASCII]
+    at = 0
+    for block in blocks(source, 0, source.size, BLOCK_BYTES):
+        at += len(block)
+        for text in merge(*(each.feed(block, at == source.size) for each in searches)):
+            if lower in text.text.casefold():
+                yield _named(text, encodings)
+        progress.advance(len(block))
+
+
+def _named(text: Text, encodings: Collection[Encoding]) -> Text:
+    if text.encoding is Encoding.UTF8 and Encoding.ASCII in encodings and text.stop - text.start == text.characters:
+        return text._replace(encoding=Encoding.ASCII)
+    return text
+
+
+class _Search:
+    """Finds the strings of one encoding in blocks that follow each other."""
+
+    def __init__(self, encoding: Encoding, minimum: int) -> None:
+        character, self._width, self._codec = _CHARACTERS[encoding]
+        self.encoding = encoding
+        self._minimum = minimum
+        self._pattern = re.compile(character + rb"{%d,}" % minimum, re.DOTALL)
+        self._held = b""
+        self._at = 0
+
+    def feed(self, block: bytes, is_last: bool) -> Iterator[Text]:
+        """The strings that end in the block; what may go on after it is held back."""
+        data = self._held + block
+        size, width = len(data), self._width
+        done, keep = 0, size
+        if not is_last:
+            # A shorter beginning of a string is no match yet.
+            keep = max(0, size - self._minimum * width + 1)
+        for match in self._pattern.finditer(data):
+            if not is_last and match.end() > size - width and match.end() - match.start() < 2 * WINDOW:
+                keep = match.start()
+                break
+            done = match.end()
+            found = match.group().decode(self._codec, "replace")
+            if found.isascii() or found.replace("\t", "").isprintable():
+                span = (self._at + match.start(), self._at + match.end())
+                yield Text(*span, self.encoding, len(found), found[:MAX_TEXT_CHARACTERS])
+        keep = max(done, keep)
+        self._held = data[keep:]
+        self._at += keep
