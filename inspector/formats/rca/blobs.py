@@ -30,6 +30,8 @@ MAX_NAME_BYTES = 65_535
 
 _SLICE_BYTES = 256 * 1024
 MAX_BATCH_BLOBS = 256
+_MANY = 1024
+"""Empty blobs that are passed over at once."""
 _SHORT_NAME_BYTES = 255
 """A name of so many bytes at most can be neither too long nor too deep, in bytes."""
 _CAPPED_KINDS = {
@@ -143,6 +145,12 @@ class Decoding:
         """Pass over neighbouring blobs without a payload, as one: a file of zeros is a blob in every byte."""
         blocks, first = self._blocks, block
         stop = last if blocks.whole(last - 1) else last - 1
+        while (
+            block + _MANY <= stop
+            and blocks.payloads[block : block + _MANY] == blocks.edges[block + 1 : block + _MANY + 1]
+            and blocks.types.count(BLOB, block, block + _MANY) == _MANY
+        ):
+            block += _MANY
         while block < stop and blocks.payloads[block] == blocks.edges[block + 1] and blocks.types[block] == BLOB:
             block += 1
         self._unterminated(first, block)

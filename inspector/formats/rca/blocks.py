@@ -6,6 +6,7 @@ is the rest; 1, a control block with its type in bits 1-5 and its payload size i
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -36,6 +37,7 @@ MAX_IMPLAUSIBLE_SEGMENTS = 1_000
 _BLOB = bytes((BLOB,))
 _FRAME = MAX_VARINT_BYTES + len(MAGIC)
 """The magic of a zstd frame lies within so many bytes behind a reset block that opens a segment."""
+_ZEROS = re.compile(rb"\0*+")
 _MIN_WINDOW_BYTES, _MAX_WINDOW_BYTES = 4096, 512 * 1024
 
 
@@ -184,10 +186,16 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
                 kind = NOT_OPENING
             blocks.append(kind, base + at, base + payload)
             known = len(blocks)
-        else:
+        elif value or payload >= limit or window[payload]:
             length = value >> 1
             edges(base + at)
             payloads(base + payload)
+        else:
+            # Space that was reserved and never written is a blob in every byte, by the million.
+            length = _ZEROS.match(window, payload, limit).end() - payload
+            edges(base + at)
+            blocks.edges.extend(range(base + payload, base + payload + length))
+            blocks.payloads.extend(range(base + payload, base + payload + length + 1))
         at = payload + length
     blocks.types.extend(_BLOB * (len(blocks) - known))
     return base + at

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
 from inspector.formats._zstd import MAGIC
+from inspector.formats.rca.blocks import kind_and_size, varint, walk
 from inspector.formats.rca.layout import ReadAhead
 from tests.formats.rca import build
 from tests.formats.rca.checking import checked
@@ -46,6 +49,26 @@ def test_blobs_without_a_payload_end_at_every_other_block() -> None:
         assert counted(archive)["rca-name-unterminated"] == 2
         assert "the 1 blob behind" in message(archive, "rca-name-unterminated")
         assert listing(archive) == [(b"one", 1), (b"two", 1)][: 1 + (between is second)]
+
+
+@given(
+    st.lists(
+        st.sampled_from([bytes(1), bytes(70), bytes(1500), b"\x80\x00", b"\x80\x80\x00", b"\x04ab", b"\x0b", b"\x0a"])
+    )
+)
+def test_runs_of_empty_blobs_are_walked_as_one_after_another(parts: list[bytes]) -> None:
+    stream = b"".join(parts)
+    blocks = walk(SplicedSource(BytesSource(stream), [Span(0, len(stream))], "inner"), Progress())
+    at, edges, kinds = 0, [], []
+    while at < len(stream):
+        value, payload = varint(stream, at)
+        kind, size = kind_and_size(value)
+        edges.append((at, payload))
+        kinds.append(kind)
+        at = payload + size
+
+    assert list(zip(blocks.edges, blocks.payloads, strict=False)) == edges
+    assert list(blocks.types) == kinds
 
 
 def test_a_cut_off_blob_behind_empty_ones_is_told_apart() -> None:
