@@ -8,7 +8,9 @@ from functools import cache
 from inspector.core.format import Format, Functions, Magic, MimeType
 from inspector.core.reader import Reader
 from inspector.formats._kinds import LOCAL_HEADER, ZIP_KINDS
+from inspector.formats._zip import codes as zip_codes
 from inspector.formats._zip.records import TACO_SUFFIXES
+from inspector.formats.taco import codes
 from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 
 
@@ -40,6 +42,7 @@ FORMAT = Format(
         "The first 2,000,000 members are listed.",
     ),
     load=_functions,
+    findings=(*zip_codes.FINDINGS, *codes.FINDINGS),
     readers=_readers,
     general="zip",
     mime=(

@@ -8,6 +8,7 @@ from functools import cache
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
 from inspector.formats._kinds import ZIP_KINDS
+from inspector.formats._zip import codes
 
 
 @cache
@@ -36,6 +37,7 @@ FORMAT = Format(
         "The first 2,000,000 members are listed.",
     ),
     load=_functions,
+    findings=codes.FINDINGS,
     readers=_readers,
     kinds=ZIP_KINDS,
     mime=(MimeType("application/zip", uti="public.zip-archive"),),

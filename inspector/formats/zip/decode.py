@@ -11,6 +11,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
+from inspector.formats._zip import codes
 from inspector.formats._zip.check import ChecksumTable, check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
@@ -76,4 +77,4 @@ def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) ->
         f"The file has the name of a TACO archive, but {cause} instead of TACO_HEADER. It is read as a plain ZIP "
         "archive; programs for TACO will not find entries in it."
     )
-    emitter.warning("taco-no-header", message, *spans)
+    emitter.report(codes.NO_TACO_HEADER, message, *spans)
