@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from inspector.core.archive import Archive, Emitter
@@ -112,6 +112,10 @@ _SET_ID = 0x0C00_0000
 """The set-user-ID and set-group-ID bits."""
 
 
+EXTERNAL_OFFSET = 38
+"""Where the external attributes stand in a central directory header."""
+
+
 _MAX_TARGET_BYTES = 4096
 """Bytes of a link's target that are read to show it."""
 
@@ -156,7 +160,7 @@ class AttributeCheck:
     def check(self, made_by: int, external: int, start: int, member: int) -> None:
         """Examine ``member``, whose central directory header begins at ``start``."""
         path = self._emitter.members.path(member)
-        place, name = ((start + 38, start + 42),), visible(path)
+        place, name = ((start + EXTERNAL_OFFSET, start + EXTERNAL_OFFSET + 4),), visible(path)
         if external & _DOS_FOLDER and not path.endswith(_SEPARATORS) and not self._contradicting.full():
             size = self._emitter.members.size(member)
             but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
@@ -235,8 +239,8 @@ class AttributeCheck:
 _HAS_CHANGED = 1
 
 
-def member_metadata(archive: Archive, index: int) -> MemberMetadata:
-    """The modification time, and where a link leads.
+def metadata_of(archive: Archive, central: Sequence[int], index: int) -> MemberMetadata:
+    """The modification time, and where a link leads; ``central`` has the offset of each member's central header.
 
     The time is an extended timestamp, or the DOS date, which has no time zone and is taken as local.
     """
@@ -245,8 +249,11 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
     if local is None:
         return MemberMetadata()
     if member.marks & SPECIAL:
-        target = b"".join(read_member(archive, index, Progress())) if 0 < member.size <= _MAX_TARGET_BYTES else None
-        return MemberMetadata(target=target)
+        at = central[index] + EXTERNAL_OFFSET if index < len(central) else archive.source.size
+        # A device may have content too, which leads nowhere.
+        is_link = int.from_bytes(archive.source.read(at, 4), "little") >> 28 == _LINK
+        has_target = is_link and 0 < member.size <= _MAX_TARGET_BYTES
+        return MemberMetadata(target=b"".join(read_member(archive, index, Progress())) if has_target else None)
     header, _, extra = local
     for record in extra_records(extra):
         if record.identifier == TIMESTAMP and record.stop - record.start >= 5 and extra[record.start] & _HAS_CHANGED:

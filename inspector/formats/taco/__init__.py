@@ -16,8 +16,8 @@ from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats._zip.members import member_metadata, read_member
-    from inspector.formats.taco.decode import check, decode
+    from inspector.formats._zip.members import read_member
+    from inspector.formats.taco.decode import check, decode, member_metadata
     from inspector.formats.taco.header import probe
     from inspector.formats.taco.repair import repairs
 

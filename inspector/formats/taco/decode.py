@@ -7,6 +7,7 @@ from itertools import combinations
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
+from inspector.core.format import MemberMetadata
 from inspector.core.kinds import Family, Kind, Role, role_set
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
@@ -16,6 +17,7 @@ from inspector.formats._zip.check import ChecksumTable, check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.fields import FirstMember
+from inspector.formats._zip.members import metadata_of
 from inspector.formats._zip.records import TACO_LOCAL_PARTS
 from inspector.formats.taco import codes
 from inspector.formats.taco.header import (
@@ -90,6 +92,11 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     the second of the three writes of an update. Decoding has reported the state of the update.
     """
     return check_members(archive, archive.detail.directory, emitter, progress)
+
+
+def member_metadata(archive: Archive, index: int) -> MemberMetadata:
+    """The modification time, and where a link leads."""
+    return metadata_of(archive, archive.detail.directory.central if archive.detail is not None else (), index)
 
 
 def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
