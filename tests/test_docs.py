@@ -1,6 +1,6 @@
 """README and manual keep their promises: the table of formats, the examples, the commands, the keys, the links.
 
-``pytest tests/test_docs.py --golden`` rewrites the table and the output of the examples.
+``pytest tests/test_docs.py --golden`` rewrites the tables and the output of the examples.
 """
 
 from __future__ import annotations
@@ -15,6 +15,14 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.cli.parser import COMMANDS as SUB_COMMANDS
+from inspector.core import codes
+from inspector.formats import FORMATS, ar
+from inspector.formats._tar import codes as tar_codes
+from inspector.formats._zip import codes as zip_codes
+from inspector.formats.caf import codes as caf_codes
+from inspector.formats.datas3t import codes as datas3t_codes
+from inspector.formats.rca import codes as rca_codes
+from inspector.formats.taco import codes as taco_codes
 from inspector.gui.app.window import actions
 
 ROOT = Path(__file__).parent.parent
@@ -24,6 +32,7 @@ MAX_README_BYTES = 12_000
 MANUAL = ROOT / "resources" / "manual"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(MANUAL.glob("*.md"))]
 EXAMPLE = re.compile(r"(?<=```console\n)\$ archive-inspector (.*)\n((?:.*\n)*?)(?=```)")
+FINDINGS = re.compile(r"(?<=<!-- findings -->\n)((?:.*\n)*?)(?=<!-- /findings -->)")
 TABLE = re.compile(r"(?<=<!-- formats -->\n)((?:.*\n)*?)(?=<!-- /formats -->)")
 
 Output = Callable[[str], str]
@@ -66,6 +75,31 @@ def test_the_table_of_formats_is_what_the_program_knows(output: Output, request:
     page = MANUAL / "formats.md"
 
     compare(page, TABLE.sub(lambda _: table, page.read_text(encoding="utf-8")), request)
+
+
+def test_the_page_of_findings_has_every_one_that_is_declared(request: pytest.FixtureRequest) -> None:
+    tables = {
+        "In any archive": codes.FINDINGS,
+        "CAF": caf_codes.FINDINGS,
+        "RCA": rca_codes.FINDINGS,
+        "ZIP and TACO": zip_codes.FINDINGS,
+        "TACO": taco_codes.FINDINGS,
+        "tar and datas3t": tar_codes.FINDINGS,
+        "datas3t": datas3t_codes.FINDINGS,
+        "Unix ar": ar.FORMAT.findings,
+    }
+    lines = []
+    for title, found in tables.items():
+        lines += [f"## {title}", "", "| code | severity | what it means, and what to do |", "|---|---|---|"]
+        lines += [f"| `{each.code}` | {each.severity} | {each.ended(each.meaning)} |" for each in found]
+        lines.append("")
+    text = "\n".join(lines)
+    page = MANUAL / "findings.md"
+
+    assert {each for known in FORMATS for each in known.findings} <= {
+        each for found in tables.values() for each in found
+    }
+    compare(page, FINDINGS.sub(lambda _: text, page.read_text(encoding="utf-8")), request)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

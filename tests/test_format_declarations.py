@@ -6,16 +6,20 @@ What desktops are told of it is compared in tests/desktop, the manual's table in
 from __future__ import annotations
 
 import ast
+import importlib
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import inspector.formats
+from inspector.core import codes
 from inspector.core.archive import Emitter
 from inspector.core.field import Field, FieldTable
+from inspector.core.finding import FindingType, Severity
 from inspector.core.format import Format
 from inspector.core.kinds import (
     FAMILIES,
@@ -38,6 +42,7 @@ from inspector.sources.local.file import FileSource
 from tests.test_formats_everywhere import ARCHIVES
 
 FOLDER = Path(inspector.formats.__file__).parent
+PACKAGE = FOLDER.parent
 SHARED_KINDS = {value for value in vars(Kind).values() if isinstance(value, Kind)}
 MAX_ROWS = 12
 """Rows of a table that are looked at: they are alike."""
@@ -95,8 +100,8 @@ def _kinds_left_out(known: Format, own: dict[Path, Opened]) -> Iterator[str]:
 
 def _findings_left_out(known: Format, own: dict[Path, Opened]) -> Iterator[str]:
     if not known.findings:
-        return
-    declared = {(each.code, each.severity) for each in known.findings}
+        yield f"{known.name} has no findings."
+    declared = {(each.code, each.severity) for each in (*known.findings, *codes.FINDINGS)}
     found = {
         (finding.code, finding.severity): path.name
         for path, archive in own.items()
@@ -105,8 +110,44 @@ def _findings_left_out(known: Format, own: dict[Path, Opened]) -> Iterator[str]:
     }
     for code, severity in found.keys() - declared:
         yield f"{known.name}: {found[code, severity]} has {code} ({severity}), which is not in its findings."
-    for code, _ in declared - found.keys():
-        yield f"{known.name}: no sample shows {code}."
+    shown = {code for code, _ in found}
+    for each in known.findings:
+        if not each.meaning.endswith("."):
+            yield f"{known.name}: the finding {each.code} has no meaning."
+        if each.code not in shown and (each.code, each.severity) not in raised_types():
+            yield f"{known.name}: no sample shows {each.code}, and nothing raises it."
+
+
+@cache
+def raised_types() -> frozenset[tuple[str, Severity]]:
+    """Code and severity of the declared types that code refers to for more than their codes, as to report one."""
+    tables = {module_of(path) for path in PACKAGE.rglob("*.py") if "finding_types(globals())" in path.read_text()}
+    used = (each for path in PACKAGE.rglob("*.py") for each in _types_used(ast.parse(path.read_text()), tables))
+    return frozenset((each.code, each.severity) for each in used)
+
+
+def _types_used(tree: ast.Module, tables: set[str]) -> Iterator[FindingType]:
+    names = dict(_imported_from(tree, tables))
+    only_code = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "code"}
+    for node in ast.walk(tree):
+        found: object = None
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found = getattr(names.get(node.value.id), node.attr, None)
+        elif isinstance(node, ast.Name):
+            found = names.get(node.id)
+        if isinstance(found, FindingType) and id(node) not in only_code:
+            yield found
+
+
+def _imported_from(tree: ast.Module, tables: set[str]) -> Iterator[tuple[str, object]]:
+    """The names that a module gives to tables and to their types."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for each in node.names:
+                if f"{node.module}.{each.name}" in tables:
+                    yield each.asname or each.name, importlib.import_module(f"{node.module}.{each.name}")
+                elif node.module in tables:
+                    yield each.asname or each.name, getattr(importlib.import_module(node.module), each.name)
 
 
 def _not_said_of_members(path: Path, archive: Opened) -> Iterator[str]:
@@ -163,6 +204,38 @@ def test_what_a_format_leaves_out_is_named(without: dict[str, object], named: st
     assert named in set(lacking(replace(ar.FORMAT, **without), checked))  # type: ignore[arg-type]
 
 
+def test_a_finding_that_nothing_raises_is_named(checked: dict[Path, Opened]) -> None:
+    dead = FindingType("ar-dead", Severity.ERROR, "Nothing raises this.")
+
+    said = set(lacking(replace(ar.FORMAT, findings=(*ar.FORMAT.findings, dead)), checked))
+
+    assert said == {"ar: no sample shows ar-dead, and nothing raises it."}
+
+
+def test_what_may_be_found_in_any_archive_is_raised_somewhere() -> None:
+    assert [each.code for each in codes.FINDINGS if (each.code, each.severity) not in raised_types()] == []
+
+
+def test_findings_are_made_from_declared_types_only() -> None:
+    """Types are made in tables, and findings from types; but a cause is as severe as what it explains."""
+    makers = {"FindingType", "error", "warning", "info", "Finding"}
+    found = {
+        module_of(path)
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in makers
+    }
+    tables = {module_of(path) for path in PACKAGE.rglob("*.py") if "finding_types(globals())" in path.read_text()}
+
+    assert found - tables == {"inspector.core.archive", "inspector.core.finding", "inspector.formats._causes.table"}
+
+
+def test_a_code_has_one_type_for_each_severity() -> None:
+    types = {each for known in FORMATS for each in known.findings} | {*codes.FINDINGS}
+
+    assert len({(each.code, each.severity) for each in types}) == len(types)
+
+
 def test_every_folder_of_a_format_is_known() -> None:
     folders = {path.parent.name for path in FOLDER.glob("[!_]*/__init__.py")}
     known = {module.split(".")[2] for each in FORMATS for module in [each.load.__module__]}
@@ -172,7 +245,7 @@ def test_every_folder_of_a_format_is_known() -> None:
 
 def test_kinds_of_one_format_are_named_nowhere_else() -> None:
     """Outside of the formats, only kinds that any format may use are named."""
-    package = FOLDER.parent
+    package = PACKAGE
     declared = {module_of(path) for path in FOLDER.rglob("*.py") if any(_assigned(path))}
     found = [
         f"{path.relative_to(package)}: {node.module}"

@@ -12,7 +12,7 @@ from inspector.core.finding import UNREADABLE, Finding, FindingType, Severity
 from inspector.core.member import Members
 from inspector.core.names import abridged
 from inspector.core.source import Source, SplicedSource
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 
 MAX_FINDINGS_PER_SEVERITY = 10_000
@@ -87,42 +87,29 @@ class Emitter:
         """Set the top-level fields, tiled over the whole file so that every byte is owned."""
         self.archive.fields = tile(fields, (Span(0, self.archive.source.size),))
 
-    def find(
+    def report(
         self,
-        severity: Severity,
-        code: str,
+        what: FindingType,
         message: str,
-        spans: Iterable[tuple[int, int]] = (),
+        *spans: tuple[int, int],
         member: int | None = None,
         repair: str | None = None,
     ) -> None:
-        """Report a finding. Spans are clipped to the file, because they may come from damaged numbers."""
+        """Report what is declared; ``message`` names the cause and the evidence.
+
+        Spans are clipped to the file, because they may come from damaged numbers.
+        """
         # Capped by severity: many warnings must not push out the error that decides the state.
         # That something could not be read decides what may be said of all the rest.
-        if self.full(severity) and code != UNREADABLE:
+        if self.full(what.severity) and what.code != UNREADABLE:
             self.archive.findings_dropped += 1
             return
-        self._counts[severity] += 1
+        self._counts[what.severity] += 1
         size = self.archive.source.size
-        clipped: Spans = tuple(Span(start, stop).clipped(0, size) for start, stop in spans)
-        self.archive.findings.append(Finding(severity, code, abridged(message), clipped, member, repair))
+        clipped = tuple(Span(start, stop).clipped(0, size) for start, stop in spans)
+        text = abridged(what.ended(message))
+        self.archive.findings.append(Finding(what.severity, what.code, text, clipped, member, repair))
 
     def full(self, severity: Severity) -> bool:
         """Whether further findings of a severity are only counted."""
         return self._counts[severity] >= MAX_FINDINGS_PER_SEVERITY
-
-    def report(self, what: FindingType, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
-        """Report something that the format declares; ``message`` names the cause and the evidence."""
-        self.find(what.severity, what.code, f"{message} {what.advice}".rstrip(), spans, member)
-
-    def error(self, code: str, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
-        """Report wrong, missing or contradictory bytes."""
-        self.find(Severity.ERROR, code, message, spans, member)
-
-    def warning(self, code: str, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
-        """Report a deviation from the specification, or a hazard."""
-        self.find(Severity.WARNING, code, message, spans, member)
-
-    def info(self, code: str, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
-        """Report something worth knowing that is not a problem."""
-        self.find(Severity.INFO, code, message, spans, member)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from inspector.core.archive import Emitter
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType
 from inspector.core.numbers import grouped
 
 MAX_FINDINGS_PER_KIND = 1_000
@@ -18,10 +18,9 @@ class CappedFindings:
     ``dropped`` counts those that were not reported one by one.
     """
 
-    def __init__(self, emitter: Emitter, severity: Severity, code: str, subjects: str) -> None:
+    def __init__(self, emitter: Emitter, what: FindingType, subjects: str) -> None:
         self._emitter = emitter
-        self._severity = severity
-        self._code = code
+        self._what = what
         self._subjects = subjects
         self._reported = 0
         self.dropped = 0
@@ -34,9 +33,9 @@ class CappedFindings:
     def add(self, message: str, spans: Iterable[tuple[int, int]], member: int | None = None) -> None:
         """Report one finding. Call ``full`` first."""
         self._reported += 1
-        self._emitter.find(self._severity, self._code, message, spans, member)
+        self._emitter.report(self._what, message, *spans, member=member)
 
     def close(self) -> None:
         """Report how many were dropped, if any."""
         if self.dropped:
-            self._emitter.find(self._severity, self._code, f"There are {grouped(self.dropped)} more {self._subjects}.")
+            self._emitter.report(self._what, f"There are {grouped(self.dropped)} more {self._subjects}.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.core.span import Spans
+from inspector.core.span import Span, Spans
 
 UNREADABLE = "unreadable"
 """The code of the finding that bytes could not be had, so that nobody knows whether they are as they should be."""
@@ -27,15 +28,45 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FindingType:
-    """What a format may find: the stable code, how bad it is, and what to do, which every such message ends with.
+    """What may be found: the stable code, how bad it is, what it means, and what to do, with which its messages end.
 
-    ``changed``: it shows that other bytes stand there than were written, as a digest that does not match does.
+    Where the severity depends on the case, there is a type of the same code for each. ``changed``: it may show that
+    other bytes stand there than were written, as a digest that does not match does.
     """
 
     code: str
     severity: Severity
+    meaning: str
     advice: str = ""
-    changed: bool = False
+    changed: bool = True
+
+    def ended(self, message: str) -> str:
+        """A message that names the cause and the evidence, with what to do at its end."""
+        return f"{message} {self.advice}".rstrip()
+
+    def finding(self, message: str, spans: Iterable[Span] = (), member: int | None = None) -> Finding:
+        """A finding of this type; ``message`` names the cause and the evidence."""
+        return Finding(self.severity, self.code, self.ended(message), tuple(spans), member)
+
+
+def error(code: str, meaning: str, advice: str = "") -> FindingType:
+    """Declare a type of wrong, missing or contradictory bytes."""
+    return FindingType(code, Severity.ERROR, meaning, advice)
+
+
+def warning(code: str, meaning: str, advice: str = "") -> FindingType:
+    """Declare a type of deviations from the specification, or of hazards."""
+    return FindingType(code, Severity.WARNING, meaning, advice)
+
+
+def info(code: str, meaning: str, advice: str = "") -> FindingType:
+    """Declare a type of what is worth knowing and no problem."""
+    return FindingType(code, Severity.INFO, meaning, advice)
+
+
+def finding_types(names: Mapping[str, object]) -> tuple[FindingType, ...]:
+    """The types among the names of a module, in their order."""
+    return tuple(each for each in names.values() if isinstance(each, FindingType))
 
 
 @dataclass(frozen=True, slots=True)

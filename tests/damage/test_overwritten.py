@@ -10,7 +10,7 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.table import SPLIT_CODE, Cause
-from inspector.formats.caf.overwritten import OVERWRITTEN
+from inspector.formats.caf import codes
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan
 from tests.damage.generator import Memory
@@ -29,7 +29,7 @@ def test_both_archives_are_listed_and_offered(newer: bytes) -> None:
     found = plan(archive, Progress(), in_place=False)
 
     assert state_of((archive,)) is State.DAMAGED
-    assert [each.code for each in archive.findings] == [Cause.JOINED, OVERWRITTEN]
+    assert [each.code for each in archive.findings] == [Cause.JOINED, codes.OVERWRITTEN.code]
     assert {archive.verdict(member) for member in range(len(OLD))} == {Verdict.DOUBTFUL}
     assert found.repairs == ()
     assert found.salvage is not None
@@ -62,7 +62,7 @@ def test_a_first_member_that_goes_on_behind_an_archive_may_be_either() -> None:
     assert state_of((archive,)) is State.WARNING
     assert [(each.code, each.severity) for each in archive.findings] == [
         (Cause.JOINED, Severity.WARNING),
-        (OVERWRITTEN, Severity.WARNING),
+        (codes.OVERWRITTEN.code, Severity.WARNING),
     ]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.archive import MAX_FINDINGS_PER_SEVERITY, Emitter
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType, Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
@@ -326,7 +326,7 @@ def judged(path: Path, found: tuple[tuple[Severity, str], ...]) -> Opened:
     )
     emitter = Emitter(archive)
     for severity, code in found:
-        emitter.find(severity, code, "Something.")
+        emitter.report(FindingType(code, severity, "Something."), "Something.")
     return archive
 
 

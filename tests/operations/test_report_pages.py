@@ -201,6 +201,8 @@ def test_redacted_neither_names_nor_content_are_in_it(sample: Sample, tmp_path: 
         assert not [
             word for word in ("secret-name", "tile_0", "COLLECTION", "parquet", "IHDR", "49 48 44 52") if word in text
         ]
+        assert "A single bit changed, in memory or on the way." in text
+        assert "The content of a member does not match its CRC-32." in text
         for word in ("cause-flipped-bit", "0xDF..0xE0", "member 1", "mismatch", "a8d2a739", "restore-likely-bits"):
             assert word in text
 

@@ -6,7 +6,7 @@ A copy is offered only where it was decoded and checked without an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
@@ -151,18 +151,10 @@ class _FirstError(Exception):
 class _UntilError(Emitter):
     """Ends a trial at its first error."""
 
-    def find(
-        self,
-        severity: Severity,
-        code: str,
-        message: str,
-        spans: Iterable[tuple[int, int]] = (),
-        member: int | None = None,
-        repair: str | None = None,
-    ) -> None:
+    def full(self, severity: Severity) -> bool:
         if severity is Severity.ERROR:
             raise _FirstError
-        super().find(severity, code, message, spans, member, repair)
+        return super().full(severity)
 
 
 # ---- bytes in front ------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from inspector.core.rows import LazyRows
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum, Verdict
+from inspector.formats._tar import codes
 from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, number, padded_stop, parse, text
 from inspector.formats._tar.resync import Layout
 
@@ -58,8 +59,8 @@ class Padding:
         if self._found <= MAX_PADDINGS_REPORTED:
             members = self._emitter.members
             stop = members.stops[index]
-            self._emitter.warning(
-                "tar-padding",
+            self._emitter.report(
+                codes.PADDING,
                 f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros. It has "
                 "changed, or it hides something.",
                 (stop, stop + len(padding)),
@@ -69,7 +70,7 @@ class Padding:
     def close(self) -> None:
         """Report the total, if not all were reported."""
         if self._found > MAX_PADDINGS_REPORTED:
-            self._emitter.warning("tar-padding", f"The padding after {self._found:,} members in all is not all zeros.")
+            self._emitter.report(codes.PADDING, f"The padding after {self._found:,} members in all is not all zeros.")
 
 
 def check_padding(archive: Archive, emitter: Emitter, progress: Progress, doubtful: Iterable[int]) -> None:

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._tar import codes
 from inspector.formats._tar.header import BLOCK, GNU_LINK, GNU_NAME, PAX_GLOBAL, PLACES, SPARSE, aligned, number, text
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -161,8 +162,7 @@ _MAX_SHOWN_BYTES = 40
 class PaxProblem(NamedTuple):
     """A problem at the bytes ``[start, stop)`` of a body; ``problem`` follows the header in a sentence."""
 
-    severity: Severity
-    code: str
+    what: FindingType
     problem: str
     start: int
     stop: int
@@ -174,7 +174,7 @@ def pax_problems(typeflag: bytes, body: bytes) -> list[PaxProblem]:
         if b"\0" in body:
             return []
         problem = "is malformed: its name has no NUL at the end"
-        return [PaxProblem(Severity.ERROR, "tar-extension", problem, 0, len(body))]
+        return [PaxProblem(codes.EXTENSION, problem, 0, len(body))]
     found: list[PaxProblem] = []
     seen: dict[bytes, bytes] = {}
     done = 0
@@ -186,28 +186,28 @@ def pax_problems(typeflag: bytes, body: bytes) -> list[PaxProblem]:
             found += _record_problems(record, seen, is_global=typeflag == PAX_GLOBAL)
     if done < len(body):
         problem = f"is malformed: its record at byte {done:,} of the body cannot be read"
-        found.append(PaxProblem(Severity.ERROR, "tar-extension", problem, done, len(body)))
+        found.append(PaxProblem(codes.EXTENSION, problem, done, len(body)))
     return found
 
 
 def _record_problems(record: PaxRecord, seen: dict[bytes, bytes], *, is_global: bool) -> Iterator[PaxProblem]:
     start, stop, key, value = record
     for problem in _invalid_values(key, value):
-        yield PaxProblem(Severity.ERROR, "tar-extension", f"is malformed: {problem}", start, stop)
+        yield PaxProblem(codes.EXTENSION, f"is malformed: {problem}", start, stop)
     shown = visible(key[:_MAX_SHOWN_BYTES])
     if b"\0" in key:
         problem = f"has a key with a NUL in it, {shown}, which programs read differently"
-        yield PaxProblem(Severity.WARNING, "tar-pax-key", problem, start, stop)
+        yield PaxProblem(codes.PAX_KEY, problem, start, stop)
     if key in PLACE_KEYS:
         if seen.setdefault(key, value) != value:
             problem = f"has two different values for {shown}. The last is used here, but not by all programs"
-            yield PaxProblem(Severity.WARNING, "tar-pax-repeated", problem, start, stop)
+            yield PaxProblem(codes.PAX_REPEATED, problem, start, stop)
         if not value:
             problem = f"has an empty {shown}. The header's own is used here; other programs use nothing"
-            yield PaxProblem(Severity.WARNING, "tar-pax-empty", problem, start, stop)
+            yield PaxProblem(codes.PAX_EMPTY, problem, start, stop)
     if is_global and (key in PLACE_KEYS or key.startswith(SPARSE_PREFIX)):
         problem = f"sets one {shown} for all members after it, although each has its own"
-        yield PaxProblem(Severity.WARNING, "tar-pax-global", problem, start, stop)
+        yield PaxProblem(codes.PAX_GLOBAL, problem, start, stop)
     if value:
         yield from _number_problems(record, shown)
 
@@ -224,16 +224,16 @@ def _number_problems(record: PaxRecord, shown: str) -> Iterator[PaxProblem]:
     text = visible(value[:_MAX_SHOWN_BYTES])
     if key in _IDS and decimal(value) is None:
         problem = f"has a {shown} that is not a number ({text}). The header's own is used"
-        yield PaxProblem(Severity.WARNING, "tar-pax-number", problem, start, stop)
+        yield PaxProblem(codes.PAX_NUMBER, problem, start, stop)
     if key not in _TIMES:
         return
     time = _TIME.fullmatch(value)
     if time is None or int(time[2]) > _LAST_SECOND:
         problem = f"has an {shown} outside any calendar ({text})"
-        yield PaxProblem(Severity.WARNING, "tar-pax-time", problem, start, stop)
+        yield PaxProblem(codes.PAX_TIME, problem, start, stop)
     elif time[1]:
         problem = f"has an {shown} before 1970 ({text} seconds), which some programs reject"
-        yield PaxProblem(Severity.INFO, "tar-pax-time", problem, start, stop)
+        yield PaxProblem(codes.PAX_TIME_EARLY, problem, start, stop)
 
 
 MAX_MAP_BYTES = 16 << 20

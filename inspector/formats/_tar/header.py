@@ -12,6 +12,7 @@ from itertools import accumulate
 from inspector.core.archive import Emitter
 from inspector.core.member import Members
 from inspector.core.names import hazards, visible
+from inspector.formats._tar import codes
 
 BLOCK = 512
 """The block size in bytes; headers and data fill whole blocks."""
@@ -222,7 +223,7 @@ class NameCheck:
         if self._found <= MAX_NAMES_REPORTED:
             shown = visible(name)
             for hazard in found:
-                self._emitter.warning("tar-name-hazard", f"The name {shown!r} {hazard}.", span, member=index)
+                self._emitter.report(codes.NAME_HAZARD, f"The name {shown!r} {hazard}.", span, member=index)
 
     def check_many(self, first: int, names: Sequence[bytes], heads: Sequence[int]) -> None:
         """Check the names of members from ``first`` on, whose headers are at ``heads``.
@@ -239,4 +240,4 @@ class NameCheck:
     def close(self) -> None:
         """Report the total, if not all were reported."""
         if self._found > MAX_NAMES_REPORTED:
-            self._emitter.warning("tar-name-hazard", f"{self._found:,} members in all have hazardous names.")
+            self._emitter.report(codes.NAME_HAZARD, f"{self._found:,} members in all have hazardous names.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from inspector.core.archive import Emitter
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
@@ -21,6 +21,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
 from inspector.formats._kinds import TAR_END
+from inspector.formats._tar import codes
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, padded_stop, parse
 from inspector.formats._tar.search import (
     MAX_REMOTE_SEARCH_BYTES,
@@ -112,9 +113,8 @@ class NothingRecovered:
 class Damage:
     """Damage of one kind in several places, reported as one finding."""
 
-    def __init__(self, severity: Severity, code: str) -> None:
-        self._severity = severity
-        self._code = code
+    def __init__(self, what: FindingType) -> None:
+        self._what = what
         self._first = ""
         self._starts: list[int] = []
         self._spans: list[tuple[int, int]] = []
@@ -135,7 +135,7 @@ class Damage:
         if others:
             listed = ", ".join(map(grouped, others[:5])) + (", ..." if len(others) > 5 else "")
             message += f" The same was found in {count(len(others), 'more place')}: at byte {listed}."
-        emitter.find(self._severity, self._code, message, self._spans)
+        emitter.report(self._what, message, *self._spans)
 
 
 class Cursor:
@@ -163,10 +163,10 @@ class Cursor:
         self.at = 0
         self.base = 0
         self.ended = False
-        self.holes = Damage(Severity.ERROR, "tar-zeros-inside")
-        self.lone_zeros = Damage(Severity.ERROR, "tar-lone-zero-block")
-        self.shifts = Damage(Severity.ERROR, "tar-shift")
-        self.joins = Damage(Severity.WARNING, "tar-data-after-end")
+        self.holes = Damage(codes.ZEROS_INSIDE)
+        self.lone_zeros = Damage(codes.LONE_ZERO_BLOCK)
+        self.shifts = Damage(codes.SHIFT)
+        self.joins = Damage(codes.DATA_AFTER_END)
         self._buffer = b""
         self._buffer_start = 0
 
@@ -247,8 +247,8 @@ def header_at(cursor: Cursor, at: int) -> Header | None:
     if not found.ustar or found.size is None or found.size < 0 or not _leads_on(cursor, at, found):
         return None
     cursor.layout.unfit += 1
-    cursor.emitter.error(
-        "tar-checksum",
+    cursor.emitter.report(
+        codes.CHECKSUM,
         f"The header at byte {at:,} ({visible(found.name)}) does not match its checksum. Some of its bytes are wrong, "
         "but it leads to the next header, so its member is listed.",
         (at, at + BLOCK),
@@ -273,9 +273,7 @@ def skip_to_next_header(cursor: Cursor) -> None:
     start, size = cursor.at, cursor.source.size
     compression = next((name for magic, name in _COMPRESSION_MAGIC.items() if cursor.block(0).startswith(magic)), "")
     if compression and start == 0:
-        cursor.emitter.error(
-            "tar-compressed", f"The file is compressed ({compression}). Decompress it to see the tar inside."
-        )
+        cursor.emitter.report(codes.COMPRESSED, f"The file is compressed ({compression}).")
         cursor.stray("compressed data", Kind.GARBAGE, size, f"This looks like {compression}.")
         cursor.ended = True
         return
@@ -297,8 +295,8 @@ def skip_to_next_header(cursor: Cursor) -> None:
     if not result.complete:
         skipped = f"The {in_bytes(at - start)} after it have no other header. A check of the archive searches further"
         at, cursor.ended = size, True
-    cursor.emitter.error(
-        "tar-checksum",
+    cursor.emitter.report(
+        codes.CHECKSUM,
         f"There is no tar header at byte {start:,}: the checksum does not match. {skipped}.",
         (start, start + BLOCK),
         *doubts,
@@ -428,8 +426,8 @@ def report_cut_header(cursor: Cursor, block: bytes) -> None:
     size = cursor.source.size
     if not zero and step_back_to_header(cursor, cursor.at):
         return
-    cursor.emitter.error(
-        "tar-truncated-header",
+    cursor.emitter.report(
+        codes.TRUNCATED_HEADER,
         f"The {'block of zeros' if zero else 'header'} at byte {cursor.at:,} is cut off: "
         f"only {len(block)} of {BLOCK} bytes are in the file.",
         (cursor.at, size),
@@ -463,8 +461,8 @@ def _end(cursor: Cursor) -> None:
         cursor.ended = False
         return
     if size - start < 2 * BLOCK:
-        cursor.emitter.warning(
-            "tar-end-short",
+        cursor.emitter.report(
+            codes.END_SHORT,
             f"The archive ends with {in_bytes(size - start)} of zeros instead of two blocks of {BLOCK} bytes.",
             (start, size),
         )
@@ -489,9 +487,9 @@ def _report_many_zeros(cursor: Cursor, start: int) -> None:
     if index >= 0 and padded_stop(cursor.emitter.members, index) == start and _ends_in_zeros(cursor, index):
         name = visible(cursor.emitter.members.path(index))
         message += f" {name}, the last member, ends in zeros too, so its content is doubtful."
-        cursor.emitter.error("tar-zeros-inside", message, (start, size), *cursor.doubt(index))
+        cursor.emitter.report(codes.ZEROS_INSIDE, message, (start, size), *cursor.doubt(index))
     else:
-        cursor.emitter.warning("tar-zeros-after-end", message, (start, size))
+        cursor.emitter.report(codes.ZEROS_AFTER_END, message, (start, size))
 
 
 def _report_odd_end(cursor: Cursor) -> bool:
@@ -562,8 +560,8 @@ def _pass_far_zeros(cursor: Cursor, limit: int) -> None:
     cursor.stray("end of archive", TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
     cursor.stray("padding", Kind.PADDING, limit, "Zeros after the end of the archive.")
     again = " A check of the archive searches further." if is_sparing(cursor.source) else ""
-    cursor.emitter.warning(
-        "tar-data-after-end",
+    cursor.emitter.report(
+        codes.DATA_AFTER_END,
         f"{in_bytes(size - limit)} {verb(size - limit, 'is', 'are')} too far after the end of the archive to be read. "
         f"The {in_bytes(limit - start)} before them are zeros, more than fill a record; the search for members stopped "
         f"there.{again}",
@@ -677,8 +675,8 @@ def _pass_bytes_after_end(cursor: Cursor, block: int, stop: int, *, searched: Se
         note = "Zeros that fill the last record, usually up to 10,240 bytes."
         cursor.stray("padding", Kind.PADDING, block, note)
     far = "" if searched.complete else f" The search for members stopped at byte {searched.stop:,}."
-    cursor.emitter.warning(
-        "tar-data-after-end",
+    cursor.emitter.report(
+        codes.DATA_AFTER_END,
         f"{in_bytes(size - block)} {verb(size - block, 'follows', 'follow')} the end of the archive. They hold no tar "
         f"header.{far}",
         (block, size),
@@ -691,10 +689,10 @@ def report_missing_end(cursor: Cursor) -> None:
     size = cursor.source.size
     if not size:
         message = "The file is empty: it lacks the two blocks of zeros that end a tar."
-        cursor.emitter.error("tar-end-missing", message, (size, size))
+        cursor.emitter.report(codes.EMPTY, message, (size, size))
         return
-    cursor.emitter.warning(
-        "tar-end-missing",
+    cursor.emitter.report(
+        codes.END_MISSING,
         "The two blocks of zeros that end a tar are missing. It may be cut off, and members lost.",
         (size, size),
     )

@@ -15,8 +15,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
 from inspector.formats._kinds import TAR_EXTENSION
+from inspector.formats._tar import codes, resync
 from inspector.formats._tar import header as heads
-from inspector.formats._tar import resync
 from inspector.formats._tar.extension import (
     MAX_BODY_BYTES,
     MapFault,
@@ -63,7 +63,7 @@ class _Walk:
         self._skip_fast = 0
         self._special = 0
         self._malformed = -1
-        self._set_id = CappedFindings(cursor.emitter, Severity.INFO, "tar-set-id", "members with a set-ID bit")
+        self._set_id = CappedFindings(cursor.emitter, codes.SET_ID, "members with a set-ID bit")
 
     def run(self) -> None:
         cursor, size = self._cursor, self._cursor.source.size
@@ -76,8 +76,8 @@ class _Walk:
             cursor.progress.advance(max(0, cursor.at - before))
             if len(cursor.layout.strays) >= MAX_STRAYS:
                 cursor.ended = True
-                cursor.emitter.error(
-                    "tar-too-damaged",
+                cursor.emitter.report(
+                    codes.TOO_DAMAGED,
                     f"The archive is too damaged: {MAX_STRAYS:,} places between members are unreadable. The rest is "
                     "not read.",
                     (cursor.at, size),
@@ -89,7 +89,7 @@ class _Walk:
         self._set_id.close()
         if self._special > MAX_SPECIAL_REPORTED:
             total = count(self._special, "link or device", "links and devices")
-            cursor.emitter.info("tar-special", f"{total} are listed in all.")
+            cursor.emitter.report(codes.SPECIAL, f"{total} are listed in all.")
 
     def _walk_fast(self) -> None:
         """Walk fast as far as possible, unless that has found few members lately."""
@@ -148,8 +148,8 @@ class _Walk:
         """Report extended headers without a member after them, which only a global one may be."""
         cursor = self._cursor
         if chain == MAX_EXTENSIONS or last.typeflag != heads.PAX_GLOBAL:
-            cursor.emitter.error(
-                "tar-extension-alone",
+            cursor.emitter.report(
+                codes.EXTENSION_ALONE,
                 f"The extended header at byte {cursor.at:,} has no member after it"
                 + (f" within {MAX_EXTENSIONS} headers." if chain == MAX_EXTENSIONS else "."),
                 (cursor.at, stop),
@@ -177,15 +177,15 @@ class _Walk:
                 self._defaults.apply(found.typeflag, body)
             self._report_pax_problems(at, found.typeflag, body)
         if wrong:
-            self._cursor.emitter.error(
-                "tar-extension",
+            self._cursor.emitter.report(
+                codes.EXTENSION,
                 f"The extended header at byte {at:,} is malformed: {wrong}.",
                 (at, stop),
                 member=self._described(found.typeflag),
             )
         if held[size:].strip(b"\0"):
-            self._cursor.emitter.warning(
-                "tar-padding",
+            self._cursor.emitter.report(
+                codes.PADDING,
                 f"The padding after the extended header at byte {at:,} is not all zeros.",
                 (at + BLOCK + size, stop),
             )
@@ -194,10 +194,10 @@ class _Walk:
     def _report_pax_problems(self, at: int, typeflag: bytes, body: bytes) -> None:
         """Report problems of the body of the extended header at ``at``."""
         start = at + BLOCK
-        for severity, code, problem, first, last in pax_problems(typeflag, body):
+        for what, problem, first, last in pax_problems(typeflag, body):
             message = f"The extended header at byte {at:,} {problem}."
-            member = self._described(typeflag) if severity is Severity.ERROR else None
-            self._cursor.emitter.find(severity, code, message, ((start + first, start + last),), member)
+            member = self._described(typeflag) if what.severity is Severity.ERROR else None
+            self._cursor.emitter.report(what, message, (start + first, start + last), member=member)
 
     def _described(self, typeflag: bytes) -> int | None:
         """The member that a malformed extended header is about, whose name may be wrong; None for a global one."""
@@ -211,8 +211,8 @@ class _Walk:
         """Report several extended headers of one kind for one member; ``seen`` has the offsets of each kind."""
         for typeflag, places in seen.items():
             if len(places) > 1 and typeflag != heads.PAX_GLOBAL:
-                self._cursor.emitter.warning(
-                    "tar-extension-repeated",
+                self._cursor.emitter.report(
+                    codes.EXTENSION_REPEATED,
                     f"One member has {len(places)} extended headers of one kind ({heads.TYPES[typeflag]}), from byte "
                     f"{places[0]:,} on. All are used here; other programs may use only one.",
                     *((at, at + BLOCK) for at in places),
@@ -246,21 +246,21 @@ class _Walk:
         if special:
             self._report_special(at, index, found, visible(overrides.target(found.link)))
         elif found.typeflag not in heads.TYPES:
-            cursor.emitter.warning(
-                "tar-typeflag",
+            cursor.emitter.report(
+                codes.TYPEFLAG,
                 f"The type flag 0x{found.typeflag.hex()} of {visible(name)} is unknown. It is read as a file.",
                 (at + 156, at + 157),
                 member=index,
             )
         if fault:
             message = f"The map of the sparse file {visible(name)} {fault.problem}. Its content cannot be restored."
-            cursor.emitter.error("tar-sparse-map", message, fault.span, member=index)
+            cursor.emitter.report(codes.SPARSE_MAP, message, fault.span, member=index)
         self._doubt_header(index, head, at, found)
         cursor.fill(min(end, start + aligned(stored)))
         stepped_back = start + aligned(stored) > end and resync.step_back_to_header(cursor, end)
         if start + stored > end and not stepped_back:
-            cursor.emitter.error(
-                "tar-truncated-data",
+            cursor.emitter.report(
+                codes.TRUNCATED_DATA,
                 f"{visible(name)} is cut off: only {grouped(max(0, end - start))} of its {in_bytes(stored)} are in "
                 "the file.",
                 (min(start, end), end),
@@ -275,8 +275,8 @@ class _Walk:
             cursor.layout.doubtful.append(index)
         elif head == at and len(found.name) == heads.NAME_BYTES and cursor.lost_before(at):
             cursor.layout.doubtful.append(index)
-            cursor.emitter.error(
-                "tar-name-cut",
+            cursor.emitter.report(
+                codes.NAME_CUT,
                 f"The name {visible(found.name)} may be cut off. It fills its field, and an extended header with the "
                 "whole name may be lost before it.",
                 (at, at + heads.NAME_BYTES),
@@ -303,8 +303,8 @@ class _Walk:
         if another is None and (result := next_header(cursor.source, start, cursor.progress)).found:
             another, where = result.stop, "The next one found is"
         index = cursor.emitter.members.append(name, start, start, head=head, marks=UNREADABLE)
-        cursor.emitter.error(
-            "tar-size",
+        cursor.emitter.report(
+            codes.SIZE,
             f"The size of {visible(name)} is {wrong}, so the place of the next header is unknown. "
             + ("The rest is not read." if another is None else f"{where} at byte {another:,}."),
             (at + 124, at + 136),
@@ -340,8 +340,8 @@ class _Walk:
         name = visible(self._cursor.emitter.members.path(index))
         kind = heads.TYPES[found.typeflag]
         where = f" to {target}" if found.typeflag in heads.LINKS else ""
-        self._cursor.emitter.info(
-            "tar-special",
+        self._cursor.emitter.report(
+            codes.SPECIAL,
             f"{name} is a {kind}{where}. It is listed, but its content is not read.",
             (at, at + BLOCK),
             member=index,

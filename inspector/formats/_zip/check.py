@@ -29,6 +29,7 @@ from inspector.core.rows import LazyRows
 from inspector.core.source import BLOCK, Source, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
+from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.members import content
 from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, LOCAL_STRUCT, Local
@@ -64,10 +65,10 @@ def check_members(archive: Archive, directory: Directory, emitter: Emitter, prog
 def _report_strays(emitter: Emitter, directory: Directory) -> None:
     found = directory.strays
     if found:
-        emitter.info(
-            "zip-elsewhere",
+        emitter.report(
+            codes.ELSEWHERE,
             f"Whole members stand at other places than the archive says: {count(len(found), 'member')}, the first "
-            f"{visible(found[0].name)} at byte {grouped(found[0].head)}. A salvage saves what verifies there.",
+            f"{visible(found[0].name)} at byte {grouped(found[0].head)}.",
             *((each.head, each.stop) for each in islice(found, MAX_FINDINGS_PER_KIND)),
         )
 
@@ -146,7 +147,7 @@ class _Check:
                 f"{count(skipped, 'member')} could not be checked because members overlap too much. They claim bytes "
                 "that others claim too, and unpacking these again for each of them would take too long."
             )
-            self.emitter.warning("zip-overlap-not-checked", message)
+            self.emitter.report(codes.OVERLAP_NOT_CHECKED, message)
 
     def _check_again(self, index: int, earlier: int) -> None:
         """Judge a member that claims exactly the data of ``earlier``, without unpacking it again."""
@@ -276,21 +277,21 @@ class _Check:
             f"the {_recorded_values(wrong)}. Some bytes have changed since it was archived, and a CRC-32 does not "
             "show which. Other members are not affected."
         )
-        self.emitter.error("zip-crc-mismatch", message, (start, stop), member=index)
+        self.emitter.report(codes.CRC_MISMATCH, message, (start, stop), member=index)
 
     def _report_field(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
         message = (
             f"A CRC-32 record of {visible(self.members.path(index))} is wrong, but its content is whole. The content "
             f"gives 0x{crc:08X}, which another record has too; the {_recorded_values(wrong)}."
         )
-        self.emitter.info("zip-crc-field-wrong", message, *(record.span for record in wrong), member=index)
+        self.emitter.report(codes.CRC_FIELD_WRONG, message, *(record.span for record in wrong), member=index)
 
     def _report_content(self, index: int, error: MemberError) -> None:
         if index in self.reported:
             return
         span = (self.members.starts[index], self.members.stops[index])
         message = f"{error} Its CRC-32 cannot be compared. Other members are not affected."
-        self.emitter.error("zip-content-damaged", message, span, member=index)
+        self.emitter.report(codes.CONTENT_DAMAGED, message, span, member=index)
 
 
 def _recorded_values(records: list[RecordedCrc]) -> str:

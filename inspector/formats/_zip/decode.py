@@ -8,7 +8,6 @@ from itertools import islice, pairwise
 from inspector.core.archive import Emitter
 from inspector.core.capped_findings import CappedFindings
 from inspector.core.field import Field
-from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, LARGEST, Member
 from inspector.core.names import visible
@@ -17,6 +16,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION
+from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory, DirectoryWalk, new_members, report_displacement
 from inspector.formats._zip.eocd import Eocd, decide_shift, enclosing_member, find_eocd, find_eocd_after_members
 from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name, zip64
@@ -51,8 +51,8 @@ def decode_zip(
     directory = Directory(new_members(), eocd, deferred=is_sparing(source))
     emitter.begin_members(directory.members)
     if eocd is not None:
-        for severity, code, message, spans in eocd.problems:
-            emitter.find(Severity(severity), code, message, spans)
+        for what, message, spans in eocd.problems:
+            emitter.report(what, message, *spans)
         if eocd.directory is not None:
             _read_directory(source, emitter, directory, eocd, crc_checked_at, progress)
     reported_from = source.size
@@ -83,7 +83,7 @@ def _find_eocd(source: Source, emitter: Emitter, progress: Progress) -> Eocd | N
             f"The end of central directory record at {eocd.record.start:,} belongs to the archive stored in "
             f"{visible(outer)}, not to this archive."
         )
-        emitter.info("zip-end-of-member", message, eocd.record)
+        emitter.report(codes.END_OF_MEMBER, message, eocd.record)
         return None
     decide_shift(source, eocd)
     return eocd
@@ -121,7 +121,7 @@ def _report_counts(emitter: Emitter, directory: Directory) -> None:
             f"its end. It is readable for {found:,} of {eocd.entries:,} entries; the members after them are not "
             "listed."
         )
-        emitter.error("zip-directory-damaged", message, (directory.stop, span.stop))
+        emitter.report(codes.DIRECTORY_DAMAGED, message, (directory.stop, span.stop))
     if found == eocd.entries:
         return
     if eocd.zip64 is None and found & FULL_16 == eocd.entries:
@@ -129,10 +129,10 @@ def _report_counts(emitter: Emitter, directory: Directory) -> None:
             f"The central directory has {found:,} entries, but the end record counts them modulo 65,536: "
             f"{eocd.entries:,}."
         )
-        emitter.warning("zip-entry-count-modulo", message, eocd.record)
+        emitter.report(codes.ENTRY_COUNT_MODULO, message, eocd.record)
     else:
         message = f"The end record counts {eocd.entries:,} entries, but the central directory has {found:,}."
-        emitter.error("zip-entry-count", message, *eocd.records, span)
+        emitter.report(codes.ENTRY_COUNT, message, *eocd.records, span)
 
 
 def _read_forward(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> int:
@@ -146,11 +146,11 @@ def _read_forward(source: Source, emitter: Emitter, directory: Directory, progre
             f"give {count(found, 'member')} up to byte {stop:,}, {in_bytes(source.size - stop)} before the end of the "
             "file."
         )
-        emitter.error("zip-no-central-directory", message, (stop, source.size))
+        emitter.report(codes.NO_CENTRAL_DIRECTORY, message, (stop, source.size))
         _find_cut_directory(source, directory, stop)
     else:
         message = f"The central directory cannot be read. Local headers give {count(found, 'member')}."
-        emitter.error("zip-no-central-directory", message, directory.eocd.record)
+        emitter.report(codes.NO_CENTRAL_DIRECTORY, message, directory.eocd.record)
     return stop
 
 
@@ -217,8 +217,8 @@ def place_members(emitter: Emitter, directory: Directory, limit: int) -> None:
         if 0 <= gap - descriptor <= _MAX_EXTRA_BYTES:
             directory.descriptors[index] = descriptor
             _shift(directory, index, gap - descriptor)
-    emitter.info(
-        "zip-local-headers-not-read",
+    emitter.report(
+        codes.LOCAL_HEADERS_NOT_READ,
         f"The local headers of {count(len(members), 'member')} were not read, to save a request for each. Their ends "
         "are inferred from the next header; a check reads and compares them.",
     )
@@ -250,7 +250,7 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
         return
     progress.begin("Reading data descriptors", len(directory.with_descriptor), "members")
     words = "data descriptors of another width than ZIP64 demands"
-    widths = CappedFindings(emitter, Severity.WARNING, "zip-descriptor-width", words)
+    widths = CappedFindings(emitter, codes.DESCRIPTOR_WIDTH, words)
     for position, index in enumerate(directory.with_descriptor):
         stop = members.stops[index]
         member = members[index]
@@ -289,13 +289,13 @@ def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data:
         message = f"The data descriptor of {name} differs from the central directory."
         central = directory.central[index] if directory.listed else None
         recorded_crcs = () if central is None else ((central + 16, central + 28),)
-        emitter.error("zip-descriptor-differs", message, (stop, stop + 16), *recorded_crcs, member=index)
+        emitter.report(codes.DESCRIPTOR_DIFFERS, message, (stop, stop + 16), *recorded_crcs, member=index)
     else:
         message = (
             f"The data descriptor of {name} is missing: its flags announce one, but none with its numbers follows the "
             "data."
         )
-        emitter.warning("zip-descriptor-missing", message, (stop, stop + 16), member=index)
+        emitter.report(codes.DESCRIPTOR_MISSING, message, (stop, stop + 16), member=index)
 
 
 def list_local_files(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
@@ -340,7 +340,7 @@ def _append_local_file(
         missing = begin + stored - source.size
         words = f"{in_bytes(missing)} of {in_bytes(stored)} {verb(missing, 'is', 'are')} missing"
         message = f"The file ends inside the data of {visible(path)}: {words}."
-        emitter.error("zip-member-cut-off", message, (begin, source.size), member=index)
+        emitter.report(codes.MEMBER_CUT_OFF, message, (begin, source.size), member=index)
 
 
 def _report_unknown(source: Source, emitter: Emitter, name: bytes, at: int) -> None:
@@ -348,4 +348,4 @@ def _report_unknown(source: Source, emitter: Emitter, name: bytes, at: int) -> N
         f"The size of {visible(name)} is unknown: it is recorded only after its data and in the missing central "
         "directory. Neither this member nor those after it can be listed."
     )
-    emitter.error("zip-size-unknown", message, Span(at, source.size))
+    emitter.report(codes.SIZE_UNKNOWN, message, Span(at, source.size))

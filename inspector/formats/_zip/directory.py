@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from inspector.core.archive import Emitter
 from inspector.core.bounds import BOUNDS
 from inspector.core.capped_findings import CappedFindings
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType, Severity
 from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._zip import codes
 from inspector.formats._zip.eocd import Eocd
 from inspector.formats._zip.extra import (
     ZIP64,
@@ -132,13 +133,13 @@ class DirectoryWalk:
         self.last_at_offset = self.first_displaced = -1
         self.crc_checked_at = crc_checked_at
         self.attributes = AttributeCheck(source, emitter)
-        self.times = CappedFindings(emitter, Severity.WARNING, "zip-time", "members with an impossible time")
+        self.times = CappedFindings(emitter, codes.TIME, "members with an impossible time")
         self.last_time = (0, 0)
         self.rest_left = source.size + BOUNDS.shared_header_bytes
         self.rest_of: tuple[int, int, bytes] = (-1, 0, b"")
         self.last_local: tuple[int, int, bytes] = (-1, 0, b"")
         self.not_compared = 0
-        self.split = any(problem.code == "zip-several-disks" for problem in eocd.problems)
+        self.split = any(problem.what is codes.SEVERAL_DISKS for problem in eocd.problems)
 
     def run(self, start: int, limit: int, progress: Progress) -> None:
         """Add a member for each header in ``[start, limit)``, up to the first that is not readable."""
@@ -148,7 +149,7 @@ class DirectoryWalk:
             if len(self.members) >= MAX_MEMBERS or len(self.members.paths) > MAX_NAME_BYTES:
                 message = f"Only the first {len(self.members):,} members are listed. The central directory has more."
                 self.directory.capped = True
-                self.emitter.warning("zip-too-many-members", message, (at, limit))
+                self.emitter.report(codes.TOO_MANY_MEMBERS, message, (at, limit))
                 break
             self._entry(at, header, common, name, extra, stop)
             if len(self.members) % _ENTRIES_PER_STEP == 0:
@@ -161,7 +162,7 @@ class DirectoryWalk:
                 f"{number} {verb(self.not_compared, 'was', 'were')} not compared with the central directory. They lie "
                 "in each other, and reading all of them would take too long."
             )
-            self.emitter.error("zip-overlap-not-compared", message, (start, limit))
+            self.emitter.report(codes.OVERLAP_NOT_COMPARED, message, (start, limit))
         progress.advance(self.directory.stop - start - progress.done)
 
     def _entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
@@ -212,7 +213,7 @@ class DirectoryWalk:
             message = (
                 f"The folder {visible(path)} has {in_bytes(size)} of content, which programs lose when they extract it."
             )
-            self.emitter.warning("zip-folder-with-content", message, (head, data_start + stored), member=index)
+            self.emitter.report(codes.FOLDER_WITH_CONTENT, message, (head, data_start + stored), member=index)
         if data_start < 0:
             place = max(0, min(head, self.source.size))
             self.members.append(
@@ -239,7 +240,7 @@ class DirectoryWalk:
             f"The data of {visible(path)} is cut off: {in_bytes(data_start + stored - self.source.size)} of "
             f"{in_bytes(stored)} are missing. It begins at {data_start:,}, and the file ends before it does."
         )
-        self.emitter.error("zip-member-cut-off", message, (data_start, self.source.size), member=index)
+        self.emitter.report(codes.MEMBER_CUT_OFF, message, (data_start, self.source.size), member=index)
 
     def _read_local(self, head: int, name_size: int) -> bytes:
         if not 0 <= head <= self.source.size - LOCAL_SIZE:
@@ -293,7 +294,7 @@ class DirectoryWalk:
         if local is None or (local.signature != LOCAL and not (named and local.name_length == len(name))):
             where = f"at {head:,}" if head >= 0 else f"{in_bytes(-head)} before the start of the file"
             message = f"There is no local header of {visible(name)} {where}. The central directory puts it there."
-            self.emitter.error("zip-no-local-header", message, place, (head, head + LOCAL_SIZE), member=index)
+            self.emitter.report(codes.NO_LOCAL_HEADER, message, place, (head, head + LOCAL_SIZE), member=index)
             return -1
         data_start = head + LOCAL_SIZE + local.name_length + local.extra_length
         rest = self._read_rest(head + LOCAL_SIZE, local.name_length + local.extra_length, data)
@@ -311,14 +312,14 @@ class DirectoryWalk:
         if extra and extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length):
             report_second_name(self.emitter, extra, local_place)
         different = differences(central, local, name, rest[: local.name_length], extra)
-        for code, severity, text, local_span, central_span in different:
-            if code == "crc" and head in self.crc_checked_at:
+        for what, text, local_span, central_span in different:
+            if what is codes.LOCAL_CRC and head in self.crc_checked_at:
                 continue
             message = f"The local header and the central directory disagree on {visible(name)}. {text}."
             spans = [
                 (base + start, base + stop) for base, (start, stop) in ((place[0], central_span), (head, local_span))
             ]
-            self.emitter.find(severity, f"zip-local-{code}", message, spans, index)
+            self.emitter.report(what, message, *spans, member=index)
         return data_start
 
     def _zip64_numbers(
@@ -333,7 +334,7 @@ class DirectoryWalk:
         wide = zip64(extra, *wanted)
         if wide.present and not any(wanted):
             message = f"Member {index} has ZIP64 information that none of its numbers needs."
-            self.emitter.info("zip-zip64-not-needed", message, header, member=index)
+            self.emitter.report(codes.ZIP64_NOT_NEEDED, message, header, member=index)
         values = (wide.size, wide.stored, wide.offset)
         missing = [
             word
@@ -344,7 +345,7 @@ class DirectoryWalk:
         ]
         if missing:
             message = f"The ZIP64 information of member {index} lacks its {' and '.join(missing)}."
-            self.emitter.error("zip-zip64-short", message, header, member=index)
+            self.emitter.report(codes.ZIP64_SHORT, message, header, member=index)
         return (
             stored if wide.stored is None else wide.stored,
             size if wide.size is None else wide.size,
@@ -355,7 +356,7 @@ class DirectoryWalk:
         """Report a member on another disk of an archive with one disk; FULL_16 refers to the ZIP64 field."""
         if not self.split and disk != FULL_16:
             message = f"Member {index} should begin on disk {disk}, but the archive has a single disk."
-            self.emitter.error("zip-other-disk", message, span, member=index)
+            self.emitter.report(codes.OTHER_DISK, message, span, member=index)
 
     def _report_unreadable(
         self, method: int, flags: int, stored: int, size: int, span: tuple[int, int], index: int
@@ -364,16 +365,16 @@ class DirectoryWalk:
         codec = codec_of(method, flags)
         if flags & UNSUPPORTED:
             message = f"Member {index} is encrypted or patched, which this program does not read."
-            self.emitter.warning("zip-encrypted", message, span, member=index)
+            self.emitter.report(codes.ENCRYPTED, message, span, member=index)
         elif codec is Codec.UNKNOWN:
             message = (
                 f"Member {index} uses compression method {method} ({method_text(method)}), which this program does not "
                 "read. Its content cannot be checked."
             )
-            self.emitter.warning("zip-method-not-read", message, span, member=index)
+            self.emitter.report(codes.METHOD_NOT_READ, message, span, member=index)
         elif codec is Codec.STORED and stored != size:
             message = f"Member {index} is stored, but has {in_bytes(stored)} of data for {in_bytes(size)} of content."
-            self.emitter.error("zip-stored-size", message, span, member=index)
+            self.emitter.report(codes.STORED_SIZE, message, span, member=index)
 
 
 def _matching_data_start(data: bytes, common: bytes, name: bytes) -> int:
@@ -401,8 +402,8 @@ def report_displacement(emitter: Emitter, directory: Directory, walk: DirectoryW
     added = eocd.displacement > 0
     if walk.last_at_offset >= 0 and walk.first_displaced >= 0:
         gap = min(walk.last_at_offset, walk.first_displaced), max(walk.last_at_offset, walk.first_displaced)
-        emitter.error(
-            "zip-bytes-inserted" if added else "zip-bytes-missing",
+        emitter.report(
+            codes.BYTES_INSERTED if added else codes.BYTES_MISSING,
             f"The archive has {'grown' if added else 'shrunk'} by {amount} between {gap[0]:,} and {gap[1]:,}. "
             f"{evidence} Some local headers are at their recorded offset, the others {amount} "
             f"{'after' if added else 'before'} it.",
@@ -413,15 +414,15 @@ def report_displacement(emitter: Emitter, directory: Directory, walk: DirectoryW
             f"The end record has a wrong offset of the central directory. {evidence} No local header is displaced by "
             "that distance."
         )
-        emitter.error("zip-directory-offset", message, eocd.offset_field, eocd.directory)
+        emitter.report(codes.DIRECTORY_OFFSET, message, eocd.offset_field, eocd.directory)
     elif added:
         precede = verb(eocd.displacement, "precedes", "precede")
         message = f"{amount} {precede} the archive. {evidence} All offsets are read with this distance added."
-        emitter.warning("zip-prepended", message, (0, eocd.displacement))
+        emitter.report(codes.PREPENDED, message, (0, eocd.displacement))
     else:
         missing = verb(-eocd.displacement, "is missing", "are missing")
         message = f"{amount} before the central directory {missing}. {evidence} Offsets are read with this subtracted."
-        emitter.error("zip-bytes-missing", message, eocd.directory, eocd.offset_field)
+        emitter.report(codes.BYTES_MISSING, message, eocd.directory, eocd.offset_field)
 
 
 class Difference(NamedTuple):
@@ -431,8 +432,7 @@ class Difference(NamedTuple):
     ``local`` and ``central`` are the bytes of the field, ``(start, stop)`` relative to the header.
     """
 
-    code: str
-    severity: Severity
+    what: FindingType
     text: str
     local: tuple[int, int]
     central: tuple[int, int]
@@ -454,9 +454,9 @@ _CENTRAL_SHIFT = 2
 """Fields of the central header are this many bytes further on, after the version made by."""
 
 
-def _at(start: int, stop: int, *, code: str, severity: Severity = Severity.ERROR, text: str) -> Difference:
+def _at(start: int, stop: int, what: FindingType, text: str) -> Difference:
     """A difference in a field that both headers have, at ``[start, stop)`` of the local one."""
-    return Difference(code, severity, text, (start, stop), (start + _CENTRAL_SHIFT, stop + _CENTRAL_SHIFT))
+    return Difference(what, text, (start, stop), (start + _CENTRAL_SHIFT, stop + _CENTRAL_SHIFT))
 
 
 def differences(central: Central, local: Local, name: bytes, local_name: bytes, local_extra: bytes) -> list[Difference]:
@@ -464,28 +464,28 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
     found = []
     if local.signature != LOCAL:
         text = f"The local signature is {local.signature.hex()}"
-        found.append(Difference("signature", Severity.ERROR, text, (0, 4), _OFFSET))
+        found.append(Difference(codes.LOCAL_SIGNATURE, text, (0, 4), _OFFSET))
     if local_name != name:
         shown = visible(local_name[:_MAX_SHOWN_BYTES]), visible(name[:_MAX_SHOWN_BYTES])
         text = f"The name is {shown[0]} locally and {shown[1]} in the central directory"
         places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
-        found.append(Difference("name", Severity.ERROR, text, *places))
+        found.append(Difference(codes.LOCAL_NAME, text, *places))
     if local.method != central.method:
         text = f"The compression method is {_method(local.method)} locally and {_method(central.method)} centrally"
-        found.append(_at(8, 10, code="method", text=text))
+        found.append(_at(8, 10, codes.LOCAL_METHOD, text))
     if local.flags != central.flags:
         serious = (local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR)
-        severity = Severity.ERROR if serious else Severity.WARNING
+        what = codes.LOCAL_FLAGS_SERIOUS if serious else codes.LOCAL_FLAGS
         text = f"The flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory"
-        found.append(_at(6, 8, code="flags", severity=severity, text=text))
+        found.append(_at(6, 8, what, text))
     if local.needed != central.needed:
         text = (
             f"The version needed is {version_text(local.needed)} locally and {version_text(central.needed)} centrally"
         )
-        severity = Severity.INFO if _is_habit(central, local, local_extra) else Severity.WARNING
-        found.append(_at(4, 6, code="needed", severity=severity, text=text))
+        what = codes.LOCAL_NEEDED_HABIT if _is_habit(central, local, local_extra) else codes.LOCAL_NEEDED
+        found.append(_at(4, 6, what, text))
     if (local.time, local.date) != (central.time, central.date):
-        found.append(_at(10, 14, code="time", severity=Severity.WARNING, text="The times differ"))
+        found.append(_at(10, 14, codes.LOCAL_TIME, "The times differ"))
     if not central.flags & MASKED:
         found += _number_differences(central, local, local_extra)
     return found
@@ -514,14 +514,14 @@ def _number_differences(central: Central, local: Local, local_extra: bytes) -> l
     size = local.size if wide.size is None else wide.size
     if local.crc != central.crc and not (deferred and not local.crc):
         text = f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory"
-        found.append(_at(14, 18, code="crc", text=text))
+        found.append(_at(14, 18, codes.LOCAL_CRC, text))
     for at, word, local_size, central_size in (
         (18, "compressed", stored, central.stored),
         (22, "uncompressed", size, central.size),
     ):
         if local_size != central_size and not (deferred and local_size in (0, FULL_32)):
             text = f"The {word} size is {local_size:,} locally and {central_size:,} in the central directory"
-            found.append(_at(at, at + 4, code="size", text=text))
+            found.append(_at(at, at + 4, codes.LOCAL_SIZE_DIFFERS, text))
     return found
 
 

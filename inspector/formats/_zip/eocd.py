@@ -15,6 +15,7 @@ from inspector.core.numbers import in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._zip import codes
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.headers import MAX_MEMBERS, central_headers, local_files, read_local
 from inspector.formats._zip.records import (
@@ -100,8 +101,7 @@ def find_eocd(source: Source) -> Eocd | None:
         places = ", ".join(f"{at:,}" for at in exact[:_MAX_CANDIDATES])
         best.problems.append(
             Problem(
-                "warning",
-                "zip-several-ends",
+                codes.SEVERAL_ENDS,
                 f"The file has {len(exact)} possible end of central directory records (at {places}). Programs may read "
                 f"different archives in this file; the one at {best.record.start:,} is shown.",
                 tuple((at, at + END_SIZE) for at in exact[:_MAX_CANDIDATES]),
@@ -122,8 +122,7 @@ def report_not_at_end(source: Source, eocd: Eocd, candidates: Sequence[int]) -> 
     readable = eocd.consistent and not eocd.displacement and source.size - eocd.record.start <= MAX_EOCD_DISTANCE
     eocd.problems.append(
         Problem(
-            "warning" if rest.size and readable else "error",
-            "zip-end-not-at-end",
+            codes.END_NOT_AT_END if rest.size and readable else codes.END_NOT_FOUND,
             f"The file does not end with an end of central directory record. Candidates are at {places}. Either "
             f"{in_bytes(rest.size)} after the one at {eocd.record.start:,} {verb(rest.size, 'belongs', 'belong')} to "
             "nothing, or its comment is cut off.",
@@ -171,8 +170,7 @@ def eocd_at(source: Source, at: int) -> Eocd:
     if any(disks):
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-several-disks",
+                codes.SEVERAL_DISKS,
                 "The archive is one disk of several. The others are missing, so offsets may be wrong.",
                 eocd.records,
             )
@@ -180,8 +178,7 @@ def eocd_at(source: Source, at: int) -> Eocd:
     elif counts[0] != counts[1]:
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-entry-count",
+                codes.ENTRY_COUNT,
                 f"The archive has a single disk, but the end record puts {counts[0]:,} of {counts[1]:,} entries on it.",
                 eocd.records,
             )
@@ -194,8 +191,7 @@ def _resolved(eocd: Eocd, what: str, narrow: int, placeholder: int, wide: int) -
     if narrow not in (placeholder, wide):
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-zip64-disagrees",
+                codes.ZIP64_DISAGREES,
                 f"The {what} is {narrow:,} in the end of central directory record and {wide:,} in the ZIP64 one. "
                 "Programs may read different archives in this file; the first is used.",
                 eocd.records,
@@ -226,8 +222,7 @@ def _find_zip64(source: Source, eocd: Eocd) -> Zip64End | None:
     if disk or disks > 1:
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-zip64-locator",
+                codes.ZIP64_LOCATOR,
                 f"The ZIP64 locator points to disk {disk:,} of {disks:,}, counted from 0, but the archive has a single "
                 "disk. Programs reject it for that.",
                 (eocd.locator,),
@@ -240,8 +235,7 @@ def _find_zip64(source: Source, eocd: Eocd) -> Zip64End | None:
     else:
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-zip64-missing",
+                codes.ZIP64_MISSING,
                 f"The ZIP64 locator points to {claimed:,}, but there is no ZIP64 record.",
                 (eocd.locator, Span(claimed, start)) if claimed < start else (eocd.locator,),
             )
@@ -254,8 +248,7 @@ def _find_zip64(source: Source, eocd: Eocd) -> Zip64End | None:
         present = max(0, start - at - 12)
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-zip64-size",
+                codes.ZIP64_SIZE,
                 f"The ZIP64 end of central directory record has a wrong size: {in_bytes(record.rest)}, but "
                 f"{verb(present, 'there is', 'there are')} {present:,} up to the locator.",
                 (eocd.zip64,),
@@ -279,8 +272,7 @@ def _find_directory(source: Source, eocd: Eocd, size: int, offset: int) -> None:
         eocd.directory = Span(offset, max(offset, min(offset + size, anchor)))
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-directory-size",
+                codes.DIRECTORY_SIZE,
                 f"The central directory at {offset:,} should have {in_bytes(size)}, but "
                 f"{verb(anchor - offset, 'there is', 'there are')} {anchor - offset:,} up to the end records.",
                 (eocd.directory, eocd.size_field),
@@ -293,8 +285,7 @@ def _find_directory(source: Source, eocd: Eocd, size: int, offset: int) -> None:
     else:
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-directory-missing",
+                codes.DIRECTORY_MISSING,
                 f"The central directory is not at {offset:,}, where the end record puts {in_bytes(size)} of it. It is "
                 "not directly before the end records either.",
                 (eocd.record,),
@@ -304,8 +295,7 @@ def _find_directory(source: Source, eocd: Eocd, size: int, offset: int) -> None:
         eocd.consistent = False
         eocd.problems.append(
             Problem(
-                "error",
-                "zip-zip64-locator",
+                codes.ZIP64_LOCATOR,
                 "The ZIP64 locator does not point to the ZIP64 end of central directory record before it. "
                 "Programs may read different archives in this file.",
                 (eocd.locator or eocd.record,),

@@ -8,14 +8,16 @@ from typing import NamedTuple
 from zlib import crc32
 
 from inspector.core.archive import Emitter
+from inspector.core.codes import NAME_NOT_PORTABLE
 from inspector.core.field import Field, Value, parent
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
 from inspector.core.names import hazards, unportable, visible
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Span
 from inspector.formats._kinds import EXTRA
+from inspector.formats._zip import codes
 
 PADDING = 0x0000
 """The Header ID that padding zeros look like."""
@@ -295,7 +297,7 @@ class ExtraPlace(NamedTuple):
 class ExtraFault(NamedTuple):
     """A problem at the bytes ``[start, stop)`` of an extra field."""
 
-    code: str
+    what: FindingType
     text: str
     start: int
     stop: int
@@ -332,10 +334,10 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
             return found
         text = shortage(identifier, data[start:stop], local=local)
         if text:
-            found.append(ExtraFault("zip-extra-malformed", f"Its {record_name(identifier)} {text}", start - 4, stop))
+            found.append(ExtraFault(codes.EXTRA_MALFORMED, f"Its {record_name(identifier)} {text}", start - 4, stop))
         if identifier in seen:
             text = f"It repeats the record {record_name(identifier)}, and programs differ in which one they use"
-            found.append(ExtraFault("zip-extra-repeated", text, start - 4, stop))
+            found.append(ExtraFault(codes.EXTRA_REPEATED, text, start - 4, stop))
         if identifier != PADDING:
             seen.add(identifier)
     rest = data[stop:]
@@ -344,15 +346,15 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
         if len(rest) >= 4:
             claimed, present = int.from_bytes(rest[2:4], "little"), len(rest) - 4
             text = f"Its last record should have {in_bytes(claimed)} of data and has {present:,}"
-        found.append(ExtraFault("zip-extra-malformed", text, stop, len(data)))
+        found.append(ExtraFault(codes.EXTRA_MALFORMED, text, stop, len(data)))
     return found
 
 
 def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
     """Report the faults of one extra field."""
-    for code, text, start, stop in extra_faults(data, local=place.local):
+    for what, text, start, stop in extra_faults(data, local=place.local):
         message = f"The extra field in {place.text} is not as specified. {text}."
-        emitter.warning(code, message, (place.start + start, place.start + stop), member=place.member)
+        emitter.report(what, message, (place.start + start, place.start + stop), member=place.member)
 
 
 def report_second_name(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
@@ -361,24 +363,24 @@ def report_second_name(emitter: Emitter, data: bytes, place: ExtraPlace) -> None
     if second is None or second.name == place.name:
         return
     span = place.start + second.start, place.start + second.stop
-    for severity, code, text in _second_name_problems(second.name, second.crc, place):
-        emitter.find(severity, code, text, (span,), place.member)
+    for what, text in _second_name_problems(second.name, second.crc, place):
+        emitter.report(what, text, span, member=place.member)
 
 
-def _second_name_problems(name: bytes, crc: int, place: ExtraPlace) -> Iterator[tuple[Severity, str, str]]:
+def _second_name_problems(name: bytes, crc: int, place: ExtraPlace) -> Iterator[tuple[FindingType, str]]:
     whose = f"The second name {visible(name)} in {place.text}"
     if crc != crc32(place.name):
         message = (
             f"{whose} is stale: its CRC-32 is of another first name. It should be ignored, but programs that do not "
             "check the CRC-32 use it."
         )
-        yield Severity.WARNING, "zip-second-name-stale", message
+        yield codes.SECOND_NAME_STALE, message
     else:
         # An ASCII name needs no second one; for any other it is the UTF-8 form.
         doubtful = name.isascii() and place.name.isascii()
         message = f"{whose} differs from the first; some programs use it."
-        yield Severity.WARNING if doubtful else Severity.INFO, "zip-second-name", message
+        yield codes.SECOND_NAME_DOUBTFUL if doubtful else codes.SECOND_NAME, message
     for text in hazards(name):
-        yield Severity.WARNING, "zip-name-hazard", f"{whose} is hazardous. It {text}."
+        yield codes.NAME_HAZARD, f"{whose} is hazardous. It {text}."
     for text in unportable(name)[:1]:
-        yield Severity.INFO, "name-not-portable", f"{whose} is not portable. It {text}."
+        yield NAME_NOT_PORTABLE, f"{whose} is not portable. It {text}."

@@ -32,6 +32,7 @@ from inspector.formats._kinds import (
     ZIP64_END,
     ZIP64_LOCATOR,
 )
+from inspector.formats._zip import codes
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import Eocd
 from inspector.formats._zip.extra import extra_field
@@ -375,7 +376,7 @@ def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, i
         local = read_local(source, start)
         name = visible(local[1]) if local else ""
         message = f"The member {name} at {start:,} is not in the central directory. It was deleted, or it is hidden."
-        emitter.warning("zip-orphan", message, (start, stop))
+        emitter.report(codes.ORPHAN, message, (start, stop))
 
 
 def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int) -> None:
@@ -386,11 +387,11 @@ def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int) -
         if start == 0:
             precede = verb(stop, "precedes", "precede")
             message = f"{in_bytes(stop)} {precede} the first member, as in a self-extracting archive."
-            emitter.info("zip-leading-bytes", message, (start, stop))
+            emitter.report(codes.LEADING_BYTES, message, (start, stop))
         else:
             belong = verb(stop - start, "belongs", "belong")
             message = f"The {in_bytes(stop - start)} from {start:,} on {belong} to no member."
-            emitter.warning("zip-gap", message, (start, stop))
+            emitter.report(codes.GAP, message, (start, stop))
 
 
 @dataclass(slots=True)
@@ -417,7 +418,7 @@ def report_overrun(emitter: Emitter, directory: Directory, index: int, limit: in
     name = visible(directory.members.path(index))
     message = f"{name} (member {index}) runs into the central directory or the end records, from {limit:,} on."
     stop = directory.members.stops[index] + directory.descriptors[index]
-    emitter.error("zip-overlap", message, (limit, stop), member=index)
+    emitter.report(codes.OVERLAP, message, (limit, stop), member=index)
     _mark(directory, (index,))
 
 
@@ -442,7 +443,7 @@ def report_overlaps(emitter: Emitter, directory: Directory, rows: Rows, extents:
         _mark(directory, shared_extents(extents.starts, extents.stops))
     if rows.overlap_count > len(rows.overlaps):
         message = f"{rows.overlap_count:,} members overlap others. The first {len(rows.overlaps):,} are reported."
-        emitter.error("zip-overlaps", message)
+        emitter.report(codes.OVERLAPS, message)
 
 
 def _members_of(overlaps: list[Overlap]) -> Iterator[tuple[Overlap, int]]:
@@ -462,7 +463,7 @@ def _report_overlap(emitter: Emitter, directory: Directory, overlap: Overlap, in
         f"{visible(members.path(later))} (member {later}) and {visible(members.path(earlier))} (member {earlier}) "
         "claim the same bytes. They are shown as bytes of the second."
     )
-    emitter.error("zip-overlap", message, (start, stop), member=index)
+    emitter.report(codes.OVERLAP, message, (start, stop), member=index)
 
 
 def _mark(directory: Directory, indices: Iterable[int]) -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.capped_findings import CappedFindings
-from inspector.core.finding import Severity
 from inspector.core.format import MemberError, MemberMetadata
 from inspector.core.member import SPECIAL, Codec, Member
 from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks, expect, is_sparing
+from inspector.formats._zip import codes
 from inspector.formats._zip.compression import decompressed
 from inspector.formats._zip.extra import TIMESTAMP, extra_records
 from inspector.formats._zip.headers import data_start, read_local
@@ -65,17 +65,17 @@ def report_name(emitter: Emitter, name: bytes, flags: int, span: tuple[int, int]
     if not decoded(name)[1]:
         if flags & UTF_8:
             words = "is flagged as UTF-8 but is not UTF-8; it is shown with escapes"
-            emitter.warning("zip-name-not-utf-8", f"The name of member {member} {words}.", span, member=member)
+            emitter.report(codes.NAME_NOT_UTF_8, f"The name of member {member} {words}.", span, member=member)
         else:
             words = f"is not UTF-8 and is read as code page 437: {visible(path)}"
-            emitter.info("zip-name-cp437", f"The name of member {member} {words}.", span, member=member)
+            emitter.report(codes.NAME_CP437, f"The name of member {member} {words}.", span, member=member)
     elif not name.isascii() and not flags & UTF_8:
         words = "is UTF-8 but not flagged so; strict readers show other characters"
-        emitter.info("zip-name-unmarked-utf-8", f"The name {visible(name)} {words}.", span, member=member)
+        emitter.report(codes.NAME_UNMARKED_UTF_8, f"The name {visible(name)} {words}.", span, member=member)
     for words in hazards(path):
         if words != "is not UTF-8":
-            emitter.warning(
-                "zip-name-hazard", f"The name of member {member}, {visible(path)}, {words}.", span, member=member
+            emitter.report(
+                codes.NAME_HAZARD, f"The name of member {member}, {visible(path)}, {words}.", span, member=member
             )
 
 
@@ -110,6 +110,10 @@ _TYPES = {_FIFO: "FIFO", 2: "character device", 6: "block device", _LINK: "symbo
 
 _SET_ID = 0x0C00_0000
 """The set-user-ID and set-group-ID bits."""
+
+
+EXTERNAL_OFFSET = 38
+"""Where the external attributes stand in a central directory header."""
 
 
 _MAX_TARGET_BYTES = 4096
@@ -148,19 +152,15 @@ class AttributeCheck:
     def __init__(self, source: Source, emitter: Emitter) -> None:
         self._source = source
         self._emitter = emitter
-        self._special = CappedFindings(emitter, Severity.INFO, "zip-special", "links, devices and the like")
-        self._impossible = CappedFindings(emitter, Severity.WARNING, "zip-special", "devices and the like with content")
-        self._contradicting = CappedFindings(
-            emitter, Severity.WARNING, "zip-attributes", "members whose attributes contradict them"
-        )
-        self._set_id = CappedFindings(
-            emitter, Severity.INFO, "zip-set-id", "members with a set-user-ID or set-group-ID bit"
-        )
+        self._special = CappedFindings(emitter, codes.SPECIAL, "links, devices and the like")
+        self._impossible = CappedFindings(emitter, codes.SPECIAL_WITH_CONTENT, "devices and the like with content")
+        self._contradicting = CappedFindings(emitter, codes.ATTRIBUTES, "members whose attributes contradict them")
+        self._set_id = CappedFindings(emitter, codes.SET_ID, "members with a set-user-ID or set-group-ID bit")
 
     def check(self, made_by: int, external: int, start: int, member: int) -> None:
         """Examine ``member``, whose central directory header begins at ``start``."""
         path = self._emitter.members.path(member)
-        place, name = ((start + 38, start + 42),), visible(path)
+        place, name = ((start + EXTERNAL_OFFSET, start + EXTERNAL_OFFSET + 4),), visible(path)
         if external & _DOS_FOLDER and not path.endswith(_SEPARATORS) and not self._contradicting.full():
             size = self._emitter.members.size(member)
             but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
@@ -239,8 +239,8 @@ class AttributeCheck:
 _HAS_CHANGED = 1
 
 
-def member_metadata(archive: Archive, index: int) -> MemberMetadata:
-    """The modification time, and where a link leads.
+def metadata_of(archive: Archive, central: Sequence[int], index: int) -> MemberMetadata:
+    """The modification time, and where a link leads; ``central`` has the offset of each member's central header.
 
     The time is an extended timestamp, or the DOS date, which has no time zone and is taken as local.
     """
@@ -249,8 +249,11 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
     if local is None:
         return MemberMetadata()
     if member.marks & SPECIAL:
-        target = b"".join(read_member(archive, index, Progress())) if 0 < member.size <= _MAX_TARGET_BYTES else None
-        return MemberMetadata(target=target)
+        at = central[index] + EXTERNAL_OFFSET if index < len(central) else archive.source.size
+        # A device may have content too, which leads nowhere.
+        is_link = int.from_bytes(archive.source.read(at, 4), "little") >> 28 == _LINK
+        has_target = is_link and 0 < member.size <= _MAX_TARGET_BYTES
+        return MemberMetadata(target=b"".join(read_member(archive, index, Progress())) if has_target else None)
     header, _, extra = local
     for record in extra_records(extra):
         if record.identifier == TIMESTAMP and record.stop - record.start >= 5 and extra[record.start] & _HAS_CHANGED:

@@ -23,6 +23,7 @@ from inspector.core.member import LARGEST, Codec
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, Source, SourceError, blocks
 from inspector.core.span import Span
+from inspector.formats._zip import codes
 from inspector.formats._zip.compression import CODECS, METHODS
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import Eocd, eocd_after, is_header_of
@@ -159,7 +160,7 @@ def rebuild(
 
 
 def _is_split(eocd: Eocd | None) -> bool:
-    return eocd is not None and any(problem.code == "zip-several-disks" for problem in eocd.problems)
+    return eocd is not None and any(problem.what is codes.SEVERAL_DISKS for problem in eocd.problems)
 
 
 def _find_place(

@@ -10,6 +10,7 @@ from struct import pack
 from typing import NamedTuple
 
 from inspector.core.field import Value
+from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, packed
 from inspector.core.numbers import in_bytes
@@ -391,10 +392,9 @@ END_STRUCT, ZIP64_END_STRUCT = packed(END_PARTS), packed(ZIP64_END_PARTS)
 
 
 class Problem(NamedTuple):
-    """A finding of a function that has no Emitter; its caller reports it. ``severity`` is a value of Severity."""
+    """A finding of a function that has no Emitter; its caller reports it."""
 
-    severity: str
-    code: str
+    what: FindingType
     message: str
     spans: tuple[tuple[int, int], ...] = ()
 

@@ -5,10 +5,11 @@ The names of the parts are those of ar(5). Numbers are text, padded with spaces.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from inspector.core.field import Value
-from inspector.core.finding import FindingType, Severity
+from inspector.core.finding import error, finding_types, info, warning
 from inspector.core.kinds import Family, Kind, Role, Shape
 from inspector.core.layout import Part, Record, padded_text
 from inspector.core.numbers import in_bytes
@@ -100,14 +101,30 @@ KINDS = (GLOBAL_HEADER, DATA_SECTION, AR_HEADER, SYMBOL_TABLE, NAME_TABLE)
 """What an ar archive consists of."""
 
 _COPY = "Copy the archive again, or make it anew."
-BAD_MAGIC = FindingType("ar-magic", Severity.ERROR, _COPY)
-HEADER_END = FindingType("ar-header-end", Severity.ERROR, "Other programs refuse the archive here. " + _COPY)
-BAD_SIZE = FindingType("ar-size", Severity.ERROR, "Compare the content with another copy.")
-CUT = FindingType("ar-truncated", Severity.ERROR, _COPY)
-NO_HEADER = FindingType("ar-no-header", Severity.ERROR, _COPY)
-LONG_NAME = FindingType("ar-long-name", Severity.ERROR, "The content is not affected.")
-PADDING = FindingType("ar-padding", Severity.WARNING, "Most programs ignore it.")
-SYMBOLS = FindingType("ar-symbol-table", Severity.ERROR, "The members are not affected. Run ranlib to write it anew.")
-IS_THIN = FindingType("ar-thin", Severity.INFO, "Keep those files, or make an archive that holds them.")
-FINDINGS = (BAD_MAGIC, HEADER_END, BAD_SIZE, CUT, NO_HEADER, LONG_NAME, PADDING, SYMBOLS, IS_THIN)
-"""What may be found in an ar archive."""
+BAD_MAGIC = error("ar-magic", "The file does not begin as an ar archive does.", _COPY)
+HEADER_END = error(
+    "ar-header-end", "A header does not end as it should.", "Other programs refuse the archive here. " + _COPY
+)
+BAD_SIZE = error(
+    "ar-size", "A header gives another size than its member has.", "Compare the content with another copy."
+)
+CUT = error("ar-truncated", "The archive ends inside a member.", _COPY)
+NO_HEADER = error("ar-no-header", "There is no header where one should be.", _COPY)
+LONG_NAME = error(
+    "ar-long-name", "A header names a place that is not in the table of long names.", "The content is not affected."
+)
+PADDING = warning(
+    "ar-padding", "The byte of padding after a member is missing or another one.", "Most programs ignore it."
+)
+SYMBOLS = error(
+    "ar-symbol-table",
+    "The symbol table does not fit its size, or does not lead to headers.",
+    "The members are not affected. Run ranlib to write it anew.",
+)
+IS_THIN = info(
+    "ar-thin",
+    "The archive only names its members, which are files beside it.",
+    "Keep those files, or make an archive that holds them.",
+)
+FINDINGS = tuple(replace(each, changed=False) for each in finding_types(globals()))
+"""What may be found in an ar archive: nothing in it shows that other bytes stand there than were written."""

@@ -12,6 +12,7 @@ from functools import cache
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
+from inspector.formats.caf import codes
 from inspector.formats.caf.kinds import FOOTER
 
 
@@ -42,6 +43,7 @@ FORMAT = Format(
         "The format has no checksums, so a check covers the structure only.",
     ),
     load=_functions,
+    findings=codes.FINDINGS,
     readers=_readers,
     kinds=(DATA_SECTION, INDEX, INDEX_ENTRY, FOOTER),
     mime=(

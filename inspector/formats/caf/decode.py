@@ -20,12 +20,11 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._extents import lay_out, shared_extents
 from inspector.formats._kinds import DATA_SECTION, INDEX
+from inspector.formats.caf import codes
 from inspector.formats.caf.exact import read_exactly
 from inspector.formats.caf.fast import SLICE_BYTES, read_fast
 from inspector.formats.caf.fields import EntrySpans, data_section, footer_field, index_field
 from inspector.formats.caf.findings import (
-    SHIFTED,
-    TWO_ARCHIVES,
     report_inserted,
     report_layout,
     report_names,
@@ -68,7 +67,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         _core_audio(source, emitter)
         return
     if place.problem:
-        emitter.error("caf-footer", place.problem, *place.wrong)
+        emitter.report(codes.FOOTER, place.problem, *place.wrong)
     _report_size(source, emitter, place)
     if place.index is None:
         emitter.lay([footer_field(source, place)] if place.footer else [])
@@ -79,15 +78,15 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
 def _report_size(source: Source, emitter: Emitter, place: Place) -> None:
     data = place.index.start if place.index else source.size
     if source.size > MAX_ARCHIVE_BYTES:
-        emitter.warning(
-            "caf-too-large",
+        emitter.report(
+            codes.TOO_LARGE,
             f"The file is larger than 32 GiB, which the specification allows at most. It has {in_bytes(source.size)}; "
             "other readers may reject it.",
             (MAX_ARCHIVE_BYTES, source.size),
         )
     elif data > TARGET_DATA_BYTES:
-        emitter.info(
-            "caf-above-target",
+        emitter.report(
+            codes.ABOVE_TARGET,
             f"The data section is larger than the recommended 30 GiB: it has {in_bytes(data)}. The specification "
             "allows that.",
             (TARGET_DATA_BYTES, data),
@@ -95,8 +94,8 @@ def _report_size(source: Source, emitter: Emitter, place: Place) -> None:
 
 
 def _core_audio(source: Source, emitter: Emitter) -> None:
-    emitter.error(
-        "caf-core-audio",
+    emitter.report(
+        codes.CORE_AUDIO,
         "This is an Apple Core Audio file, not a Chunk Archive. It begins with 'caff' and has the same suffix; there "
         "is nothing to list.",
         (0, 4),
@@ -107,8 +106,8 @@ def _core_audio(source: Source, emitter: Emitter) -> None:
 def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: Place, span: Span) -> None:
     footer = [footer_field(source, place)] if place.footer else []
     if span.size > MAX_INDEX_BYTES:
-        emitter.error(
-            "caf-index-too-large",
+        emitter.report(
+            codes.INDEX_TOO_LARGE,
             f"The index is too large to read: it has {in_bytes(span.size)}, and the limit is "
             f"{in_bytes(MAX_INDEX_BYTES)}. No members are listed.",
             span,
@@ -132,7 +131,7 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     emitter.lay([data_section(members, rows), index_field(source, index, member_of.__getitem__), *footer])
     for problem in index.problems:
         member = None if problem.entry is None or problem.entry >= len(index) else member_of[problem.entry]
-        emitter.find(problem.severity, problem.code, problem.message, problem.spans, member)
+        emitter.report(problem.what, problem.message, *problem.spans, member=member)
     entries = EntrySpans(source, span, members)
     joined = report_two_archives(emitter, rows)
     if shift is None:
@@ -213,7 +212,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     if not len(archive.members) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         return "No members can be listed."
     errors = [finding.member for finding in archive.findings if finding.severity is Severity.ERROR]
-    shifted = any(finding.code == SHIFTED for finding in archive.findings)
+    shifted = any(finding.code == codes.SHIFTED.code for finding in archive.findings)
     wrong, elsewhere = len(set(errors) - {None}), errors.count(None) - shifted
     parts = [count(len(archive.members), "member")]
     if wrong:
@@ -245,7 +244,7 @@ def _look_for_newer(archive: Archive, emitter: Emitter, progress: Progress) -> b
     detail = archive.detail
     if not isinstance(detail, Detail) or detail.shift is not None:
         return False
-    if any(each.code == TWO_ARCHIVES for each in archive.findings):
+    if any(each.code == codes.TWO_ARCHIVES.code for each in archive.findings):
         return False
     detail.newer = find_newer(archive, detail.stop, progress)
     if detail.newer is not None:

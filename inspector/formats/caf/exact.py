@@ -9,12 +9,13 @@ import re
 from collections.abc import Callable
 from itertools import islice
 
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType, Severity
 from inspector.core.member import LARGEST, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.progress import Progress
 from inspector.core.span import Span
+from inspector.formats.caf import codes
 from inspector.formats.caf.index import MAX_MEMBERS, MAX_PARTS, MAX_PROBLEMS, Index, Part, Problem
 from inspector.formats.caf.locate import NextEntryFinder, first_entry
 from inspector.formats.caf.scan import (
@@ -70,24 +71,10 @@ class _Reporter:
         """The file offset of ``at`` in ``data``, as text."""
         return grouped(self.base + at)
 
-    def report(
-        self,
-        severity: Severity,
-        code: str,
-        message: str,
-        start: int,
-        stop: int,
-        entry: int | None = None,
-        *others: Span,
-    ) -> None:
-        """Report a problem at ``[start, stop)`` of ``data``; ``others`` are file spans."""
+    def report(self, what: FindingType, message: str, where: Span, entry: int | None = None, *others: Span) -> None:
+        """Report a problem at the span ``where`` of ``data``; ``others`` are file spans."""
         if len(self.index.problems) < MAX_PROBLEMS:
-            spans = (self.span(start, stop), *others)
-            self.index.problems.append(Problem(severity, code, message, spans, entry))
-
-    def error(self, code: str, message: str, where: Span, entry: int | None = None, *others: Span) -> None:
-        """Report an error at the span ``where`` of ``data``."""
-        self.report(Severity.ERROR, code, message, *where, entry, *others)
+            self.index.problems.append(Problem(what, message, (self.span(*where), *others), entry))
 
     def report_malformed(self, problem: Malformed, resume: int | None = None) -> None:
         """Report where the index cannot be parsed, and the offset in ``data`` where reading continues, if it does."""
@@ -95,8 +82,8 @@ class _Reporter:
         after = " The entries before it are listed." if len(self.index) else ""
         if resume is not None:
             after = f" Reading continues with the entry at byte {self.place(resume)}."
-        self.error(
-            "caf-index-malformed",
+        self.report(
+            codes.INDEX_MALFORMED,
             f"The index is not JSON at byte {self.place(problem.at)}. It {problem.message}.{after}",
             where,
         )
@@ -106,10 +93,9 @@ class _Reporter:
         rest = Span(self.scanner.at, len(self.data))
         self.index.unread = self.span(*rest)
         self.report(
-            Severity.WARNING,
-            "caf-too-many-members",
+            codes.TOO_MANY_MEMBERS,
             f"The index lists more than {MAX_MEMBERS:,} members. Only the first {len(self.index):,} are shown.",
-            *rest,
+            rest,
         )
 
     def report_deviations(self) -> None:
@@ -127,8 +113,8 @@ class _Reporter:
             )
             if len(self.index.problems) < MAX_PROBLEMS:
                 spans = tuple(self.span(*place) for place in places)
-                severity = Severity.ERROR if deviation in REJECTED else Severity.WARNING
-                self.index.problems.append(Problem(severity, "caf-index-not-strict-json", message, spans))
+                what = codes.INDEX_NOT_JSON if deviation in REJECTED else codes.INDEX_NOT_STRICT_JSON
+                self.index.problems.append(Problem(what, message, spans))
 
 
 class _Reader(_Reporter):
@@ -145,7 +131,7 @@ class _Reader(_Reporter):
             self.scanner.note("a byte order mark", 0, len(BYTE_ORDER_MARK))
         try:
             self.parse(self.document)
-            if not len(self.index) and any(each.severity is Severity.ERROR for each in self.index.problems):
+            if not len(self.index) and any(each.what.severity is Severity.ERROR for each in self.index.problems):
                 self.parse(self.entries_without_frame)
         except _TooManyMembers:
             self.report_full()
@@ -166,8 +152,8 @@ class _Reader(_Reporter):
         for key in self.scanner.pairs():
             word = unquoted(self.data[key.start : key.stop])
             if word in seen:
-                self.error(
-                    "caf-index-duplicate-key",
+                self.report(
+                    codes.INDEX_DUPLICATE_KEY,
                     f"The index has a duplicate key {visible(word)!r}. Most readers silently keep the last one.",
                     key,
                 )
@@ -177,18 +163,16 @@ class _Reader(_Reporter):
         if self.scanner.at < len(self.data):
             raise Malformed(self.scanner.at, "has bytes after the end of the document")
         if b"files" not in seen:
-            self.error(
-                "caf-index-no-files",
+            self.report(
+                codes.INDEX_NO_FILES,
                 "The index has no key 'files', which lists the members.",
                 Span(0, self.scanner.at),
             )
         if b"format_version" not in seen:
             self.report(
-                Severity.WARNING,
-                "caf-version-missing",
+                codes.VERSION_MISSING,
                 "The index has no format_version. It is read as version 1.0.",
-                0,
-                self.scanner.at,
+                Span(0, self.scanner.at),
             )
 
     def part(self, word: bytes, key: Span) -> None:
@@ -210,10 +194,9 @@ class _Reader(_Reporter):
 
     def extra_part(self, word: bytes, key: Span) -> None:
         self.report(
-            Severity.WARNING,
-            "caf-index-extra-key",
+            codes.INDEX_EXTRA_KEY,
             f"The index has a key {visible(word)!r}, which the specification does not define.",
-            *key,
+            key,
         )
 
     def version(self) -> None:
@@ -223,10 +206,9 @@ class _Reader(_Reporter):
             return
         shown = visible(text[:64])
         self.report(
-            Severity.WARNING,
-            "caf-version-unknown",
+            codes.VERSION_UNKNOWN,
             f"format_version is {shown}, an unknown version. The index is read as version 1.0.",
-            *value,
+            value,
         )
 
     def entries_without_frame(self) -> None:
@@ -249,7 +231,7 @@ class _Reader(_Reporter):
         scanner = self.scanner
         if scanner.byte() != OBJECT:
             value = scanner.value()
-            self.error("caf-index-wrong-type", "'files' is not an object, so it lists no members.", value)
+            self.report(codes.INDEX_WRONG_TYPE, "'files' is not an object, so it lists no members.", value)
             return
         scanner.at += 1
         self.entries()
@@ -316,8 +298,8 @@ class _Reader(_Reporter):
         entry = len(self.index)
         earlier = self.first.setdefault(name, entry)
         if earlier != entry and len(self.index.problems) < MAX_PROBLEMS:
-            self.error(
-                "caf-duplicate-name",
+            self.report(
+                codes.DUPLICATE_NAME,
                 f"The name {visible(name)!r} is a duplicate: the index also has it at byte "
                 f"{grouped(self.index.positions[earlier])}. Most readers silently keep the last one.",
                 key,
@@ -350,8 +332,8 @@ class _Reader(_Reporter):
         shown = visible(name)
         if scanner.byte() != OBJECT:
             value = scanner.value()
-            self.error(
-                "caf-entry-wrong-type",
+            self.report(
+                codes.ENTRY_WRONG_TYPE,
                 f"The entry of {shown!r} is not an object with start_byte and end_byte.",
                 value,
                 entry,
@@ -361,8 +343,8 @@ class _Reader(_Reporter):
         for key in scanner.pairs():
             word = unquoted(self.data[key.start : key.stop])
             if word in numbers:
-                self.error(
-                    "caf-entry-duplicate-key",
+                self.report(
+                    codes.ENTRY_DUPLICATE_KEY,
                     f"The entry of {shown!r} has a duplicate key {word.decode()}.",
                     key,
                     entry,
@@ -375,8 +357,8 @@ class _Reader(_Reporter):
                 self.extra_key(word, shown, key)
         for word in _NUMBERS:
             if word not in numbers:
-                self.error(
-                    "caf-entry-missing-key",
+                self.report(
+                    codes.ENTRY_MISSING_KEY,
                     f"The entry of {shown!r} has no {word.decode()}, so the place of its data is unknown.",
                     Span(start, scanner.at),
                     entry,
@@ -390,10 +372,9 @@ class _Reader(_Reporter):
         if len(self.index.problems) >= MAX_PROBLEMS:
             return
         self.report(
-            Severity.WARNING,
-            "caf-entry-extra-key",
+            codes.ENTRY_EXTRA_KEY,
             f"The entry of {shown!r} has a key {visible(word)!r}, which the specification does not define.",
-            *key,
+            key,
             len(self.index),
         )
 
@@ -401,12 +382,12 @@ class _Reader(_Reporter):
         text = self.data[value.start : value.stop]
         written = visible(text[:40])
         if not _INTEGER.fullmatch(text):
-            wrong, code = f"is {written}, which is not an integer", "caf-number-not-integer"
+            wrong, what = f"is {written}, which is not an integer", codes.NUMBER_NOT_INTEGER
         elif text.startswith(b"-"):
-            wrong, code = f"is {written}, which is negative", "caf-number-negative"
+            wrong, what = f"is {written}, which is negative", codes.NUMBER_NEGATIVE
         elif len(text) > 20 or int(text) > LARGEST:
-            wrong, code = f"is {written}, far out of range", "caf-number-out-of-range"
+            wrong, what = f"is {written}, far out of range", codes.NUMBER_OUT_OF_RANGE
         else:
             return int(text)
-        self.error(code, f"{word} of {shown!r} {wrong}, so its data cannot be read.", value, len(self.index))
+        self.report(what, f"{word} of {shown!r} {wrong}, so its data cannot be read.", value, len(self.index))
         return None

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 from inspector.core.archive import Emitter
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND, CappedFindings
-from inspector.core.finding import Severity
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._extents import Rows
+from inspector.formats.caf import codes
 from inspector.formats.caf.fields import EntrySpans
 from inspector.formats.caf.index import UNLISTED, members_out_of_range
 from inspector.formats.caf.inserted import Doubled
@@ -21,16 +21,12 @@ from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
 from inspector.formats.caf.shift import Shift, is_inclusive
 
 START, END = "start_byte", "end_byte"
-TWO_ARCHIVES, SHIFTED = "caf-two-archives", "caf-shifted"
-DOUBLED, TEXT_MODE = "caf-doubled", "caf-text-mode"
 
 
 def report_ranges(emitter: Emitter, stop: int, members: Members, entries: EntrySpans) -> None:
     """Report members whose range is reversed or leaves the data section ``[0, stop)``."""
-    reversed_ones = CappedFindings(
-        emitter, Severity.ERROR, "caf-entry-reversed", "members whose start_byte is past their end_byte"
-    )
-    outside = CappedFindings(emitter, Severity.ERROR, "caf-entry-out-of-range", "members that lie out of range")
+    reversed_ones = CappedFindings(emitter, codes.ENTRY_REVERSED, "members whose start_byte is past their end_byte")
+    outside = CappedFindings(emitter, codes.ENTRY_OUT_OF_RANGE, "members that lie out of range")
     for member in members_out_of_range(members, stop):
         if members.marks is not None and members.marks[member] & UNREADABLE:
             continue
@@ -61,7 +57,7 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
 
     ``shift`` explains the gap before the index.
     """
-    overlaps = CappedFindings(emitter, Severity.ERROR, "caf-overlap", "overlaps")
+    overlaps = CappedFindings(emitter, codes.OVERLAP, "overlaps")
     for earlier, later, start, stop in rows.overlaps:
         names = f"{visible(members.path(earlier))!r} and {visible(members.path(later))!r}"
         overlaps.add(
@@ -74,7 +70,7 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
     if _report_inclusive(emitter, rows):
         return
     reported = rows.gaps[:-1] if shift is not None and shift.size > 0 else rows.gaps
-    gaps = CappedFindings(emitter, Severity.WARNING, "caf-gap", "gaps")
+    gaps = CappedFindings(emitter, codes.GAP, "gaps")
     gaps.dropped += max(0, len(reported) - MAX_FINDINGS_PER_KIND)
     for row in reported[:MAX_FINDINGS_PER_KIND]:
         start, stop = rows.starts[row], rows.row_stop(row)
@@ -92,13 +88,12 @@ def report_unlisted(emitter: Emitter, members: Members) -> None:
     for member in range(max(0, len(members) - 1), len(members)):
         if members.path(member) == UNLISTED % (starts[member], stops[member]):
             size = stops[member] - starts[member]
-            emitter.find(
-                Severity.WARNING,
-                "caf-unlisted",
+            emitter.report(
+                codes.UNLISTED,
                 f"{visible(members.path(member))!r} holds {in_bytes(size)} whose entries were lost before the index "
                 "was repaired. They are members one after another; their names and sizes are not known.",
-                [(starts[member], stops[member])],
-                member,
+                (starts[member], stops[member]),
+                member=member,
             )
 
 
@@ -114,9 +109,8 @@ def report_shift(emitter: Emitter, shift: Shift, members: Members, entries: Entr
             f"So {'the last member ends' if outside == 1 else f'the last {grouped(outside)} members end'} out of range."
         )
     message.append(_where(shift, members))
-    message.append("Get the archive again if you can; until then, extract only the members that are not doubtful.")
     last = entries.number(len(members) - 1, END) if len(members) else ()
-    emitter.error(SHIFTED, " ".join(message), shift.bounds, *last)
+    emitter.report(codes.SHIFTED, " ".join(message), shift.bounds, *last)
 
 
 def _where(shift: Shift, members: Members) -> str:
@@ -148,17 +142,17 @@ def _where(shift: Shift, members: Members) -> str:
 def report_inserted(emitter: Emitter, text_mode: bool, doubled: Doubled | None, size: int) -> None:
     """Report what the ``size`` inserted bytes are, if that was found out."""
     if text_mode:
-        emitter.info(
-            TEXT_MODE,
+        emitter.report(
+            codes.TEXT_MODE,
             f"The data was copied in text mode: a carriage return stands before each of its {grouped(size)} line "
-            "feeds. These are as many as the bytes inserted. Copy the archive again in binary mode.",
+            "feeds. These are as many as the bytes inserted.",
         )
     elif doubled is not None:
         second = Span(doubled.start + size, doubled.start + 2 * size)
-        emitter.info(
-            DOUBLED,
+        emitter.report(
+            codes.DOUBLED,
             f"The {in_bytes(size)} at byte {grouped(second.start)} repeat those before them. As many were inserted, so "
-            "this is probably where. A copy can be written without them.",
+            "this is probably where.",
             second,
         )
 
@@ -173,19 +167,18 @@ def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
     short = count(len(rows.gaps), "member")
     empty = len(rows.starts) - 2 * len(rows.gaps)
     others = f" (the other {count(empty, 'member')} {'is' if empty == 1 else 'are'} empty)" if empty else ""
-    emitter.find(
-        Severity.WARNING,
-        "caf-end-byte-inclusive",
+    emitter.report(
+        codes.END_BYTE_INCLUSIVE,
         f"There is a gap of 1 byte after each of {short}{others}. The writer took end_byte as inclusive, but it is "
         "exclusive, so each of them lacks its last byte.",
-        [(rows.starts[row], rows.row_stop(row)) for row in rows.gaps[:MAX_FINDINGS_PER_KIND]],
+        *((rows.starts[row], rows.row_stop(row)) for row in rows.gaps[:MAX_FINDINGS_PER_KIND]),
     )
     return True
 
 
 def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], entries: EntrySpans) -> None:
     """Report names that are dangerous to extract or misleading to read."""
-    names = CappedFindings(emitter, Severity.WARNING, "caf-name-hazard", "members with a hazardous name")
+    names = CappedFindings(emitter, codes.NAME_HAZARD, "members with a hazardous name")
     for member in suspects:
         path = members.path(member)
         for hazard in hazards(path):
@@ -220,8 +213,8 @@ def report_two_archives(emitter: Emitter, rows: Rows) -> bool:
     """Report two concatenated archives; False if there is one."""
     size = first_archive_size(emitter.archive.source, rows)
     if size:
-        emitter.error(
-            TWO_ARCHIVES,
+        emitter.report(
+            codes.TWO_ARCHIVES,
             f"The file holds two archives, one after the other. The first has {in_bytes(size)}; the members listed are "
             f"those of the second, from byte {grouped(size)} on. Its index ignores the first, so every member is read "
             f"{in_bytes(size)} too early.",

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType
 from inspector.core.member import Members
 from inspector.core.span import Span, Spans
 from inspector.formats._extents import sorted_extents
+from inspector.formats.caf import codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,11 +33,11 @@ UNLISTED = b"lost+found/bytes-%d-%d"
 If no member had them, they would look as if they had been inserted, which puts every member in doubt."""
 _INCOMPLETE_CODES = frozenset(
     (
-        "caf-entry-duplicate-key",
-        "caf-index-duplicate-key",
-        "caf-index-malformed",
-        "caf-index-no-files",
-        "caf-index-wrong-type",
+        codes.ENTRY_DUPLICATE_KEY.code,
+        codes.INDEX_DUPLICATE_KEY.code,
+        codes.INDEX_MALFORMED.code,
+        codes.INDEX_NO_FILES.code,
+        codes.INDEX_WRONG_TYPE.code,
     )
 )
 """Problems that leave entries unread, or read twice."""
@@ -46,8 +47,7 @@ _INCOMPLETE_CODES = frozenset(
 class Problem:
     """A problem of the index itself; ``spans`` are file bytes, ``entry`` is the entry's position in the index."""
 
-    severity: Severity
-    code: str
+    what: FindingType
     message: str
     spans: Spans
     entry: int | None = None
@@ -85,7 +85,7 @@ class Index:
     @property
     def complete(self) -> bool:
         """Whether it was read to its end, and every entry as it stands there."""
-        lost = any(each.code in _INCOMPLETE_CODES for each in self.problems)
+        lost = any(each.what.code in _INCOMPLETE_CODES for each in self.problems)
         return self.unread is None and not lost
 
     def __len__(self) -> int:

@@ -21,10 +21,10 @@ from inspector.core.verdict import Verdict
 from inspector.formats._signatures import found_outside
 from inspector.formats._zip.eocd import eocd_at
 from inspector.formats._zip.records import END, END_SIZE, LOCAL
+from inspector.formats.caf import codes
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, object_at
 from inspector.formats.caf.write import Writer, in_json
 
-OVERWRITTEN = "caf-overwritten"
 MAX_CANDIDATES = 256
 """Places that are tried as the end of one archive."""
 MAX_INDEX_BYTES = 16 << 20
@@ -85,8 +85,8 @@ def report_newer(archive: Archive, emitter: Emitter, newer: Newer) -> None:
     what = "CAF" if newer.kind == "caf" else "ZIP archive"
     whole = f"A whole {what} stands in the first {in_bytes(stop)}"
     if not newer.certain:
-        emitter.warning(
-            OVERWRITTEN,
+        emitter.report(
+            codes.OVERWRITTEN_PERHAPS,
             f"{whole}, and the first member goes on behind it. Either a shorter archive was written over this one, or "
             "that member is an archive with more bytes behind its end. Compare the member with its original, or look "
             f"at the shorter archive: {_part(archive, stop)}.",
@@ -95,8 +95,8 @@ def report_newer(archive: Archive, emitter: Emitter, newer: Newer) -> None:
         return
     left = sum(members.starts[each] >= stop for each in stored)
     gone = len(stored) - left
-    emitter.error(
-        OVERWRITTEN,
+    emitter.report(
+        codes.OVERWRITTEN,
         f"{whole}, and the index at the end is of another, longer archive. {count(gone, 'member')} of the longer one "
         f"{verb(gone, 'begins', 'begin')} before byte {end}, where the bytes of the shorter one are now; the bytes of "
         f"{count(left, 'member')} behind that are left, and nothing proves them. Open the shorter archive as "

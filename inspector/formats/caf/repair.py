@@ -26,34 +26,38 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._extents import lay_out
+from inspector.formats.caf import codes
 from inspector.formats.caf.decode import read_index
-from inspector.formats.caf.findings import SHIFTED, TWO_ARCHIVES, first_archive_size
+from inspector.formats.caf.findings import first_archive_size
 from inspector.formats.caf.index import UNLISTED, Index
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, find_index, object_at
-from inspector.formats.caf.overwritten import OVERWRITTEN
 from inspector.formats.caf.salvage import salvage, salvages_of_shifted
 from inspector.formats.caf.scan import BYTE_ORDER_MARK, COLON, OBJECT_END, Malformed, Scanner, needless_bytes, not_utf8
 from inspector.formats.caf.write import entry, footer, in_json, index_pieces
 
-_FOOTER, _NOT_STRICT, _MALFORMED = "caf-footer", "caf-index-not-strict-json", "caf-index-malformed"
-_INCLUSIVE, _NO_VERSION, _REVERSED = "caf-end-byte-inclusive", "caf-version-missing", "caf-entry-reversed"
-_OVERLAP, _GAP = "caf-overlap", "caf-gap"
+_FOOTER, _NOT_STRICT, _MALFORMED = codes.FOOTER.code, codes.INDEX_NOT_STRICT_JSON.code, codes.INDEX_MALFORMED.code
+_INCLUSIVE, _NO_VERSION, _REVERSED = (
+    codes.END_BYTE_INCLUSIVE.code,
+    codes.VERSION_MISSING.code,
+    codes.ENTRY_REVERSED.code,
+)
+_OVERLAP, _GAP = codes.OVERLAP.code, codes.GAP.code
 
-_LAYOUT_CODES = frozenset((_GAP, _OVERLAP, "caf-entry-out-of-range", _INCLUSIVE, SHIFTED))
+_LAYOUT_CODES = frozenset((_GAP, _OVERLAP, codes.ENTRY_OUT_OF_RANGE.code, _INCLUSIVE, codes.SHIFTED.code))
 """Findings that the index does not describe the data section before it."""
 _RANGE_CODES = frozenset(
     (
-        "caf-entry-duplicate-key",
-        "caf-entry-missing-key",
-        "caf-entry-out-of-range",
+        codes.ENTRY_DUPLICATE_KEY.code,
+        codes.ENTRY_MISSING_KEY.code,
+        codes.ENTRY_OUT_OF_RANGE.code,
         _REVERSED,
-        "caf-entry-wrong-type",
-        "caf-number-negative",
-        "caf-number-not-integer",
-        "caf-number-out-of-range",
+        codes.ENTRY_WRONG_TYPE.code,
+        codes.NUMBER_NEGATIVE.code,
+        codes.NUMBER_NOT_INTEGER.code,
+        codes.NUMBER_OUT_OF_RANGE.code,
     )
 )
-_UNWRITTEN_CODES = frozenset(("caf-version-unknown", "caf-index-extra-key", "caf-entry-extra-key"))
+_UNWRITTEN_CODES = frozenset((codes.VERSION_UNKNOWN.code, codes.INDEX_EXTRA_KEY.code, codes.ENTRY_EXTRA_KEY.code))
 """Findings on parts of an index that a new index does not have."""
 _MAX_INFERRED_RANGES = 100
 """Entries whose ranges are inferred; with more of them wrong, little is certain."""
@@ -66,22 +70,22 @@ _CLOSING = b" \t\r\n,}"
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """Plan the repairs: edits first, a salvage last."""
-    codes = frozenset(each.code for each in archive.findings if each.severity is not Severity.INFO)
-    if not codes or "caf-too-many-members" in codes:
+    found = frozenset(each.code for each in archive.findings if each.severity is not Severity.INFO)
+    if not found or codes.TOO_MANY_MEMBERS.code in found:
         return ()
     place = find_index(archive.source)
     if place.index is None or place.index.size > MAX_INDEX_BYTES:
         return ()
     index = read_index(archive.source, place.index, progress)
-    context = RepairContext(archive, codes, index)
-    found = list(_edits(context))
+    context = RepairContext(archive, found, index)
+    edits = list(_edits(context))
     errors = {each.code for each in archive.findings if each.severity is Severity.ERROR}
-    if errors & {TWO_ARCHIVES, OVERWRITTEN}:
-        return found  # a salvage would copy the wrong bytes
-    if errors and not any(errors <= each.fixes and not each.loses and not each.claim for each in found):
+    if errors & {codes.TWO_ARCHIVES.code, codes.OVERWRITTEN.code}:
+        return edits  # a salvage would copy the wrong bytes
+    if errors and not any(errors <= each.fixes and not each.loses and not each.claim for each in edits):
         last = salvage(archive, {index.positions[entry] for entry in context.broken()})
-        found += [last] if last is not None else []
-    return [*found, *salvages_of_shifted(archive, index.span)]
+        edits += [last] if last is not None else []
+    return [*edits, *salvages_of_shifted(archive, index.span)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ class RepairContext:
 
     def malformed(self) -> list[int]:
         """The offsets where the index could not be parsed."""
-        return [each.spans[0].start for each in self.index.problems if each.code == _MALFORMED]
+        return [each.spans[0].start for each in self.index.problems if each.what.code == _MALFORMED]
 
     def broken(self) -> set[int]:
         """The incomplete entries: unreadable ones, and those that never end."""
@@ -312,7 +316,7 @@ def assumption_repairs(context: RepairContext) -> Iterator[Repair]:
         yield from _set_ranges(context)
     elif _OVERLAP in context.codes:
         yield from _separate_overlaps(context)
-    if TWO_ARCHIVES in context.codes and not context.broken():
+    if codes.TWO_ARCHIVES.code in context.codes and not context.broken():
         yield _move_ranges(context)
     elif _INCLUSIVE in context.codes and not context.broken():
         yield _shift_ends(context)
@@ -407,7 +411,7 @@ def _inferred_ranges(context: RepairContext) -> Mapping[int, Span]:
 
 def _entries_without_range(context: RepairContext) -> set[int]:
     index = context.index
-    found = {each.entry for each in index.problems if each.code in _RANGE_CODES and each.entry is not None}
+    found = {each.entry for each in index.problems if each.what.code in _RANGE_CODES and each.entry is not None}
     outside = {each for each in range(len(index)) if not index.starts[each] <= index.stops[each] <= index.span.start}
     return found | outside | context.broken()
 
@@ -455,7 +459,7 @@ def _move_ranges(context: RepairContext) -> Repair:
         "They stay in place and belong to no member."
     )
     edit = replace_tail(context.source, index.span.start, b"".join(index_pieces(entries)), title)
-    return Repair("caf-move-ranges", title, frozenset((TWO_ARCHIVES,)), context.unwritten, claim, edit)
+    return Repair("caf-move-ranges", title, frozenset((codes.TWO_ARCHIVES.code,)), context.unwritten, claim, edit)
 
 
 def _add_version(context: RepairContext) -> Repair:

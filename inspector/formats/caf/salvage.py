@@ -22,13 +22,13 @@ from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._extents import Rows, lay_out
-from inspector.formats.caf.findings import DOUBLED, SHIFTED, TEXT_MODE
+from inspector.formats.caf import codes
 from inspector.formats.caf.inserted import Doubled
 from inspector.formats.caf.shift import Shift
 from inspector.formats.caf.write import Writer, footer, in_json
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")
-_REMAINING_CODES = {"caf-name-hazard", "caf-too-large"}
+_REMAINING_CODES = {codes.NAME_HAZARD.code, codes.TOO_LARGE.code}
 """Findings that hold for the new archive too."""
 DOUBTFUL = b".doubtful"
 """The suffix of members that are written although their place is in doubt."""
@@ -49,11 +49,11 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
     title = (
         f"Write {count(len(kept), 'member')} that {verb(len(kept), 'lies', 'lie')} in the data section to a new archive"
     )
-    codes = {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
+    found = {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
     return Repair(
         "caf-salvage",
         title,
-        frozenset(codes - _REMAINING_CODES),
+        frozenset(found - _REMAINING_CODES),
         _loses(archive, kept, names),
         content=_written(archive.source, _Extents(members, kept, names)),
         outcomes=outcomes(archive, frozenset(kept), _PROOF, "its place is in no doubt; a CAF records no digest"),
@@ -158,7 +158,9 @@ def _without_returns(archive: Archive, index: Span) -> Repair:
         f"A copy in text mode put the {grouped(size)} carriage returns there: as many as the bytes inserted, one "
         "before each line feed."
     )
-    return Repair("caf-undo-text-mode", title, frozenset((SHIFTED, TEXT_MODE)), (), claim, content=content)
+    return Repair(
+        "caf-undo-text-mode", title, frozenset((codes.SHIFTED.code, codes.TEXT_MODE.code)), (), claim, content=content
+    )
 
 
 def _without_copy(archive: Archive, index: Span, doubled: Doubled) -> Repair:
@@ -179,7 +181,9 @@ def _without_copy(archive: Archive, index: Span, doubled: Doubled) -> Repair:
         f"The {grouped(size)} bytes inserted are those at byte {grouped(second.start)}: the only ones of that number "
         "that repeat those before them."
     )
-    return Repair("caf-leave-out-doubled", title, frozenset((SHIFTED, DOUBLED)), (), claim, content=content)
+    return Repair(
+        "caf-leave-out-doubled", title, frozenset((codes.SHIFTED.code, codes.DOUBLED.code)), (), claim, content=content
+    )
 
 
 def _realigned(archive: Archive, shift: Shift) -> Repair:
@@ -202,7 +206,7 @@ def _realigned(archive: Archive, shift: Shift) -> Repair:
     kept = frozenset(each for each in range(len(members)) if not shift.first <= each < shift.last)
     fates = outcomes(archive, kept, _PROOF, "its first bytes show where it begins; a CAF records no digest")
     content = _written(archive.source, extents)
-    return Repair("caf-realign", title, frozenset((SHIFTED,)), loses, claim, content=content, outcomes=fates)
+    return Repair("caf-realign", title, frozenset((codes.SHIFTED.code,)), loses, claim, content=content, outcomes=fates)
 
 
 def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:

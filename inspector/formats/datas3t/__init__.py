@@ -9,6 +9,8 @@ from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
 from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_KINDS
 from inspector.formats._kinds import INDEX as INDEX_KIND
+from inspector.formats._tar import codes as tar_codes
+from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.kinds import METADATA as METADATA_KIND
 from inspector.formats.datas3t.kinds import METADATA_ROW
 
@@ -58,6 +60,7 @@ FORMAT = Format(
         "The short-lived .index.zst is not read.",
     ),
     load=_range,
+    findings=(*tar_codes.FINDINGS, *codes.FINDINGS),
     readers=_readers,
     kinds=(*TAR_KINDS, METADATA_ROW, INDEX_ENTRY),
     general="tar",
@@ -79,6 +82,7 @@ METADATA = Format(
     specification=_SPECIFICATION,
     limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
     load=_metadata,
+    findings=codes.METADATA_FINDINGS,
     kinds=(METADATA_KIND, METADATA_ROW, FRAME),
     mime=(
         MimeType(
@@ -99,6 +103,7 @@ INDEX = Format(
     specification="none: the later layout as its programs write it",
     limitations=("Opened by itself it is not compared with its tar; open the tar for that.",),
     load=_index,
+    findings=codes.INDEX_FINDINGS,
     kinds=(INDEX_KIND, INDEX_ENTRY),
     sequential=(".index",),
 )

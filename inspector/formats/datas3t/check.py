@@ -20,9 +20,10 @@ from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
 from inspector.formats._tar.header import BLOCK, padded_stop
 from inspector.formats._tar.resync import Layout
+from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, RangeRecords
 
-MISMATCH = "datas3t-hash-mismatch"
+MISMATCH = codes.HASH_MISMATCH.code
 
 _MATCHABLE = SPECIAL | HOLES | HAS_DIGEST
 """The marks that decide whether a member has a hash to compare: a regular file with a row has only HAS_DIGEST."""
@@ -162,8 +163,8 @@ class _Hashes:
         start, stop = members.starts[index], members.stops[index]
         present = max(0, min(stop, size) - start)
         cut = f" (all that remain of {in_bytes(stop - start)})" if present < stop - start else ""
-        self._emitter.error(
-            MISMATCH,
+        self._emitter.report(
+            codes.HASH_MISMATCH,
             f"The hash of the datapoint {visible(members.path(index))} does not match. Its {in_bytes(present)}{cut} "
             f"hash to {computed:016x}, the metadata records {stored:016x} (row of key {self._records.keys[index]:,} "
             f"in {self._records.metadata}). Either its bytes or that row changed after they were written. A reader "

@@ -10,18 +10,15 @@ from itertools import groupby, islice, pairwise
 
 from inspector.core.archive import Emitter
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
-from inspector.core.finding import Severity
 from inspector.core.member import FOLDER, HOLES, SPECIAL, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
 from inspector.formats._tar.header import BLOCK, aligned
-from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, RangeRecords, headers
+from inspector.formats.datas3t import codes
+from inspector.formats.datas3t.datapoints import NONE, RangeRecords, headers
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, key_overflows
 from inspector.formats.datas3t.rows import INDEX_ROW, IndexRows, Rows
-
-INDEX_OFFSET = "datas3t-index-offset"
-INDEX_COUNT = "datas3t-index-count"
 
 NAME = 100
 """Bytes of the name field, the first in a tar header."""
@@ -38,8 +35,8 @@ def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None
     for index in range(len(members)):
         found = datapoint_key(members.path(index))
         if found is None or not found[1]:
-            emitter.error(
-                "datas3t-datapoint-name",
+            emitter.report(
+                codes.DATAPOINT_NAME,
                 f"The name of the datapoint {visible(members.path(index))} "
                 + (
                     _KEY_OVERFLOW if key_overflows(members.path(index)) else f"is not {DIGITS} digits and an extension."
@@ -48,8 +45,8 @@ def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None
                 member=index,
             )
         elif members.marks is not None and members.marks[index] & (SPECIAL | HOLES | FOLDER):
-            emitter.error(
-                "datas3t-datapoint-kind",
+            emitter.report(
+                codes.DATAPOINT_KIND,
                 f"The datapoint {visible(members.path(index))} is not a regular file, so it has no content.",
                 headers(members, index),
                 member=index,
@@ -58,12 +55,14 @@ def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None
     if named is None:
         message = "The file is not named after its range of keys, <from>-<to>.tar."
         if in_folder:
-            emitter.warning("datas3t-object-name", f"{message} It is in a folder of ranges, but is not one of them.")
+            emitter.report(
+                codes.OBJECT_NAME_IN_FOLDER, f"{message} It is in a folder of ranges, but is not one of them."
+            )
         else:
-            emitter.info("datas3t-object-name", message)
+            emitter.report(codes.OBJECT_NAME_ELSEWHERE, message)
     elif not named.regular:
-        emitter.error(
-            "datas3t-object-name",
+        emitter.report(
+            codes.OBJECT_NAME,
             f"The keys in the name of the object are not written with {DIGITS} digits. The name is not stored in "
             "the file, so there are no bytes to show.",
         )
@@ -76,8 +75,8 @@ def _check_ends(emitter: Emitter, records: RangeRecords, named: RangeName, lowes
     """Check that the object is named after its lowest and its highest key."""
     wrong = [key for key, recorded in ((lowest, named.first), (highest, named.last)) if key != recorded]
     if wrong:
-        emitter.error(
-            "datas3t-object-name",
+        emitter.report(
+            codes.OBJECT_NAME,
             f"The name of the object says keys {named.first:,} to {named.last:,}; it has {lowest:,} to {highest:,}.",
             *(_name_field(records.members, records.keys.index(key)) for key in dict.fromkeys(wrong)),
         )
@@ -88,17 +87,17 @@ def _check_continuity(emitter: Emitter, records: RangeRecords) -> None:
     for (before, _), (key, index) in pairwise(order):
         where = headers(records.members, index)
         if key == before:
-            emitter.error("datas3t-key-twice", f"Key {key:,} occurs twice in this archive.", where, member=index)
+            emitter.report(codes.KEY_TWICE, f"Key {key:,} occurs twice in this archive.", where, member=index)
         elif key > before + 1:
             missing = f"key {before + 1:,} is" if key == before + 2 else f"keys {before + 1:,} to {key - 1:,} are"
-            emitter.error(
-                "datas3t-key-gap",
+            emitter.report(
+                codes.KEY_GAP,
                 f"There is a gap between the keys {before:,} and {key:,}: {missing} missing inside this archive.",
                 where,
                 member=index,
             )
     if [index for _, index in order] != sorted(index for _, index in order):
-        emitter.info("datas3t-key-order", "The datapoints are not in the order of their keys.")
+        emitter.report(codes.KEY_ORDER, "The datapoints are not in the order of their keys.")
 
 
 def _name_field(members: Members, index: int) -> tuple[int, int]:
@@ -125,10 +124,10 @@ def check_rows(emitter: Emitter, records: RangeRecords) -> None:
             _report_broken_row(emitter, records, broken[key], index)
         elif row == NONE and key is not None:
             message = f"The metadata, {records.metadata}, has no row for key {key:,} ({name}). Readers cannot find it."
-            emitter.error(ROW_MISSING, message, headers(members, index), member=index)
+            emitter.report(codes.METADATA_ROW_MISSING, message, headers(members, index), member=index)
         elif row != NONE and index not in moved and (wrong := records.row_error(index)):
             message = f"The metadata row of key {key:,} ({name}) in {records.metadata} is wrong. {wrong}"
-            emitter.error("datas3t-metadata-offset", message, headers(members, index), member=index)
+            emitter.report(codes.METADATA_OFFSET, message, headers(members, index), member=index)
     for row in sorted(rows.unreadable.keys() - reported):
         _report_broken_row(emitter, records, row)
     _check_extra_rows(emitter, records, rows)
@@ -151,7 +150,7 @@ def _report_moved(emitter: Emitter, records: RangeRecords) -> set[int]:
             f"{'inserted' if distance > 0 else 'lost'} before them, or their rows are wrong."
         )
         spans = (headers(members, index) for index in islice(run, MAX_FINDINGS_PER_KIND))
-        emitter.error("datas3t-metadata-offset", message, *spans)
+        emitter.report(codes.METADATA_OFFSET, message, *spans)
     return found
 
 
@@ -178,8 +177,8 @@ def _check_end_offsets(emitter: Emitter, records: RangeRecords, rows: Rows) -> N
                     f"{records.keys[first[False]]:,} does, that of key {records.keys[first[True]]:,} does not. Either "
                     "convention is readable by itself."
                 )
-                emitter.warning(
-                    "datas3t-metadata-readings", message, *(headers(records.members, at) for at in first.values())
+                emitter.report(
+                    codes.METADATA_READINGS, message, *(headers(records.members, at) for at in first.values())
                 )
                 return
 
@@ -200,10 +199,10 @@ def _report_broken_row(emitter: Emitter, records: RangeRecords, row: int, member
         f"Row {row:,} of the metadata, {records.metadata}, is broken: {records.rows.unreadable[row]} cannot be read."
     )
     if member is None:
-        emitter.error(ROW_BROKEN, message)
+        emitter.report(codes.METADATA_ROW, message)
     else:
         message += f" It belongs to {visible(records.members.path(member))}."
-        emitter.error(ROW_BROKEN, message, headers(records.members, member), member=member)
+        emitter.report(codes.METADATA_ROW, message, headers(records.members, member), member=member)
 
 
 def _report_extra_row(emitter: Emitter, records: RangeRecords, row: int, *, twice: bool) -> None:
@@ -214,29 +213,28 @@ def _report_extra_row(emitter: Emitter, records: RangeRecords, row: int, *, twic
     message += "is a duplicate." if twice else "has no datapoint in the tar."
     claimed = Span(rows.begins[row], rows.ends[row]).clipped(0, size)
     if twice or not claimed.size:
-        emitter.error("datas3t-metadata-row-extra", message)
+        emitter.report(codes.METADATA_ROW_EXTRA, message)
     else:
         message += f" The row claims the bytes {claimed.start:,} to {claimed.stop:,}."
-        emitter.error("datas3t-metadata-row-extra", message, claimed)
+        emitter.report(codes.METADATA_ROW_EXTRA, message, claimed)
 
 
 def check_row_form(emitter: Emitter, rows: Rows) -> None:
     """Check that the metadata rows are in key order and spelled as specified, each field once."""
     if any(key < before for before, key in pairwise(rows.ids)):
-        emitter.warning("datas3t-metadata-order", "The rows of the metadata are not in the order of their keys.")
+        emitter.report(codes.METADATA_ORDER, "The rows of the metadata are not in the order of their keys.")
     if rows.misspelled:
         row, fields = next(iter(rows.misspelled.items()))
-        emitter.warning(
-            "datas3t-metadata-spelling",
+        emitter.report(
+            codes.METADATA_SPELLING,
             f"The metadata is not written as specified in {count(len(rows.misspelled), 'row')}. In row {row:,}, "
             f"{fields} should be a string of decimal digits (lower-case hexadecimal for data_hash) without leading "
             "zeros.",
         )
     if rows.repeated:
         row = min(rows.contradictory or rows.repeated)
-        emitter.find(
-            Severity.ERROR if rows.contradictory else Severity.WARNING,
-            FIELD_TWICE,
+        emitter.report(
+            codes.METADATA_FIELD_CONTRADICTED if rows.contradictory else codes.METADATA_FIELD_TWICE,
             f"Fields occur more than once in {count(len(rows.repeated), 'row')} of the metadata. In row {row:,}, "
             f"{rows.repeated[row]}. Programs differ in which value they use; this one uses the last.",
         )
@@ -254,15 +252,13 @@ def check_index(emitter: Emitter, records: RangeRecords) -> None:
     if len(rows) != len(members):
         _report_index_count(emitter, records, rows)
     if rows.rest:
-        emitter.error(
-            "datas3t-index-cut", f"The index ends inside a row: {rows.rest} of {INDEX_ROW} bytes are present."
-        )
+        emitter.report(codes.INDEX_CUT, f"The index ends inside a row: {rows.rest} of {INDEX_ROW} bytes are present.")
     if len(rows) == len(members) and wrong and _assumes_one_block(rows, members):
         _report_one_block(emitter, members, wrong, rows)
         return
     for at in wrong:
         message = f"The index row of {visible(members.path(at))} is wrong. {records.index_error(at)}"
-        emitter.error(INDEX_OFFSET, message, headers(members, at), member=at)
+        emitter.report(codes.INDEX_OFFSET, message, headers(members, at), member=at)
 
 
 def _report_index_count(emitter: Emitter, records: RangeRecords, rows: IndexRows) -> None:
@@ -276,7 +272,7 @@ def _report_index_count(emitter: Emitter, records: RangeRecords, rows: IndexRows
         message += f" No row gives the offset of {visible(members.path(bare[0]))}{_more(bare)}."
     if over:
         message += f" Row {grouped(over[0])}{_more(over)} is extra: no other datapoint has its header there."
-    emitter.error(INDEX_COUNT, message, *(headers(members, at) for at in islice(bare, MAX_FINDINGS_PER_KIND)))
+    emitter.report(codes.INDEX_COUNT, message, *(headers(members, at) for at in islice(bare, MAX_FINDINGS_PER_KIND)))
 
 
 def _more(others: Sequence[int]) -> str:
@@ -307,4 +303,4 @@ def _report_one_block(emitter: Emitter, members: Members, wrong: Sequence[int], 
         f"{len(wrong):,} of {count(len(rows), 'row')} disagree with the tar{far}. A published writer has this bug. The "
         "tar itself is intact, but a reader that uses the index gets wrong bytes."
     )
-    emitter.error(INDEX_OFFSET, message, *(headers(members, at) for at in islice(wrong, MAX_FINDINGS_PER_KIND)))
+    emitter.report(codes.INDEX_OFFSET, message, *(headers(members, at) for at in islice(wrong, MAX_FINDINGS_PER_KIND)))

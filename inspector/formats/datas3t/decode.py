@@ -8,13 +8,13 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from inspector.core.archive import Emitter
-from inspector.core.finding import UNREADABLE
+from inspector.core.codes import NOT_READ
 from inspector.core.format import ProbeResult
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import HiddenError, Source, SourceError, is_sparing
 from inspector.formats import _tar
-from inspector.formats.datas3t import lazy_range
+from inspector.formats.datas3t import codes, lazy_range
 from inspector.formats.datas3t.check import checksum_table
 from inspector.formats.datas3t.consistency import check_index, check_names, check_rows
 from inspector.formats.datas3t.datapoints import RangeRecords
@@ -59,8 +59,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode the tar with what its metadata and index record, and report where they disagree."""
     records = _read_records(source, emitter)
     if not records.found and not records.unread:
-        emitter.error(
-            "datas3t-metadata-missing",
+        emitter.report(
+            codes.METADATA_MISSING,
             f"The metadata is missing: neither {METADATA} nor {INDEX} exists beside "
             f"{visible(base_name(source.name))}. No offsets and no hashes are recorded for its datapoints. The missing "
             "file is separate from the tar, so there are no bytes to show.",
@@ -116,7 +116,8 @@ def _read(
         records.found[suffix] = found
         return make(read_whole(found))
     except RowsError as error:
-        emitter.error(f"datas3t-{what}-damaged", f"The {what} beside the tar cannot be read. {error}")
+        damaged = codes.INDEX_DAMAGED if what == "index" else codes.METADATA_DAMAGED
+        emitter.report(damaged, f"The {what} beside the tar cannot be read. {error}")
     except HiddenError as error:
         records.hidden[suffix] = error
     except SourceError as error:
@@ -127,4 +128,4 @@ def _read(
 def _report_unfetched(emitter: Emitter, records: RangeRecords, suffix: str, error: SourceError) -> None:
     what = suffix.removeprefix(".")
     records.unread = True
-    emitter.error(UNREADABLE, f"The {what} beside the tar could not be fetched, so it was not compared. {error}")
+    emitter.report(NOT_READ, f"The {what} beside the tar could not be fetched, so it was not compared. {error}")

@@ -21,10 +21,11 @@ from inspector.formats._kinds import TAR_END
 from inspector.formats._tar.fields import archive_fields
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, PAX_GLOBAL, ZEROS, aligned, parse
 from inspector.formats._tar.resync import Layout, Stray
+from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
 
-NOT_READ = "datas3t-headers-not-read"
+NOT_READ = codes.HEADERS_NOT_READ.code
 """The code of the finding that headers were not read; one finding stands for all ranges of a dataset."""
 _PLAIN = frozenset((b"0", b"\0"))
 """Type flags of regular files."""
@@ -95,8 +96,8 @@ def decode(
         layout.strays.append(Stray("end of archive", TAR_END, Span(end, source.size), note))
     emitter.lay(archive_fields(source, members, layout, records.extras))
     members.reader = partial(_read, archive, members, end)
-    emitter.info(
-        NOT_READ,
+    emitter.report(
+        codes.HEADERS_NOT_READ,
         "Tar headers were not read, because the metadata or the index locates every datapoint. Reading them takes "
         "requests. The exact name and size of a datapoint are read when it is shown; a check reads and compares all.",
     )
@@ -106,8 +107,8 @@ def report_walked(emitter: Emitter, records: RangeRecords) -> None:
     """Report why all headers of a remote range were read."""
     present = records.rows is not None or records.index is not None
     why = "the metadata or the index leaves gaps" if present else "there is no readable metadata or index"
-    emitter.info(
-        "datas3t-headers-walked",
+    emitter.report(
+        codes.HEADERS_WALKED,
         f"All tar headers were read one after another, because {why}. Each may have taken a request.",
     )
 

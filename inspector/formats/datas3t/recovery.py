@@ -21,6 +21,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.formats._tar.header import BLOCK, aligned, parse
 from inspector.formats._tar.resync import Proved
+from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key
 
@@ -154,8 +155,8 @@ def report_recovered(emitter: Emitter, records: RangeRecords) -> None:
     if found:
         name = visible(members.path(found[0]))
         more = f" and {count(len(found) - 1, 'more datapoint')}" if len(found) > 1 else ""
-        emitter.info(
-            "datas3t-recovered",
+        emitter.report(
+            codes.RECOVERED,
             f"{name}{more} {'is' if len(found) == 1 else 'are'} recovered without a readable tar header. The hashes in "
             "the metadata prove their bytes; the extensions in their names are taken from the other datapoints.",
             *((members.starts[index], members.stops[index]) for index in islice(found, MAX_FINDINGS_PER_KIND)),

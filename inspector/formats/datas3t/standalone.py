@@ -18,6 +18,7 @@ from inspector.core.verdict import Verdict
 from inspector.formats._kinds import INDEX, INDEX_ENTRY
 from inspector.formats._zstd import HEADER, MAGIC, frame_header
 from inspector.formats._zstd_fields import frame_field
+from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.consistency import check_row_form
 from inspector.formats.datas3t.datapoints import metadata_row
 from inspector.formats.datas3t.keys import range_name
@@ -50,11 +51,11 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
     progress.begin("Reading metadata", source.size)
     emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True))
     if not _has_tar(source, "", ".metadata"):
-        emitter.warning("datas3t-metadata-orphan", "This metadata is an orphan: the tar it describes is not beside it.")
+        emitter.report(codes.METADATA_ORPHAN, "This metadata is an orphan: the tar it describes is not beside it.")
     try:
         data = read_whole(source)
     except RowsError as error:
-        emitter.error("datas3t-metadata-damaged", f"The metadata cannot be read. {error}")
+        emitter.report(codes.METADATA_DAMAGED, f"The metadata cannot be read. {error}")
         emitter.lay(())
         return
     fields = [frame_field(data, 0)]
@@ -65,7 +66,7 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
         fields.append(_row_fields(rows))
         _check_rows(emitter, rows)
     except RowsError as error:
-        emitter.error("datas3t-metadata-damaged", f"The metadata cannot be read. {error}", (0, source.size))
+        emitter.report(codes.METADATA_DAMAGED, f"The metadata cannot be read. {error}", (0, source.size))
     emitter.lay(fields)
 
 
@@ -85,11 +86,11 @@ def _row_fields(rows: Rows) -> Field:
 
 def _check_rows(emitter: Emitter, rows: Rows) -> None:
     for row, wrong in rows.unreadable.items():
-        emitter.error("datas3t-metadata-row", f"Row {row:,} of the metadata is broken: {wrong} cannot be read.")
+        emitter.report(codes.METADATA_ROW, f"Row {row:,} of the metadata is broken: {wrong} cannot be read.")
     for row, (begin, end) in enumerate(zip(rows.begins, rows.ends, strict=True)):
         if begin > end:
-            emitter.error(
-                "datas3t-metadata-offset",
+            emitter.report(
+                codes.METADATA_OFFSET,
                 f"Row {row:,} of the metadata is wrong: its begin offset {begin:,} is after its end offset {end:,}.",
             )
     check_row_form(emitter, rows)
@@ -141,7 +142,7 @@ def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode the rows into fields; an index has no members."""
     progress.begin("Reading index", source.size)
     if not _has_tar(source, ".tar", INDEX_SUFFIX):
-        emitter.warning("datas3t-index-orphan", "This index is an orphan: the tar it describes is not beside it.")
+        emitter.report(codes.INDEX_ORPHAN, "This index is an orphan: the tar it describes is not beside it.")
     count = source.size // INDEX_ROW
     stop = count * INDEX_ROW
     roles = role_bit(Role.EXTENT) | family_bit(Family.INDEX)
@@ -157,7 +158,7 @@ def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
         fields.append(Field("index", INDEX, (Span(0, stop),), count, note, table))
     if stop < source.size:
         message = f"The index ends inside a row: {in_bytes(source.size - stop)} of {INDEX_ROW} are present."
-        emitter.error("datas3t-index-cut", message, (stop, source.size))
+        emitter.report(codes.INDEX_CUT, message, (stop, source.size))
         fields.append(Field("cut-off row", Kind.GARBAGE, (Span(stop, source.size),), note=message))
     emitter.lay(fields)
 

@@ -11,6 +11,7 @@ from functools import cache
 
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
+from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import KINDS
 
 
@@ -52,6 +53,7 @@ FORMAT = Format(
         "Names are kept up to 65,535 bytes, blocks up to 4,000,000.",
     ),
     load=_functions,
+    findings=codes.FINDINGS,
     readers=_readers,
     kinds=KINDS,
     mime=(MimeType("application/x-rca", "RCA archive", (("*.rca", 50),), uti="org.archive-inspector.rca"),),

@@ -14,7 +14,7 @@ from operator import sub
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.capped_findings import CappedFindings
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType
 from inspector.core.format import MemberError
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
@@ -22,6 +22,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Spans
 from inspector.formats._zstd import Stream, ZstdError
+from inspector.formats.rca import codes
 from inspector.formats.rca.blocks import BLOB, REST
 from inspector.formats.rca.layout import READ_AHEAD_BYTES, Cursor, Layout, ReadAhead
 
@@ -34,15 +35,15 @@ _MANY = 1024
 """Empty blobs that are passed over at once."""
 _SHORT_NAME_BYTES = 255
 """A name of so many bytes at most can be neither too long nor too deep, in bytes."""
-_CAPPED_KINDS = {
-    "rca-zstd": (Severity.ERROR, "segments that cannot be decoded whole"),
-    "rca-zstd-frames": (Severity.WARNING, "segments of more than one zstd frame"),
-    "rca-zstd-unaligned": (Severity.ERROR, "blobs that end inside a zstd block"),
-    "rca-name-unterminated": (Severity.ERROR, "stretches without a name"),
-    "rca-name-too-long": (Severity.ERROR, "names that are too long"),
-    "rca-name-not-utf-8": (Severity.ERROR, "names that are not UTF-8"),
-    "rca-name-empty": (Severity.INFO, "empty names"),
-    "rca-name-hazard": (Severity.WARNING, "hazardous names"),
+_CAPPED_TYPES = {
+    codes.ZSTD: "segments that cannot be decoded whole",
+    codes.ZSTD_FRAMES: "segments of more than one zstd frame",
+    codes.ZSTD_UNALIGNED: "blobs that end inside a zstd block",
+    codes.NAME_UNTERMINATED: "stretches without a name",
+    codes.NAME_TOO_LONG: "names that are too long",
+    codes.NAME_NOT_UTF_8: "names that are not UTF-8",
+    codes.NAME_EMPTY: "empty names",
+    codes.NAME_HAZARD: "hazardous names",
 }
 _PLAIN = re.compile(rb"(?:[0-9A-Za-z_][0-9A-Za-z_. -]*+(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*+)*\n)*")
 
@@ -92,9 +93,7 @@ class Decoding:
         self._progress = progress
         self._stream = Stream()
         self._at = 0
-        self._capped = {
-            code: CappedFindings(emitter, severity, code, things) for code, (severity, things) in _CAPPED_KINDS.items()
-        }
+        self._capped = {what: CappedFindings(emitter, what, things) for what, things in _CAPPED_TYPES.items()}
 
     def run(self, first: int = 0) -> None:
         """Decode everything that can be decoded, from the segment ``first`` on."""
@@ -120,8 +119,8 @@ class Decoding:
             self._layout.damaged[number] = damage.block
             self._report_damage(number, damage, last)
         self._reached(self._blocks.edges[last] if last else 0)
-        if self._stream.frames > 1 and not self._capped["rca-zstd-frames"].full():
-            self._capped["rca-zstd-frames"].add(
+        if self._stream.frames > 1 and not self._capped[codes.ZSTD_FRAMES].full():
+            self._capped[codes.ZSTD_FRAMES].add(
                 f"Segment {number + 1} holds {self._stream.frames} zstd frames. The blobs of a segment share one, and "
                 "other readers may stop at the end of the first.",
                 self._inner.outer(self._blocks.edges[self._blocks.segments[number]], self._blocks.edges[last]),
@@ -158,7 +157,7 @@ class Decoding:
 
     def _unterminated(self, first: int, last: int) -> None:
         """Report the blobs ``[first, last)``, none of which has a name."""
-        kept = self._capped["rca-name-unterminated"]
+        kept = self._capped[codes.NAME_UNTERMINATED]
         if kept.full():
             return
         where = self._where(first)
@@ -179,12 +178,12 @@ class Decoding:
     def _report_damage(self, number: int, damage: _DamageError, last: int) -> None:
         if damage.member is None and not self._blocks.whole(damage.block):
             return  # that it reaches past the end has been said, and there is no member to mark
-        if self._capped["rca-zstd"].full():
+        if self._capped[codes.ZSTD].full():
             return
         left = self._layout.blobs(damage.block + 1, last)
         lost = f" {count(left, 'further blob')} of segment {number + 1} cannot be decoded without it." if left else ""
         message = f"{self._where(damage.block)} {damage}{lost}"
-        self._capped["rca-zstd"].add(message, self._spans(damage.block), damage.member)
+        self._capped[codes.ZSTD].add(message, self._spans(damage.block), damage.member)
 
     def _spans(self, block: int) -> Spans:
         return self._inner.outer(self._blocks.edges[block], self._blocks.edges[block + 1])
@@ -270,10 +269,10 @@ class Decoding:
             member = None if content.name is None else self._add(block, content, size)
             raise _DamageError(f"cannot be decoded{' whole' if size else ''}. {error}", block, member) from error
         self._add(block, content, size)
-        if self._stream.aligned or self._stream.ended or stop == payload or self._capped["rca-zstd-unaligned"].full():
+        if self._stream.aligned or self._stream.ended or stop == payload or self._capped[codes.ZSTD_UNALIGNED].full():
             return
         message = f"{self._where(block)} ends inside a zstd block: the next blob holds some of its data."
-        self._capped["rca-zstd-unaligned"].add(message, self._spans(block))
+        self._capped[codes.ZSTD_UNALIGNED].add(message, self._spans(block))
 
     def _add(self, block: int, content: Content, size: int) -> int | None:
         """Append one blob with all that is to say about its name; says which member it is."""
@@ -283,32 +282,32 @@ class Decoding:
         head = self._layout.outer_start(block)
         payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
         member = self._members.append(content.name, payload, stop, size=size, head=head)
-        for code, words in _name_problems(content):
-            if not self._capped[code].full():
+        for what, words in _name_problems(content):
+            if not self._capped[what].full():
                 message = f"The name of member {member}{words}"
-                self._capped[code].add(message, self._spans(block), member)
+                self._capped[what].add(message, self._spans(block), member)
         return member
 
 
-def _name_problems(content: Content) -> Iterator[tuple[str, str]]:
-    """The codes and the ends of sentences, behind "the name", of what is to be said of a name."""
+def _name_problems(content: Content) -> Iterator[tuple[FindingType, str]]:
+    """The types and the ends of sentences, behind "the name", of what is to be said of a name."""
     name = content.name or b""
     if content.name_size > MAX_NAME_BYTES:
         yield (
-            "rca-name-too-long",
+            codes.NAME_TOO_LONG,
             f" is {in_bytes(content.name_size)} long; {grouped(MAX_NAME_BYTES)} of them are kept.",
         )
     for words in hazards(name):
         if words == "is not UTF-8":
             shown = visible(name[:80])
             yield (
-                "rca-name-not-utf-8",
+                codes.NAME_NOT_UTF_8,
                 f", {shown}, is not UTF-8; it is shown with escapes. Its content is not affected.",
             )
         elif not name:
-            yield "rca-name-empty", " is empty, so nothing can be extracted under it."
+            yield codes.NAME_EMPTY, " is empty, so nothing can be extracted under it."
         else:
-            yield "rca-name-hazard", f", {visible(name[:80])}, {words}."
+            yield codes.NAME_HAZARD, f", {visible(name[:80])}, {words}."
 
 
 class _LostError(Exception):

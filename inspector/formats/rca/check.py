@@ -14,13 +14,14 @@ from dataclasses import replace
 from enum import Enum
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Finding
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans
 from inspector.core.span import total as size
 from inspector.core.verdict import Checksum, Verdict
+from inspector.formats.rca import codes
 from inspector.formats.rca.findings import report_hashes, resumed_wrongly
 from inspector.formats.rca.hashes import Convention, Hashes, compare
 from inspector.formats.rca.layout import Layout
@@ -160,7 +161,7 @@ def _unproved(hashes: Hashes, segments: Iterable[int]) -> Iterator[Finding]:
         if not hashes.proved(row):
             places.setdefault(_reason(hashes, row), []).extend(hashes.layout.inner.outer(*hashes.bounds(row)))
     for reason, spans in places.items():
-        yield Finding(Severity.ERROR, "rca-unproved", f"Nothing proves what was read: {reason}.", tuple(spans))
+        yield codes.UNPROVED.finding(f"Nothing proves what was read: {reason}.", spans)
 
 
 def _reason(hashes: Hashes, row: int) -> str:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from inspector.core.edit import Patch
 from inspector.core.field import Field, parent
+from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of, hex_text, unsigned_be
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import CHUNK_HEADER, CHUNK_LAYER
 
 FIRST_SIZE_BITS = 16
@@ -70,14 +72,14 @@ class Chunk:
 class ChunkLayer:
     """The valid chunks, the fields of what follows them, and whether that is more than an interrupted append leaves.
 
-    ``problem`` is the code, the sentence and the place of what is wrong with the chain, None where nothing is. ``open``
+    ``problem`` is the type, the sentence and the place of what is wrong with the chain, None where nothing is. ``open``
     is whether it is not recorded where the last chunk ends, so that the metadata in its header proves nothing.
     """
 
     chunks: tuple[Chunk, ...]
     tail: tuple[Field, ...]
     corrupt: bool
-    problem: tuple[str, str, Span] | None = None
+    problem: tuple[FindingType, str, Span] | None = None
     open: bool = False
 
     @property
@@ -152,29 +154,29 @@ def reach(source: Source, unsure: tuple[int, int]) -> int:
     return at
 
 
-def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | None:
-    """The code and the sentence of what is wrong with a chunk header that is not 0."""
+def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[FindingType, str] | None:
+    """The type and the sentence of what is wrong with a chunk header that is not 0."""
     limit = 1 << bits - 1
     shown = hexadecimal(size, bits // 4)
     if size > limit:
-        return "rca-chunk-size-reserved", (
+        return codes.CHUNK_SIZE_RESERVED, (
             f"The chunk size {shown} at byte {grouped(at)} is reserved. A {bits}-bit size field holds at most "
             f"{hexadecimal(limit)}."
         )
     if size < header_size(bits):
-        return "rca-chunk-size-small", (
+        return codes.CHUNK_SIZE_SMALL, (
             f"The chunk size {shown} at byte {grouped(at)} is smaller than the chunk's own header of "
             f"{header_size(bits)} bytes."
         )
     if len(header) < header_size(bits):
-        return "rca-truncated", (
+        return codes.TRUNCATED, (
             f"The file is truncated inside the chunk header at byte {grouped(at)}. Its size field states "
             f"{in_bytes(size)}, and {in_bytes(len(header))} are there."
         )
     return None
 
 
-def _truncation(chunk: Chunk) -> tuple[str, str, Span]:
+def _truncation(chunk: Chunk) -> tuple[FindingType, str, Span]:
     there = chunk.stop - chunk.start
     missing = chunk.size - there
     message = (
@@ -182,7 +184,7 @@ def _truncation(chunk: Chunk) -> tuple[str, str, Span]:
         f"{in_bytes(there)} {verb(there, 'is', 'are')} there. {in_bytes(missing)} {verb(missing, 'is', 'are')} missing "
         "at the end of the file."
     )
-    return "rca-truncated", message, chunk.header
+    return codes.TRUNCATED, message, chunk.header
 
 
 def _garbage(source: Source, at: int, bits: int, chunks: Sequence[Chunk]) -> Field:

@@ -16,11 +16,12 @@ from itertools import accumulate
 
 from inspector.core.archive import Emitter
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
-from inspector.core.finding import Severity
+from inspector.core.finding import FindingType
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
+from inspector.formats.rca import codes
 from inspector.formats.rca.blocks import (
     BLOB,
     HASH_SIZE,
@@ -35,12 +36,12 @@ from inspector.formats.rca.chunks import UNFINISHED, ChunkLayer, scan
 from inspector.formats.rca.hashes import Convention, Hashes
 from inspector.formats.rca.layout import Layout, Tail
 
-FindingParts = tuple[Severity, str, str, Spans]
+FindingParts = tuple[FindingType, str, Spans]
 
 _CAPPED = (
-    (Severity.ERROR, "rca-reset-hash-mismatch", "wrong hashes"),
-    (Severity.ERROR, "rca-reset-hash-short", "reset blocks whose hash is cut off"),
-    (Severity.INFO, "rca-undecodable-as-written", "segments that were written so"),
+    (codes.RESET_HASH_MISMATCH, "wrong hashes"),
+    (codes.RESET_HASH_SHORT, "reset blocks whose hash is cut off"),
+    (codes.UNDECODABLE_AS_WRITTEN, "segments that were written so"),
 )
 """Kinds that are only counted beyond MAX_FINDINGS_PER_KIND: making them all takes longer than reading the archive."""
 
@@ -53,9 +54,9 @@ _CONFIRMED_BY_CHUNK = (
 def report_hashes(hashes: Hashes, emitter: Emitter) -> None:
     """Emit findings about the hashes that were not emitted before."""
     said = {(finding.code, finding.message) for finding in emitter.archive.findings}
-    for severity, code, message, spans in _Explanation(hashes).findings():
-        if (code, message) not in said:
-            emitter.find(severity, code, message, spans)
+    for what, message, spans in _Explanation(hashes).findings():
+        if (what.code, what.ended(message)) not in said:
+            emitter.report(what, message, *spans)
 
 
 def resumed_wrongly(hashes: Hashes, row: int) -> bool:
@@ -72,7 +73,7 @@ class _Explanation:
     def __init__(self, hashes: Hashes) -> None:
         self._hashes = hashes
         self._layout = hashes.layout
-        self._counted: Counter[str] = Counter()
+        self._counted: Counter[FindingType] = Counter()
         # Blobs proved whole in the rows before each.
         proved = (self._proved(row) for row in range(len(hashes)))
         self._proved_before = list(accumulate(proved, initial=0))
@@ -95,18 +96,18 @@ class _Explanation:
         first, last = self._blocks(row)
         return self._layout.blobs(first, self._layout.damaged.get(self._hashes.segment(row), last))
 
-    def _over_cap(self, code: str) -> bool:
+    def _over_cap(self, what: FindingType) -> bool:
         """Count a finding of a kind; True if it is beyond the limit and only counted."""
-        self._counted[code] += 1
-        return self._counted[code] > MAX_FINDINGS_PER_KIND
+        self._counted[what] += 1
+        return self._counted[what] > MAX_FINDINGS_PER_KIND
 
     def findings(self) -> Iterator[FindingParts]:
         """All findings about hashes."""
         yield from self._each()
-        for severity, code, things in _CAPPED:
-            more = self._counted[code] - MAX_FINDINGS_PER_KIND
+        for what, things in _CAPPED:
+            more = self._counted[what] - MAX_FINDINGS_PER_KIND
             if more > 0:
-                yield severity, code, f"There are {grouped(more)} more {things}.", ()
+                yield what, f"There are {grouped(more)} more {things}.", ()
 
     def _each(self) -> Iterator[FindingParts]:
         met: set[Convention] = set()
@@ -122,44 +123,44 @@ class _Explanation:
             message = (
                 "Some segments are hashed as the specification says, others as rcarch does: no reader accepts both."
             )
-            yield Severity.WARNING, "rca-hash-conventions", message, ()
+            yield codes.HASH_CONVENTIONS, message, ()
         elif Convention.RCARCH in met:
             message = (
                 "The hashes follow the convention of rcarch: they cover the reset blocks' hash bytes too. rcarch "
                 "accepts the archive; a reader that keeps to the specification does not."
             )
-            yield Severity.INFO, "rca-hash-convention", message, ()
+            yield codes.HASH_CONVENTION, message, ()
         elif met:
             message = (
                 "The hashes follow the convention of the specification: they leave out the reset blocks' hash bytes. "
                 "A reader that keeps to the specification accepts the archive; rcarch does not."
             )
-            yield Severity.INFO, "rca-hash-convention", message, ()
+            yield codes.HASH_CONVENTION, message, ()
 
     def _as_written(self, row: int) -> Iterator[FindingParts]:
         segment = self._hashes.segment(row)
         block = self._layout.damaged.get(segment)
-        if block is None or self._over_cap("rca-undecodable-as-written"):
+        if block is None or self._over_cap(codes.UNDECODABLE_AS_WRITTEN):
             return
         message = (
             f"The hash of segment {segment + 1} is right although its blob at byte "
             f"{grouped(self._layout.outer_start(block))} cannot be decoded. The bytes have not changed since they were "
             "hashed, so they were written wrong or damaged before that."
         )
-        yield Severity.INFO, "rca-undecodable-as-written", message, self._spans(block, block + 1)
+        yield codes.UNDECODABLE_AS_WRITTEN, message, self._spans(block, block + 1)
 
     def _wrong(self, row: int) -> Iterator[FindingParts]:
         hashes = self._hashes
         if hashes.verdict(row) is Verdict.MISMATCH:
             # The hash before may explain this one.
-            if row - 1 not in hashes.repaired and not self._over_cap("rca-reset-hash-mismatch"):
+            if row - 1 not in hashes.repaired and not self._over_cap(codes.RESET_HASH_MISMATCH):
                 yield self._mismatch(row)
-        elif not hashes.final(row) and not hashes.comparable(row) and not self._over_cap("rca-reset-hash-short"):
+        elif not hashes.final(row) and not hashes.comparable(row) and not self._over_cap(codes.RESET_HASH_SHORT):
             message = (
                 f"The reset block that ends {self._segment_name(row)} holds {len(hashes.stored(row))} of the "
                 f"{HASH_SIZE} bytes of a hash. The segment cannot be verified."
             )
-            yield Severity.ERROR, "rca-reset-hash-short", message, self._suspects(row)
+            yield codes.RESET_HASH_SHORT, message, self._suspects(row)
 
     def _segment_name(self, row: int) -> str:
         segment = self._hashes.segment(row)
@@ -173,10 +174,10 @@ class _Explanation:
             f"Hash mismatch at the {where} of {self._segment_name(row)}. It hashes to {' or '.join(computed)}, "
             f"and the bytes from {grouped(place[0].start)} on say {hashes.stored(row).hex()}."
         )
-        code = "rca-metadata-hash-mismatch" if hashes.final(row) else "rca-reset-hash-mismatch"
+        what = codes.METADATA_HASH_MISMATCH if hashes.final(row) else codes.RESET_HASH_MISMATCH
         segment = hashes.segment(row)
         if self._resume_explains(row):
-            code, why, spans = "rca-hash-resumed-wrongly", self._resumed(row), place
+            what, why, spans = codes.HASH_RESUMED_WRONGLY, self._resumed(row), place
         elif segment < 0 or hashes.hash_only(row):
             why, spans = self._only_hash(row), place
         elif segment in self._layout.damaged:
@@ -184,8 +185,7 @@ class _Explanation:
         else:
             why, spans = self._decodable(row), self._suspects(row)
         return (
-            Severity.ERROR,
-            code,
+            what,
             " ".join(filter(None, (said, why, self._shifted(row, spans), self._neighbours(row)))),
             spans,
         )
@@ -327,16 +327,16 @@ def report_structure(layout: Layout, source: Source, emitter: Emitter) -> None:
     _report_chunks(layout, scan(source), source, emitter)
     _report_blocks(layout.blocks, layout.inner, emitter)
     for patch in layout.varints:
-        emitter.error(
-            "rca-varint-wrong",
+        emitter.report(
+            codes.VARINT_WRONG,
             f"The varint at byte {grouped(patch.offset)} is wrong, as the hash of its segment proves. It reads "
             f"{patch.old.hex(' ')} and should read {patch.new.hex(' ')}, so it is read as that.",
             patch.span,
         )
     for gap in layout.lost:
         spans, resumed = layout.inner.outer(*gap), layout.inner.outer(gap.stop, gap.stop + 1)
-        emitter.error(
-            "rca-blocks-regained",
+        emitter.report(
+            codes.BLOCKS_REGAINED,
             f"No block can be found in the {in_bytes(gap.stop - gap.start)} from byte {grouped(spans[0].start)} on. "
             f"A hash proves the segment that a reset block begins at byte {grouped(resumed[0].start)}, so the blobs "
             "from there on are read.",
@@ -348,18 +348,18 @@ def _report_chunks(layout: Layout, stands: ChunkLayer, source: Source, emitter: 
     """Report what is wrong with the chain of chunks; ``stands`` is the chain as the file has it."""
     spans = [patch.span for patch in layout.sizes]
     if stands.problem is not None:
-        code, message, span = stands.problem
+        what, message, span = stands.problem
         message += _instead(layout) if layout.sizes else " Nothing from here on can be read." * stands.corrupt
-        emitter.error(code, message, span, *spans)
+        emitter.report(what, message, span, *spans)
     elif layout.sizes:
         at, bits = stands.uncertain_header
         size = int.from_bytes(source.read(at, bits // 8), "big")
         message = f"The size {grouped(size)} in the chunk header at byte {grouped(at)} is wrong."
-        emitter.error("rca-chunk-size-wrong", message + _instead(layout), *spans)
+        emitter.report(codes.CHUNK_SIZE_WRONG, message + _instead(layout), *spans)
     if layout.chunks.tail and not layout.chunks.corrupt:
         start = layout.chunks.tail[0].spans[0].start
         message = " ".join((*_sentences(layout.behind), _garbage(layout.chunks, source.size - start), UNFINISHED))
-        emitter.warning("rca-trailing-garbage", message, (start, source.size))
+        emitter.report(codes.TRAILING_GARBAGE, message, (start, source.size))
 
 
 def _garbage(chunks: ChunkLayer, size: int) -> str:
@@ -400,8 +400,8 @@ def _report_blocks(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> No
     """Report that the blocks end before the stream does, or reach past its end, and reset blocks that open nothing."""
     more = blocks.types.count(NOT_OPENING)
     if more:
-        emitter.warning(
-            "rca-too-many-segments",
+        emitter.report(
+            codes.TOO_MANY_SEGMENTS,
             f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "
             "no zstd frame behind them. Their hashes are not compared.",
         )
@@ -415,8 +415,8 @@ def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter
     span = inner.outer(at, inner.size)
     where, left = grouped(span[0].start), in_bytes(inner.size - at)
     if blocks.incomplete:
-        emitter.warning(
-            "rca-too-many-blocks",
+        emitter.report(
+            codes.TOO_MANY_BLOCKS,
             f"There are more than {grouped(MAX_BLOCKS)} blocks. The {left} from byte {where} on are not decoded.",
             *span,
         )
@@ -425,8 +425,8 @@ def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter
     reason = (
         "is cut off by the end of the blob layer" if len(data) < MAX_VARINT_BYTES else "does not end within 64 bits"
     )
-    emitter.error(
-        "rca-varint",
+    emitter.report(
+        codes.VARINT,
         f"The varint at byte {where} {reason}. No block can be found from there on, so {left} cannot be read.",
         *span,
     )
@@ -436,8 +436,8 @@ def _report_past_end(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> 
     last = len(blocks) - 1
     start, payload = blocks.edges[last], blocks.payloads[last]
     kind = "blob" if blocks.types[last] == BLOB else "control"
-    emitter.error(
-        "rca-past-end",
+    emitter.report(
+        codes.PAST_END,
         f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} reaches past the end of the blob "
         f"layer. Its varint states {in_bytes(blocks.claimed - payload)} of payload, and "
         f"{in_bytes(inner.size - payload)} are there.",

@@ -8,14 +8,16 @@ from functools import cache
 from inspector.core.format import Format, Functions, Magic, MimeType
 from inspector.core.reader import Reader
 from inspector.formats._kinds import LOCAL_HEADER, ZIP_KINDS
+from inspector.formats._zip import codes as zip_codes
 from inspector.formats._zip.records import TACO_SUFFIXES
+from inspector.formats.taco import codes
 from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats._zip.members import member_metadata, read_member
-    from inspector.formats.taco.decode import check, decode
+    from inspector.formats._zip.members import read_member
+    from inspector.formats.taco.decode import check, decode, member_metadata
     from inspector.formats.taco.header import probe
     from inspector.formats.taco.repair import repairs
 
@@ -40,6 +42,7 @@ FORMAT = Format(
         "The first 2,000,000 members are listed.",
     ),
     load=_functions,
+    findings=(*zip_codes.FINDINGS, *codes.FINDINGS),
     readers=_readers,
     general="zip",
     mime=(

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
-from inspector.core.finding import Severity
+from inspector.core.format import MemberMetadata
 from inspector.core.kinds import Family, Kind, Role, role_set
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
@@ -17,7 +17,9 @@ from inspector.formats._zip.check import ChecksumTable, check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.fields import FirstMember
+from inspector.formats._zip.members import metadata_of
 from inspector.formats._zip.records import TACO_LOCAL_PARTS
+from inspector.formats.taco import codes
 from inspector.formats.taco.header import (
     LOCAL_CRC_OFFSET,
     MAX_ENTRIES,
@@ -92,6 +94,11 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     return check_members(archive, archive.detail.directory, emitter, progress)
 
 
+def member_metadata(archive: Archive, index: int) -> MemberMetadata:
+    """The modification time, and where a link leads."""
+    return metadata_of(archive, archive.detail.directory.central if archive.detail is not None else (), index)
+
+
 def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
     """Report on the header, which is ``member``; -1 if the central directory has no entry for it.
 
@@ -100,23 +107,23 @@ def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) 
     place = header.payload
     if header.count > MAX_ENTRIES:
         message = f"The count is {header.count}, but a TACO header has room for {MAX_ENTRIES} entries."
-        emitter.error("taco-count", message, (place.start, place.start + 1))
+        emitter.report(codes.COUNT, message, (place.start, place.start + 1))
     if any(header.padding):
         message = f"The three padding bytes are {header.padding.hex(' ')}, but must be zero."
-        emitter.warning("taco-padding", message, (place.start + 1, place.start + 4))
+        emitter.report(codes.PADDING, message, (place.start + 1, place.start + 4))
     unused = [str(i) for i in range(min(header.count, MAX_ENTRIES), MAX_ENTRIES) if any(header.entries[i])]
     if unused and header.count <= MAX_ENTRIES:
         message = f"Unused entries are not zero: {', '.join(unused)}. They are ignored."
-        emitter.info("taco-unused-entry", message, place)
+        emitter.report(codes.UNUSED_ENTRY, message, place)
     if header.layout is Layout.GHOST:
         message = (
             "The header has the older layout TACO_GHOST of tacozip before 0.6, with the payload at 40. It can be "
             "read but not edited."
         )
-        emitter.warning("taco-ghost", message, (0, place.stop))
+        emitter.report(codes.GHOST, message, (0, place.stop))
     elif header.obstacles and listed:
         message = f"The header cannot be edited in place: {'; '.join(header.obstacles)}."
-        emitter.warning("taco-layout", message, (0, place.stop))
+        emitter.report(codes.LAYOUT, message, (0, place.stop))
     if place.size == PAYLOAD_SIZE:
         _report_crc(emitter, header, member, listed=listed)
     _report_entries(emitter, header)
@@ -131,19 +138,19 @@ def _report_entries(emitter: Emitter, header: TacoHeader) -> None:
         stop = offset + length
         if length and offset < header.payload.stop:
             message = f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) begins inside the header itself."
-            emitter.info("taco-entry-in-header", message, place)
+            emitter.report(codes.ENTRY_IN_HEADER, message, place)
         if stop > size:
             message = (
                 f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) points outside this file of {in_bytes(size)}. "
                 "It refers to another file, or it is wrong."
             )
-            emitter.info("taco-entry-outside", message, place)
+            emitter.report(codes.ENTRY_OUTSIDE, message, place)
         elif length:
             inside.append((offset, stop, index, place))
     for one, other in combinations(sorted(inside), 2):
         if other[0] < one[1]:
             message = f"Entries {one[2]} and {other[2]} overlap from {grouped(other[0])} on."
-            emitter.info("taco-entries-overlap", message, one[3], other[3])
+            emitter.report(codes.ENTRIES_OVERLAP, message, one[3], other[3])
 
 
 def _report_crc(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
@@ -162,15 +169,15 @@ def _report_crc(emitter: Emitter, header: TacoHeader, member: int, *, listed: bo
         cause = (
             "An update of the TACO header was interrupted after its second write. The central directory has the old CRC"
         )
-        severity, code = Severity.WARNING, "taco-torn-after-write-2"
+        what = codes.TORN_AFTER_WRITE_2
     elif central_fits and header.sensible and (header.central_crc is not None or not listed):
         cause = "An update of the TACO header was interrupted after its first write, or its payload is damaged"
-        severity, code = Severity.WARNING, "taco-torn-after-write-1"
+        what = codes.TORN_AFTER_WRITE_1
     else:
         cause = "The payload of the TACO header or its CRCs are damaged"
-        severity, code = Severity.ERROR, "taco-crc"
+        what = codes.CRC
     message = f"{cause}. CRC: {numbers}."
-    emitter.find(severity, code, message, (header.payload, local, central), member if member >= 0 else None)
+    emitter.report(what, message, header.payload, local, central, member=member if member >= 0 else None)
 
 
 def _report_name(emitter: Emitter, directory: Directory) -> None:
@@ -184,4 +191,4 @@ def _report_name(emitter: Emitter, directory: Directory) -> None:
     for index in range(len(members)):
         if heads[index] and members.path(index) == name:
             message = f"Member {index} is named TACO_HEADER too, but the header is the one at the start of the file."
-            emitter.warning("taco-second-header", message, (heads[index], members.stops[index]), member=index)
+            emitter.report(codes.SECOND_HEADER, message, (heads[index], members.stops[index]), member=index)

@@ -8,6 +8,7 @@ from functools import cache
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
 from inspector.formats._kinds import TAR_KINDS
+from inspector.formats._tar import codes
 
 
 @cache
@@ -38,6 +39,7 @@ FORMAT = Format(
         "The format has checksums of headers only, none of the data.",
     ),
     load=_functions,
+    findings=codes.FINDINGS,
     readers=_readers,
     kinds=TAR_KINDS,
     mime=(MimeType("application/x-tar", uti="public.tar-archive"),),

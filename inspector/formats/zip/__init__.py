@@ -8,12 +8,13 @@ from functools import cache
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
 from inspector.formats._kinds import ZIP_KINDS
+from inspector.formats._zip import codes
 
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats._zip.members import member_metadata, read_member
-    from inspector.formats.zip.decode import check, decode, probe, repairs
+    from inspector.formats._zip.members import read_member
+    from inspector.formats.zip.decode import check, decode, member_metadata, probe, repairs
 
     return Functions(probe, decode, read_member, check, repairs, member_metadata)
 
@@ -36,6 +37,7 @@ FORMAT = Format(
         "The first 2,000,000 members are listed.",
     ),
     load=_functions,
+    findings=codes.FINDINGS,
     readers=_readers,
     kinds=ZIP_KINDS,
     mime=(MimeType("application/zip", uti="public.zip-archive"),),

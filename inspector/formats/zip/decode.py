@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
-from inspector.core.format import ProbeResult
+from inspector.core.format import MemberMetadata, ProbeResult
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
+from inspector.formats._zip import codes
 from inspector.formats._zip.check import ChecksumTable, check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd
 from inspector.formats._zip.headers import read_local
+from inspector.formats._zip.members import metadata_of
 from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES
 from inspector.formats._zip.repair import repair_end, repair_headers, repair_records
 from inspector.formats._zip.salvage import has_whole, salvage
@@ -40,6 +42,11 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """Compare every member with its CRC-32."""
     return check_members(archive, archive.detail, emitter, progress)
+
+
+def member_metadata(archive: Archive, index: int) -> MemberMetadata:
+    """The modification time, and where a link leads."""
+    return metadata_of(archive, archive.detail.central if archive.detail is not None else (), index)
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
@@ -76,4 +83,4 @@ def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) ->
         f"The file has the name of a TACO archive, but {cause} instead of TACO_HEADER. It is read as a plain ZIP "
         "archive; programs for TACO will not find entries in it."
     )
-    emitter.warning("taco-no-header", message, *spans)
+    emitter.report(codes.NO_TACO_HEADER, message, *spans)

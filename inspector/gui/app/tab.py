@@ -389,7 +389,7 @@ class Tab(QWidget):
         """Show the readers of the archive, and follow the first one unless one was followed."""
         self.reader.open()
         self._show_dock("Reader")
-        self._enlarge("Reader", FULL_READER_HEIGHT)
+        self._enlarge("Reader", FULL_READER_HEIGHT, 52)
         self.reader.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_changes(self) -> None:
@@ -401,9 +401,9 @@ class Tab(QWidget):
         self.docks[name].show()
         self.docks[name].raise_()
 
-    def _enlarge(self, name: str, full: int = FULL_HEADER_HEIGHT) -> None:
-        """Enlarge a bottom panel to show it in ``full``, up to half of the tab's height."""
-        size = min(full, self.height() * (42 if full == FULL_HEADER_HEIGHT else 52) // 100)
+    def _enlarge(self, name: str, full: int = FULL_HEADER_HEIGHT, percent: int = 42) -> None:
+        """Enlarge a bottom panel to show it in ``full``, up to ``percent`` of the tab's height."""
+        size = min(full, self.height() * percent // 100)
         if (layout := self.area.layout()) is not None:
             layout.activate()  # a panel that was shown or hidden just now has not changed the heights yet
         if self.docks[name].height() < size:

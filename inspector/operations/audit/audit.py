@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.formats._causes.table import PREFIX
+from inspector.formats.datas3t.codes import RANGE_OVERLAP
 from inspector.operations.audit.results import Results
 from inspector.operations.audit.targets import Choice, archives_in, seen_of
 from inspector.operations.check.checking import (
@@ -35,7 +36,7 @@ from inspector.operations.check.checking import (
 from inspector.operations.check.report import RENDERED, as_object
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress
-from inspector.operations.open.collection import OVERLAP, open_collection
+from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import MAX_REMOTE_READS
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, Amount, Result
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
@@ -103,7 +104,7 @@ def report_on(target: CheckTarget, progress: Progress, *, quick: bool = False) -
     if target.readers:
         report = with_readers(report, SubProgress(progress, progress.done, progress.done))
     if target.overlaps:
-        report = with_finding(report, Finding(Severity.ERROR, OVERLAP, target.overlaps))
+        report = with_finding(report, RANGE_OVERLAP.finding(target.overlaps))
     return report
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import EditError
 from inspector.core.finding import UNREADABLE, Finding, Severity
@@ -42,7 +43,6 @@ from inspector.sources.s3.responses import Seen
 
 _PARTS_OF_WORK = 4
 """Reading the structure counts as one of so many parts of the work of a check."""
-INTERRUPTED = "interrupted-change"
 """The code of the finding that a change by this program was interrupted."""
 INCOMPLETE = "not all of it could be read, so nothing is known about the rest."
 STATES = {
@@ -139,7 +139,7 @@ def read_names(location: str, connection: Connection = DEFAULT) -> CheckReport:
 
 def unreadable(location: str, sentence: str) -> CheckReport:
     """The report on a location that could not be opened."""
-    finding = Finding(Severity.ERROR, UNREADABLE, sentence)
+    finding = codes.NOT_READ.finding(sentence)
     return CheckReport(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
 
 
@@ -188,7 +188,7 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
         try:
             decode_anew(archive, progress)
         except SourceError as error:
-            Emitter(archive).error(UNREADABLE, str(error))
+            Emitter(archive).report(codes.NOT_READ, str(error))
             return ""
     if archive.decoder is None or archive.cut_short:
         return ""
@@ -211,7 +211,7 @@ def _check(archive: Opened, decoder: Format, progress: Progress, *, causes: bool
         if causes:
             _name_causes(archive, progress)
     except SourceError as error:
-        emitter.error(UNREADABLE, f"{error} What follows could not be checked.")
+        emitter.report(codes.NOT_READ, f"{error} What follows could not be checked.")
         return ""
     # A format without checksums adds nothing to what its manifests tell.
     return " ".join(filter(None, (sentence if records or not compared else "", compared)))
@@ -227,10 +227,9 @@ def _report_shrinking(archive: Opened, emitter: Emitter) -> None:
     """CheckReport a file that another program truncated meanwhile: its short reads look like a regular end."""
     last = archive.source.size - 1
     if last >= 0 and not archive.source.read(last, 1):
-        emitter.error(
-            "file-became-shorter",
-            f"The file became shorter while it was open: it had {in_bytes(last + 1)}, and its last byte is gone. "
-            "Open it again to see what is left.",
+        emitter.report(
+            codes.BECAME_SHORTER,
+            f"The file became shorter while it was open: it had {in_bytes(last + 1)}, and its last byte is gone.",
             (last, last + 1),
         )
 
@@ -242,14 +241,14 @@ def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
         found = pending(archive.source.path)
     except EditError as error:
         if isinstance(error.__cause__, OSError):  # nobody knows what the journal says
-            emitter.error(UNREADABLE, str(error))
+            emitter.report(codes.NOT_READ, str(error))
         else:
-            emitter.warning(INTERRUPTED, str(error))
+            emitter.report(codes.INTERRUPTED_CHANGE, str(error))
     else:
         if found is not None and found.kind is ChangeState.BUSY:
-            emitter.info("change-under-way", found.story, *found.spans)
+            emitter.report(codes.CHANGE_UNDER_WAY, found.story, *found.spans)
         elif found is not None:
-            emitter.find(Severity.WARNING, INTERRUPTED, found.story, found.spans, repair="finish-interrupted-change")
+            emitter.report(codes.INTERRUPTED_CHANGE, found.story, *found.spans, repair="finish-interrupted-change")
 
 
 def forget_check(archive: Opened) -> None:
@@ -364,6 +363,6 @@ def main_finding(archive: Opened) -> tuple[int, Finding] | None:
 def _state_of_finding(finding: Finding, torn: frozenset[str]) -> State:
     if finding.code == UNREADABLE:
         return State.UNREADABLE
-    if finding.code in torn or finding.code == INTERRUPTED:
+    if finding.code in torn or finding.code == codes.INTERRUPTED_CHANGE.code:
         return State.TORN
     return State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING

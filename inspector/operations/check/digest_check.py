@@ -11,6 +11,7 @@ from itertools import accumulate
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
 from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
@@ -94,7 +95,9 @@ class _ManifestComparison:
         self.manifest = manifest
         self.name = manifest.name
         self.wrong = CappedFindings(
-            emitter, Severity.ERROR, "digest-manifest-mismatch", f"members that {self.name} contradicts"
+            emitter,
+            codes.MANIFEST_MISMATCH,
+            f"members that {self.name} contradicts",
         )
         self.checksums = _ManifestChecksums(archive, self.name, self.expected_digests())
 
@@ -134,7 +137,9 @@ class _ManifestComparison:
         # Of several members with the same name, the last counts: it is the one left after extracting.
         known = {members.path(member): member for member in range(len(members))}
         unknown = CappedFindings(
-            self.emitter, Severity.WARNING, "digest-manifest-unknown-name", f"names in {self.name} that are not members"
+            self.emitter,
+            codes.MANIFEST_UNKNOWN_NAME,
+            f"names in {self.name} that are not members",
         )
         found: list[ExpectedDigest] = []
         bad: list[int] = []
@@ -169,9 +174,7 @@ class _ManifestComparison:
     def report_lines(self, bad: list[int]) -> None:
         if bad:
             lines = f"{count(len(bad), 'line')} that {'is not a digest' if len(bad) == 1 else 'are not digests'}"
-            self.emitter.warning(
-                "digest-manifest-line", f"{self.name} has {lines}; the first is line {grouped(bad[0])}."
-            )
+            self.emitter.report(codes.MANIFEST_LINE, f"{self.name} has {lines}; the first is line {grouped(bad[0])}.")
 
     def report_unnamed(self, found: list[ExpectedDigest], known: dict[bytes, int]) -> None:
         named = {expected.member for expected in found}
@@ -184,8 +187,8 @@ class _ManifestComparison:
         if unnamed:
             shown = ", ".join(repr(visible(path)) for path in unnamed[:_MAX_NAMES])
             more = f" and {grouped(len(unnamed) - _MAX_NAMES)} more" * (len(unnamed) > _MAX_NAMES)
-            self.emitter.info(
-                "digest-manifest-incomplete",
+            self.emitter.report(
+                codes.MANIFEST_INCOMPLETE,
                 f"{self.name} does not name {count(len(unnamed), 'member')}: {shown}{more}.",
             )
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from unicodedata import normalize
 
+from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
 from inspector.core.capped_findings import CappedFindings
 from inspector.core.field import Field, FieldTable, locate
-from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members
 from inspector.core.names import MAX_PATH_DEPTH, collision_keys, decoded, unportable, visible
@@ -45,7 +45,7 @@ def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None
     members = archive.members
     progress.begin("Comparing names", len(members), "members")
     files, folders = array("q"), array("q")
-    odd = CappedFindings(emitter, Severity.INFO, "name-not-portable", "names that are not portable")
+    odd = CappedFindings(emitter, codes.NAME_NOT_PORTABLE, "names that are not portable")
     for block in _blocks(members):
         files.extend(hash(key) for _, key in block.files())
         folders.extend(map(hash, block.folders()))
@@ -135,13 +135,9 @@ class _Collisions:
         self._known = {
             finding.member for finding in archive.findings if finding.member is not None and "duplicate" in finding.code
         }
-        self._same = CappedFindings(emitter, Severity.WARNING, "name-duplicate", "names that occur more than once")
-        self._alike = CappedFindings(
-            emitter, Severity.WARNING, "name-collision", "names that are the same on some systems"
-        )
-        self._mixed = CappedFindings(
-            emitter, Severity.WARNING, "name-file-and-folder", "names of files that are folders too"
-        )
+        self._same = CappedFindings(emitter, codes.NAME_DUPLICATE, "names that occur more than once")
+        self._alike = CappedFindings(emitter, codes.NAME_COLLISION, "names that are the same on some systems")
+        self._mixed = CappedFindings(emitter, codes.NAME_FILE_AND_FOLDER, "names of files that are folders too")
 
     def report(self) -> None:
         files: dict[bytes, int] = {}

@@ -14,15 +14,16 @@ from pathlib import Path
 from inspector.core.archive import Archive
 from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.collection import Collection, Orphan, Overlap, Range
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Finding
 from inspector.core.names import visible
 from inspector.core.numbers import count
+from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import headers_of
 from inspector.formats.datas3t.keys import RangeName, range_name
 from inspector.operations.open.opening import DATASET_ROOTS, RANGE_FOLDERS
 from inspector.sources.local.folder import Entry, Folder, LocalFolder
 
-OVERLAP = "datas3t-range-overlap"
+OVERLAP = codes.RANGE_OVERLAP.code
 """The code of the finding that two ranges share keys."""
 
 _BESIDE = (".tar.metadata", ".index")
@@ -120,9 +121,7 @@ def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Or
 
 
 def _orphan_finding(orphan: Orphan) -> Finding:
-    return Finding(
-        Severity.ERROR,
-        "datas3t-metadata-orphan",
+    return codes.METADATA_ORPHAN_IN_DATASET.finding(
         f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)} is an orphan: the tar that it "
         "describes is missing.",
     )
@@ -154,7 +153,7 @@ def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
             f"Two ranges of the dataset {visible(each.dataset)} overlap: {before.name} and {each.name} share "
             f"{_keys(first, last)}."
         )
-        yield Overlap(Finding(Severity.ERROR, OVERLAP, message), number, first, last)
+        yield Overlap(codes.RANGE_OVERLAP.finding(message), number, first, last)
 
 
 def is_of_range(name: str) -> bool:
@@ -182,9 +181,7 @@ def _gaps(ranges: Sequence[Range]) -> Iterator[Finding]:
         each = ranges[number]
         if each.first > before.last + 1:
             missing = _keys(before.last + 1, each.first - 1)
-            yield Finding(
-                Severity.INFO,
-                "datas3t-range-gap",
+            yield codes.RANGE_GAP.finding(
                 f"There is a gap between ranges of the dataset {visible(each.dataset)}: {missing} are in none of them, "
                 "which is allowed.",
             )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import UNREADABLE, Finding
@@ -270,15 +271,15 @@ def _decode(archive: Opened, progress: Progress) -> None:
     archive.findings.extend(archive.given_findings)
     emitter = Emitter(archive)
     if archive.unreadable:
-        emitter.error(UNREADABLE, archive.unreadable)
+        emitter.report(codes.NOT_READ, archive.unreadable)
     elif archive.decoder is None:
-        emitter.info("unknown-format", UNKNOWN_FORMAT)
+        emitter.report(codes.UNKNOWN_FORMAT, UNKNOWN_FORMAT)
     else:
         try:
             archive.decoder.decode(archive.source, emitter, progress)
         except SourceError as error:
             archive.cut_short = True
-            emitter.error(UNREADABLE, f"{error} What follows could not be decoded.")
+            emitter.report(codes.NOT_READ, f"{error} What follows could not be decoded.")
     if archive.suppressed_codes:
         archive.findings = [each for each in archive.findings if each.code not in archive.suppressed_codes]
     archive.findings.extend(archive.late_findings())
@@ -294,6 +295,6 @@ def _identify(archive: Opened) -> None:
     try:
         causes = what_it_is(archive).causes
     except SourceError as error:
-        Emitter(archive).error(UNREADABLE, f"{error} What it really is could not be found out.")
+        Emitter(archive).report(codes.NOT_READ, f"{error} What it really is could not be found out.")
     else:
         archive.findings = [*causes, *archive.findings]

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from itertools import islice, pairwise
 
 from inspector import __version__
+from inspector.core import codes
 from inspector.core.colouring import PAINTS, ColourBy, Paint
 from inspector.core.field import Census, Field, Run, census, runs
-from inspector.core.finding import FindingType, Severity
+from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of
 from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
@@ -25,6 +26,7 @@ from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
+from inspector.formats._causes.table import MEANINGS, Cause, is_cause
 from inspector.operations.check.checking import STATES, CheckReport, own_state
 from inspector.operations.check.report import archive_readers
 from inspector.operations.edit.apply_repairs import describe
@@ -288,7 +290,7 @@ class _Gathering:
         return FindingFacts(
             finding.severity,
             finding.code,
-            _advice(archive, finding.code) if self._redact else _said(message),
+            _declared(archive, finding) if self._redact else _said(message),
             ", ".join(f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in finding.spans[:8])
             + (" …" if len(finding.spans) > 8 else ""),
             self._member_name(archive, finding.member),
@@ -437,11 +439,14 @@ def _name(name: bytes | str) -> str:
     return abridged(visible(name))
 
 
-def _advice(archive: Opened | None, code: str) -> str:
-    """What the format declares of a finding, which holds nothing of the file: what to do, or else its code in words."""
-    declared: Sequence[FindingType] = archive.decoder.findings if archive is not None and archive.decoder else ()
-    advice = next((each.advice for each in declared if each.code == code and "{" not in each.advice), "")
-    return advice or f"{code.replace('-', ' ').capitalize()}."
+def _declared(archive: Opened | None, finding: Finding) -> str:
+    """What is declared of a finding, which holds nothing of the file: its meaning and what to do."""
+    if is_cause(finding):
+        return " ".join(MEANINGS[Cause(finding.code)])
+    own: Sequence[FindingType] = archive.decoder.findings if archive is not None and archive.decoder else ()
+    key = finding.code, finding.severity
+    found = next((each for each in (*own, *codes.FINDINGS) if (each.code, each.severity) == key), None)
+    return found.ended(found.meaning) if found is not None else f"{finding.code.replace('-', ' ').capitalize()}."
 
 
 # ---- structure -----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 
 from inspector.core.finding import Severity
 from inspector.core.member import SPECIAL
+from inspector.formats import zip as plain_zip
 from tests.formats.zip.zip_building import content, handmade, opened
 
 UNIX, DOS, OS_X = 3 << 8 | 20, 20, 19 << 8 | 20
@@ -38,6 +39,14 @@ def test_what_is_no_plain_file_is_marked_and_reported(kind: int, words: str, mad
     (span,) = finding.spans
     assert int.from_bytes(data[span.start : span.stop], "little") == (kind | 0o644) << 16
     assert content(archive, 0) == b"../../etc"
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFSOCK])
+def test_only_the_content_of_a_link_is_its_target(kind: int) -> None:
+    archive = opened(handmade(data=b"../../etc", made_by=UNIX, external=(kind | 0o644) << 16))
+    found = plain_zip.FORMAT.member_metadata(archive, 0)
+
+    assert found.target == (b"../../etc" if kind == stat.S_IFLNK else None)
 
 
 @pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])

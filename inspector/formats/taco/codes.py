@@ -1,0 +1,27 @@
+"""What may be found in the header of a TACO archive, beside what its ZIP may have."""
+
+from __future__ import annotations
+
+from inspector.core.finding import error, finding_types, info, warning
+
+COUNT = error("taco-count", "The header counts more entries than it has room for.")
+PADDING = warning("taco-padding", "The three padding bytes of the header are not zero.")
+UNUSED_ENTRY = info("taco-unused-entry", "Entries that the header does not count are not zero. They are ignored.")
+GHOST = warning("taco-ghost", "The header has the layout of tacozip before 0.6, which can be read but not edited.")
+LAYOUT = warning("taco-layout", "The header is not laid out as it must be to be edited in place.")
+CRC = error("taco-crc", "The payload of the header or its checksums are damaged.")
+TORN_AFTER_WRITE_1 = warning(
+    "taco-torn-after-write-1", "An update of the header was interrupted after the first of its three writes."
+)
+TORN_AFTER_WRITE_2 = warning(
+    "taco-torn-after-write-2", "An update of the header was interrupted after the second of its three writes."
+)
+ENTRY_IN_HEADER = info("taco-entry-in-header", "An entry points into the header itself.")
+ENTRY_OUTSIDE = info("taco-entry-outside", "An entry points outside of the file.")
+ENTRIES_OVERLAP = info("taco-entries-overlap", "Two entries point to the same bytes.")
+SECOND_HEADER = warning(
+    "taco-second-header", "A further member is named TACO_HEADER, which programs may take for the header."
+)
+
+FINDINGS = finding_types(globals())
+"""All of them."""
