@@ -28,6 +28,8 @@ class Archive:
     format's own functions. ``ranges_at`` is a byte of the field that lists ranges of the archive (see
     ``Kind.is_range``), -1 if there is none.
 
+    ``complete``: it was decoded to its end. ``thorough``: decoding may read all of its bytes, whatever the size.
+
     ``verdicts`` holds an index into ``VERDICTS`` for each member; it is empty until the check starts. ``checksums`` are
     all checksums the archive records; a decoder may supply them lazily and unchecked, and the check replaces them.
     """
@@ -43,6 +45,7 @@ class Archive:
     detail: Any = None
     ranges_at: int = -1
     complete: bool = False
+    thorough: bool = False
     verdicts: bytearray = field(default_factory=bytearray)
     checksums: Sequence[Checksum] = ()
 

@@ -133,6 +133,11 @@ def no_readers() -> Sequence[Reader]:
     return ()
 
 
+def hides_nothing(archive: Archive, progress: Progress) -> bool:  # noqa: ARG001 - a Format's function
+    """For a format whose decoding lists every member there is."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Functions:
     """What a format can do. All may raise SourceError; those that take a Progress may raise Cancelled.
@@ -153,6 +158,7 @@ class Functions:
     before it; different groups may be read in parallel, each thread with its own archive made by ``thread_copy``.
     ``prove`` returns the findings that tell whether the content of some members is what was archived: those known, and
     more where a digest covers several members, so that reading one of them proves nothing.
+    ``hides_members``: whether decoding again with ``Archive.thorough`` would list other members; a check asks first.
     """
 
     probe: Callable[[Source], ProbeResult]
@@ -164,6 +170,7 @@ class Functions:
     decode_group: Callable[[Archive, int], int] = one_group
     thread_copy: Callable[[Archive], Archive] = same_archive
     prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings
+    hides_members: Callable[[Archive, Progress], bool] = hides_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +240,7 @@ class Format:
     @property
     def prove(self) -> Callable[[Archive, Sequence[int], Progress], Sequence[Finding]]:
         return self.load().prove
+
+    @property
+    def hides_members(self) -> Callable[[Archive, Progress], bool]:
+        return self.load().hides_members

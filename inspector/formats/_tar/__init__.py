@@ -1,8 +1,8 @@
 """Tar, for the formats that are tar archives: probe, decode, read.
 
 ``walk`` goes from header to header, ``fast_walk`` does so for many regular members at once, ``resync`` continues where
-there is no header, with ``search``; ``header`` and ``extension`` parse, ``fields`` shows the bytes, ``check`` and
-``repair`` fix.
+there is no header, with ``search``; ``swallowed`` finds headers inside members; ``header`` and ``extension`` parse,
+``fields`` shows the bytes, ``check`` and ``repair`` fix.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from inspector.formats._tar.extension import MAX_BODY_BYTES, MapFault, Overrides
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, LINKS, PLACES, TYPES, Header, aligned, number, parse
 from inspector.formats._tar.resync import Cursor, Layout, Recorded, Recover, nothing_recorded
+from inspector.formats._tar.swallowed import any_swallowed, may_search
 from inspector.formats._tar.walk import MAX_EXTENSIONS, list_members
 
 _HARD_LINK = b"1"
@@ -75,10 +76,19 @@ def decode(
     layout = Layout()
     emitter.archive.detail = layout
     try:
-        list_members(Cursor(source, emitter, progress, layout, recorded, recover))
+        layout.looked_inside = may_search(source, thorough=emitter.archive.thorough)
+        cursor = Cursor(source, emitter, progress, layout, recorded, recover)
+        list_members(cursor, looks_inside=layout.looked_inside)
     finally:
         emitter.lay(archive_fields(source, emitter.members, layout, extras))
     emitter.archive.checksums = header_checksums(source, emitter.members, layout.headers)
+
+
+def hides_members(archive: Archive, layout: Layout, progress: Progress) -> bool:
+    """Whether decoding that reads everything would list other members. Raises SourceError and Cancelled."""
+    if layout.looked_inside or not may_search(archive.source, thorough=True):
+        return False
+    return any_swallowed(archive.source, archive.members, layout.headers, progress)
 
 
 def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:

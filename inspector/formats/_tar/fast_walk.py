@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from inspector.core.member import Members
 from inspector.core.source import Source
-from inspector.formats._tar.header import BLOCK, CHKSUM, NameCheck
+from inspector.formats._tar.header import BLOCK, CHKSUM, NameCheck, aligned
+from inspector.formats._tar.swallowed import Inside
 
 Blocks = NDArray[np.uint8]
 
@@ -34,8 +35,11 @@ MAX_SINGLE_HEADERS = 1024
 class FastWalk:
     """Appends runs of regular members to ``members``, and the offsets of their headers to ``headers``."""
 
-    def __init__(self, source: Source, members: Members, headers: array[int], names: NameCheck) -> None:
+    def __init__(
+        self, source: Source, members: Members, headers: array[int], names: NameCheck, inside: Inside | None = None
+    ) -> None:
         self._source = source
+        self._inside = inside
         self._members = members
         self._headers = headers
         self._names = names
@@ -93,6 +97,8 @@ class FastWalk:
         lengths = np.where(filled.all(axis=1), 100, filled.argmin(axis=1))
         good = _plain(rows) & (sizes >= 0) & (stops <= self._source.size)
         good &= (filled.sum(axis=1) == lengths) & (lengths > 0)
+        if self._inside is not None:
+            good &= ~self._has_header_inside(self._inside, heads, stops)
         count = len(good) if good.all() else int(good.argmin())
         if not count:
             return 0
@@ -113,6 +119,16 @@ class FastWalk:
             _extend(members.sizes, sizes[:count])
         _extend(members.path_stops, base + np.cumsum(lengths[:count]))
         return min(self._source.size, int(starts[count - 1]) + -(-int(sizes[count - 1]) // BLOCK) * BLOCK)
+
+    def _has_header_inside(self, inside: Inside, heads: Any, stops: Any) -> Any:
+        """Which members have a header in their data; those are left to the walk too."""
+        start = int(heads[0])
+        found = np.array(inside.headers(start, start + aligned(int(stops.max()) - start)), np.int64)
+        others = found[~np.isin(found, heads)]
+        row = np.searchsorted(heads, others, "right") - 1
+        bad = np.zeros(len(heads), bool)
+        bad[row[others < stops[row]]] = True
+        return bad
 
 
 def _extend(column: array[int], values: Any) -> None:

@@ -60,6 +60,7 @@ class Layout:
 
     ``headers`` are the offsets of header blocks in file order; ``unfit`` of them have a wrong checksum. ``doubtful``
     are the members whose content may be wrong, ``recovered`` those without a readable header; both ascending.
+    ``looked_inside``: the data of members was read too.
     """
 
     runs: list[Span] = field(default_factory=list)
@@ -68,6 +69,7 @@ class Layout:
     unfit: int = 0
     doubtful: list[int] = field(default_factory=list)
     recovered: list[int] = field(default_factory=list)
+    looked_inside: bool = False
 
 
 Recorded = Callable[[], Sequence[int]]
@@ -125,6 +127,9 @@ class Damage:
         self._starts.append(spans[0][0])
         if len(self._starts) <= MAX_PLACES_REPORTED:
             self._spans += spans
+
+    def __bool__(self) -> bool:
+        return bool(self._starts)
 
     def report(self, emitter: Emitter) -> None:
         """Report the finding, if there is any damage."""
@@ -460,6 +465,7 @@ def _end(cursor: Cursor) -> None:
     if (size - start) % BLOCK and size - start < RECORD_BYTES + 2 * BLOCK and _report_odd_end(cursor):
         cursor.ended = False
         return
+    _report_lost_end(cursor)
     if size - start < 2 * BLOCK:
         cursor.emitter.report(
             codes.END_SHORT,
@@ -474,6 +480,31 @@ def _end(cursor: Cursor) -> None:
     cursor.stray("padding", Kind.PADDING, size, "Zeros that fill the last record, usually up to 10,240 bytes.")
     if size > max(record, start + RECORD_BYTES):
         _report_many_zeros(cursor, start)
+
+
+def is_usual_end(at: int, size: int) -> bool:
+    """Whether zeros from ``at`` to the end of a file are as tar programs write them: two blocks, or up to a record."""
+    zeros = size - at
+    records = (RECORD_BYTES, BLOCK, *(BLOCK << power for power in range(3, 12)))
+    return any(size % record == 0 and 2 * BLOCK <= zeros < record + 2 * BLOCK for record in records)
+
+
+def _report_lost_end(cursor: Cursor) -> None:
+    """Report a member that ends in zeros before an end that no tar program writes: it took those of the end."""
+    index, start, size = cursor.last_member(), cursor.at, cursor.source.size
+    if cursor.base or cursor.shifts or cursor.holes or cursor.lone_zeros:
+        return  # the size of the file tells nothing
+    if is_usual_end(start, size) or size - start >= RECORD_BYTES or not _ends_in_zeros(cursor, index):
+        return
+    assert index is not None
+    name = visible(cursor.emitter.members.path(index))
+    cursor.shifts.add(
+        f"The archive ends with {in_bytes(size - start)} of zeros, which is no whole record, and {name}, the member "
+        "before them, ends in zeros too. Bytes of it were lost, so that its size reaches into those of the end; or the "
+        "end is cut off. Its content is doubtful.",
+        (start, size),
+        *cursor.doubt(index),
+    )
 
 
 def _report_many_zeros(cursor: Cursor, start: int) -> None:
@@ -691,8 +722,14 @@ def report_missing_end(cursor: Cursor) -> None:
         message = "The file is empty: it lacks the two blocks of zeros that end a tar."
         cursor.emitter.report(codes.EMPTY, message, (size, size))
         return
+    index = cursor.last_member()
+    doubts = cursor.doubt(index) if index is not None and _ends_in_zeros(cursor, index) else ()
+    more = ""
+    if index is not None and doubts:
+        more = f" {visible(cursor.emitter.members.path(index))} ends in zeros, which may be those: it is doubtful."
     cursor.emitter.report(
         codes.END_MISSING,
-        "The two blocks of zeros that end a tar are missing. It may be cut off, and members lost.",
+        "The two blocks of zeros that end a tar are missing. It may be cut off, and members lost." + more,
         (size, size),
+        *doubts,
     )

@@ -29,6 +29,7 @@ from inspector.formats._tar.extension import (
 from inspector.formats._tar.header import BLOCK, ZEROS, Header, NameCheck, aligned
 from inspector.formats._tar.resync import HEADER_WINDOW_BYTES, Cursor
 from inspector.formats._tar.search import next_header
+from inspector.formats._tar.swallowed import Inside, step_back_to_swallowed
 
 if TYPE_CHECKING:
     from inspector.formats._tar.fast_walk import FastWalk
@@ -49,14 +50,18 @@ MIN_FAST_MEMBERS = 16
 """Shorter runs of regular members are not worth the fast walk."""
 
 
-def list_members(cursor: Cursor) -> None:
-    """List the members of the cursor's source and fill its layout. Raises only SourceError and Cancelled."""
-    _Walk(cursor).run()
+def list_members(cursor: Cursor, *, looks_inside: bool = False) -> None:
+    """List the members of the cursor's source and fill its layout. Raises only SourceError and Cancelled.
+
+    ``looks_inside``: also read their data, for members that another has swallowed.
+    """
+    _Walk(cursor, Inside(cursor.source, cursor.progress) if looks_inside else None).run()
 
 
 class _Walk:
-    def __init__(self, cursor: Cursor) -> None:
+    def __init__(self, cursor: Cursor, inside: Inside | None) -> None:
         self._cursor = cursor
+        self._inside = inside
         self._defaults = Overrides()
         self._fast: FastWalk | None = None
         self._names = NameCheck(cursor.emitter)
@@ -110,7 +115,9 @@ class _Walk:
             from inspector.formats._tar.fast_walk import FastWalk
 
             cursor = self._cursor
-            self._fast = FastWalk(cursor.source, cursor.emitter.members, cursor.layout.headers, self._names)
+            self._fast = FastWalk(
+                cursor.source, cursor.emitter.members, cursor.layout.headers, self._names, self._inside
+            )
         return self._fast
 
     def _step(self) -> None:
@@ -257,12 +264,19 @@ class _Walk:
             cursor.emitter.report(codes.SPARSE_MAP, message, fault.span, member=index)
         self._doubt_header(index, head, at, found)
         cursor.fill(min(end, start + aligned(stored)))
+        self._report_wrong_end(index, start, stored)
+
+    def _report_wrong_end(self, index: int, start: int, stored: int) -> None:
+        """Go back to a member that the last one, of ``stored`` bytes from ``start`` on, reaches over; or report it."""
+        cursor, end = self._cursor, self._cursor.source.size
+        if step_back_to_swallowed(cursor, self._inside, index):
+            return
         stepped_back = start + aligned(stored) > end and resync.step_back_to_header(cursor, end)
         if start + stored > end and not stepped_back:
             cursor.emitter.report(
                 codes.TRUNCATED_DATA,
-                f"{visible(name)} is cut off: only {grouped(max(0, end - start))} of its {in_bytes(stored)} are in "
-                "the file.",
+                f"{visible(cursor.emitter.members.path(index))} is cut off: only {grouped(max(0, end - start))} of its "
+                f"{in_bytes(stored)} are in the file.",
                 (min(start, end), end),
                 member=index,
             )

@@ -21,10 +21,12 @@ _SPECIFICATION = "S3 Storage Layout for datas3t"
 def _range() -> Functions:
     from inspector.formats import _tar
     from inspector.formats.datas3t import decode
-    from inspector.formats.datas3t.check import check
+    from inspector.formats.datas3t.check import check, hides_members
     from inspector.formats.datas3t.repair import repairs
 
-    return Functions(decode.probe, decode.decode, _tar.read, check, repairs, _tar.member_metadata)
+    return Functions(
+        *(decode.probe, decode.decode, _tar.read, check, repairs, _tar.member_metadata), hides_members=hides_members
+    )
 
 
 @cache

@@ -17,6 +17,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
+from inspector.formats import _tar
 from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
 from inspector.formats._tar.header import BLOCK, padded_stop
 from inspector.formats._tar.resync import Layout
@@ -45,6 +46,13 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
         layout = records.layout if isinstance(records, RangeRecords) else Layout()
         check_padding(archive, emitter, progress, layout.doubtful)
     return summary((archive,))
+
+
+def hides_members(archive: Archive, progress: Progress) -> bool:
+    """Whether datapoints have swallowed others; only where an error, such as a row without its datapoint, hints it."""
+    records = archive.detail
+    hinted = any(each.severity is Severity.ERROR for each in archive.findings)
+    return hinted and isinstance(records, RangeRecords) and _tar.hides_members(archive, records.layout, progress)
 
 
 def summary(archives: Iterable[Archive]) -> str:

@@ -37,7 +37,7 @@ MAX_IMPLAUSIBLE_SEGMENTS = 1_000
 _BLOB = bytes((BLOB,))
 _FRAME = MAX_VARINT_BYTES + len(MAGIC)
 """The magic of a zstd frame lies within so many bytes behind a reset block that opens a segment."""
-_ZEROS = re.compile(rb"\0*+")
+_ZEROS = re.compile(rb"\0++")
 _MIN_WINDOW_BYTES, _MAX_WINDOW_BYTES = 4096, 512 * 1024
 
 
@@ -164,9 +164,8 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
     edges, payloads = blocks.edges.append, blocks.payloads.append
     at, known = 0, len(blocks)
     if base + len(window) >= size:
-        window += (
-            b"\xff" * MAX_VARINT_BYTES
-        )  # so that looking ahead needs no care; a varint that runs into it has no end
+        # So that looking ahead needs no care; a varint that runs into it has no end.
+        window += b"\xff" * MAX_VARINT_BYTES
     # A varint that the window may cut off is left for the next window.
     limit = len(window) - MAX_VARINT_BYTES
     while at < limit:
@@ -182,20 +181,19 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
         if value & 1:
             blocks.types.extend(_BLOB * (len(blocks) - known))
             kind, length = kind_and_size(value)
-            if kind == RESET and not blocks.opens(window, payload + length):
-                kind = NOT_OPENING
-            blocks.append(kind, base + at, base + payload)
+            opens = kind != RESET or blocks.opens(window, payload + length)
+            blocks.append(kind if opens else NOT_OPENING, base + at, base + payload)
             known = len(blocks)
-        elif value or payload >= limit or window[payload]:
-            length = value >> 1
-            edges(base + at)
-            payloads(base + payload)
-        else:
+        elif not value and (zeros := _ZEROS.match(window, payload, limit)):
             # Space that was reserved and never written is a blob in every byte, by the million.
-            length = _ZEROS.match(window, payload, limit).end() - payload
+            length = zeros.end() - payload
             edges(base + at)
             blocks.edges.extend(range(base + payload, base + payload + length))
             blocks.payloads.extend(range(base + payload, base + payload + length + 1))
+        else:
+            length = value >> 1
+            edges(base + at)
+            payloads(base + payload)
         at = payload + length
     blocks.types.extend(_BLOB * (len(blocks) - known))
     return base + at

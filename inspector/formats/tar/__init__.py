@@ -14,9 +14,9 @@ from inspector.formats._tar import codes
 @cache
 def _functions() -> Functions:
     from inspector.formats import _tar
-    from inspector.formats.tar.decode import check, decode, repairs
+    from inspector.formats.tar.decode import check, decode, hides_members, repairs
 
-    return Functions(_tar.probe, decode, _tar.read, check, repairs, _tar.member_metadata)
+    return Functions(_tar.probe, decode, _tar.read, check, repairs, _tar.member_metadata, hides_members=hides_members)
 
 
 @cache
@@ -35,6 +35,7 @@ FORMAT = Format(
         "Links and devices are listed, with the targets of links; they have no content of their own.",
         "Sparse files are read up to 1 TiB and 250,000 extents.",
         "Behind zeros, members are searched for up to 256 MiB after the last one.",
+        "Members that another has swallowed are looked for in files of this machine; from 32 MiB on, by a check.",
         "A compressed tar is not decompressed.",
         "The format has checksums of headers only, none of the data.",
     ),

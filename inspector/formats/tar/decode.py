@@ -33,3 +33,8 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     found = [*repair_headers(archive), *repair_end(archive, whole=False)]
     saved = salvage(archive, archive.detail) if isinstance(archive.detail, Layout) else None
     return (*found, saved) if saved is not None else found
+
+
+def hides_members(archive: Archive, progress: Progress) -> bool:
+    """Whether members have swallowed others that decoding, which reads headers only, did not see."""
+    return isinstance(archive.detail, Layout) and _tar.hides_members(archive, archive.detail, progress)

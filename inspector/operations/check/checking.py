@@ -184,7 +184,7 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
     damage, which takes longer where there is some. ``names``: also look for dangerous and colliding names.
     """
     forget_check(archive)
-    if is_sparing(archive.source) and not archive.cut_short:
+    if not archive.cut_short and _reads_more(archive, progress):
         try:
             decode_anew(archive, progress)
         except SourceError as error:
@@ -194,6 +194,15 @@ def check_archive(archive: Opened, progress: Progress, *, causes: bool = True, n
         return ""
     with cancelling(progress):
         return _check(archive, archive.decoder, progress, causes=causes, names=names)
+
+
+def _reads_more(archive: Opened, progress: Progress) -> bool:
+    """Whether decoding left out what a check needs."""
+    if is_sparing(archive.source):
+        return True
+    with cancelling(progress), suppress(SourceError):  # the check meets the same error, and reports it
+        return archive.decoder is not None and archive.decoder.hides_members(archive, progress)
+    return False
 
 
 def _check(archive: Opened, decoder: Format, progress: Progress, *, causes: bool, names: bool) -> str:

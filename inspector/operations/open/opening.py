@@ -21,7 +21,7 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import Source, SourceError, SplicedSource, expect
+from inspector.core.source import Source, SourceError, SplicedSource, expect, is_sparing
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import SEQUENTIAL_SUFFIXES, recognise
@@ -231,23 +231,26 @@ def decode(archive: Opened, progress: Progress) -> None:
 
 
 def decode_anew(archive: Opened, progress: Progress) -> None:
-    """Decode again what was decoded sparingly, this time reading everything.
+    """Decode again what was decoded without reading everything, this time reading it.
 
     Raises Cancelled, and SourceError if not everything could be read; then the archive stays as it was.
     """
     source: Any = archive.source
-    source.sparing = False
+    was_sparing = is_sparing(source)
+    if was_sparing:
+        source.sparing = False
     if source.size <= MAX_READ_ONCE_BYTES:
         expect(source, 0, source.size)
     try:
         again = start(source)
         again.given_findings, again.late_findings = archive.given_findings, archive.late_findings
-        again.checking = archive.checking
+        again.checking, again.thorough = archive.checking, True
         decode(again, progress)
         if again.cut_short:
             raise SourceError(next(each.message for each in again.findings if each.code == UNREADABLE))
     except (Cancelled, SourceError):
-        source.sparing = True
+        if was_sparing:
+            source.sparing = True
         raise
     for each in attributes_of(Opened):
         setattr(archive, each.name, getattr(again, each.name))

@@ -1,0 +1,281 @@
+"""Members that another has swallowed: bytes of its data are gone, a multiple of 512, so its size reaches over them.
+
+The headers that follow then stand inside what counts as its data, and nothing else need be wrong. They are told from
+those of a tar that is the member, whole or in pieces: that one begins where the data begins, or has an end of its own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from inspector.core.member import Members
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source, is_remote
+from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, parse
+from inspector.formats._tar.resync import Cursor, is_usual_end
+from inspector.formats._tar.search import SEARCH_WINDOW_BYTES, first_byte, header_offsets
+
+MAX_BYTES_AT_ONCE = 32 << 20
+"""A larger file is searched by a check only; decoding would have to read all of it."""
+MAX_HEADERS_INSIDE = 100_000
+"""With more headers inside one member, which need memory, it is taken for a tar in the tar."""
+MAX_SEARCHED_TIMES = 4
+"""How often the bytes of a file are searched, however its members reach over one another."""
+_MANY = 2
+_MAX_EXTENSIONS = 4
+_MAX_PIECES = 64
+_MAX_PIECE_BYTES = 64 << 10
+_MAX_NAME_DIFFERENCE = 4
+"""The last characters in which the names of the pieces of one file differ."""
+
+
+class Swallowed(NamedTuple):
+    """The first header that a member has swallowed, and where its data should end."""
+
+    at: int
+    stop: int
+
+
+class _Nested(NamedTuple):
+    """Tars in a row inside a member, ``number`` of them: the last begins at ``last`` and ends in zeros at ``zeros``.
+
+    All of it reaches to ``stop``. ``goes_on``: it began in the member before.
+    """
+
+    last: int
+    zeros: int
+    stop: int
+    number: int
+    goes_on: bool
+
+
+class Inside:
+    """Looks into the data of the members of one tar, in their order."""
+
+    def __init__(self, source: Source, progress: Progress) -> None:
+        self._source = source
+        self._progress = progress
+        self._left = MAX_SEARCHED_TIMES * source.size
+        self._pieces: list[bytes] = []
+        self.end_tells = True
+        """Whether nothing is lost elsewhere, so that the size of the file is that of whole records."""
+        self._carried = (0, 0)
+        """Where the last member ended, and by how many bytes the last of a tar inside it reaches over that."""
+
+    def headers(self, start: int, stop: int) -> list[int]:
+        """The offsets of headers in ``[start, stop)`` at whole blocks from ``start``. Raises SourceError, Cancelled."""
+        found: list[int] = []
+        at = start
+        while at < stop and self._left > 0:
+            size = min(SEARCH_WINDOW_BYTES, stop - at)
+            data = self._source.read(at, size)
+            if b"ustar" in data:
+                found += [at + each for each in header_offsets(data, 0) if each % BLOCK == 0]
+            at += size
+            self._left -= size
+            self._progress.advance(0)
+        return found
+
+    def swallowed(self, member: tuple[bytes, int, int], inside: Sequence[int]) -> Swallowed | None:
+        """The first header that a member has swallowed; None for a tar in it, and where nothing shows it.
+
+        ``member`` is its path and the span of its data; ``inside`` are the headers in that.
+        """
+        name, start, end = member
+        stop = start + aligned(end - start)
+        if not inside or stop > self._source.size or len(inside) > MAX_HEADERS_INSIDE:
+            return None
+        targets = {at: at + BLOCK + aligned(self._header(at).stored) for at in inside}
+        nested = self._nested(start, stop, targets)
+        first = self._around(inside, targets, stop)
+        if first is None and nested.stop >= stop:
+            first = self._without_end(name, nested, stop)
+        elif first is None:
+            chain = [at for at in inside if at >= nested.stop]
+            first = self._leads_to_header(name, chain, targets, stop) or self._leads_to_end(chain, targets, stop)
+            nested = nested._replace(stop=max(map(targets.__getitem__, chain), default=stop))
+        if first is None:
+            self._carried = (stop, max(0, nested.stop - stop))
+            self._pieces = [*self._pieces[-_MAX_PIECES:], name]
+            return None
+        return Swallowed(first, stop)
+
+    def _header(self, at: int) -> Header:
+        return parse(self._source.read(at, BLOCK).ljust(BLOCK, b"\1"))
+
+    def _nested(self, start: int, stop: int, targets: dict[int, int]) -> _Nested:
+        """How far tars reach that are the member, or go on in it from the member before."""
+        before, carried = self._carried
+        # Between two pieces of one file stand no more than headers.
+        goes_on = carried > 0 and 0 <= start - before <= _MAX_EXTENSIONS * BLOCK and start not in targets
+        at = last = start + carried if goes_on else start
+        zeros, number = -1, 0
+        while at < stop:
+            if at in targets:
+                last, number = (at, number + 1) if zeros == at or not number else (last, number)
+                at = targets[at]
+            elif self._source.read(at, BLOCK) == ZEROS:
+                begin = at
+                at += (first_byte(self._source, at, stop, self._progress) - at) // BLOCK * BLOCK
+                zeros = at
+                if at >= stop:
+                    return _Nested(last, begin, at, number, goes_on)
+                if at not in targets:
+                    break
+            else:
+                break
+        return _Nested(last, at, at, number, goes_on)
+
+    def _without_end(self, name: bytes, nested: _Nested, stop: int) -> int | None:
+        """Where the last of the tars in a member begins, if that has no end, although each that is whole has one."""
+        if nested.goes_on:
+            return None
+        if nested.stop > stop or nested.zeros < stop:
+            alone = nested.number < _MANY and nested.stop == stop
+            ends = not alone and self._is_end(min(stop, nested.zeros)) and not self._has_ends(nested.zeros, stop)
+            return nested.last if ends else None
+        # A member all of whose data is gone looks like a tar without an end; the names of its neighbours tell.
+        if nested.number < _MANY and (b"tar" in name.lower() or not self._is_sibling(name, nested.last)):
+            return None
+        if self._header(stop).fits:
+            return None if self._is_piece(name, stop) else nested.last
+        return None if nested.number < _MANY and is_usual_end(stop, self._source.size) else nested.last
+
+    def _leads_to_header(self, name: bytes, chain: Sequence[int], targets: dict[int, int], stop: int) -> int | None:
+        """The first header from which headers lead to the one that follows the member."""
+        after = self._header(stop) if stop + BLOCK <= self._source.size else None
+        if after is None or not after.fits:
+            return None
+        first = _first_leading(chain, targets, stop)
+        return None if first is None or self._is_piece(name, stop) else first
+
+    def _is_sibling(self, name: bytes, at: int) -> bool:
+        """Whether the member whose header is at ``at`` is in the same folder."""
+        return name.rpartition(b"/")[0] == self._header(at).name.rpartition(b"/")[0]
+
+    def _is_piece(self, name: bytes, at: int) -> bool:
+        """Whether a member is one of the pieces of a tar: one that came before, or the next at ``at``, is like it."""
+        if any(_alike(name, each) for each in self._pieces):
+            return True
+        for _ in range(_MAX_EXTENSIONS):
+            after = self._header(at)
+            if after.typeflag not in EXTENSIONS:
+                break
+            at += BLOCK + aligned(after.stored)
+        start = at + BLOCK
+        stop = min(start + aligned(after.stored), start + _MAX_PIECE_BYTES)
+        if not _alike(name, after.name):
+            return False
+        return self._source.read(start, BLOCK) == ZEROS or bool(self.headers(start, stop))
+
+    def _leads_to_end(self, chain: Sequence[int], targets: dict[int, int], stop: int) -> int | None:
+        """The first header from which headers lead to the zeros that end the file, if those are not also its own.
+
+        A tar in the tar has an end of its own before that of the outer one.
+        """
+        zeros = max(map(targets.__getitem__, chain), default=stop)
+        if not chain or not self._is_end(zeros):
+            return None
+        first = _first_leading(chain, targets, zeros)
+        return None if first is None or self._has_ends(zeros, stop) else first
+
+    def _is_end(self, at: int) -> bool:
+        """Whether the zeros that end the file begin there."""
+        size = self._source.size
+        return size - at >= 2 * BLOCK and first_byte(self._source, at, size, self._progress) == size
+
+    def _has_ends(self, zeros: int, stop: int) -> bool:
+        """Whether a tar that ends in ``zeros`` has some of them before ``stop``, and the file an end of its own.
+
+        What reaches over ``stop`` may be a tar that was cut off before it was archived.
+        """
+        return zeros != stop and (not self.end_tells or is_usual_end(stop, self._source.size))
+
+    def _around(self, inside: Sequence[int], targets: dict[int, int], stop: int) -> int | None:
+        """A header whose own tar ends where a header follows, although the member ends in the midst of that tar."""
+        at = max(inside, key=targets.__getitem__)
+        target = targets[at]
+        if target <= stop or not (self._header(target).fits or self._is_end(target)):
+            return None
+        inner = at + BLOCK
+        for _ in range(MAX_HEADERS_INSIDE):
+            header = self._header(inner)
+            if not header.fits or inner >= target:
+                break
+            inner += BLOCK + aligned(header.stored)
+            self._progress.advance(0)
+        is_tar = at + BLOCK < inner <= target - 2 * BLOCK and inner > stop
+        if not is_tar or any(self._source.read(inner, 2 * BLOCK)):
+            return None
+        before = _first_leading([each for each in inside if each < at], targets, at)
+        return at if before is None else before
+
+
+def _alike(one: bytes, other: bytes) -> bool:
+    return len(one) == len(other) and one[:-_MAX_NAME_DIFFERENCE] == other[:-_MAX_NAME_DIFFERENCE]
+
+
+def _first_leading(chain: Sequence[int], targets: dict[int, int], stop: int) -> int | None:
+    leads = {stop}
+    first = None
+    for at in reversed(chain):
+        if targets[at] in leads:
+            leads.add(at)
+            first = at
+    return first
+
+
+def may_search(source: Source, *, thorough: bool) -> bool:
+    """Whether decoding looks into members."""
+    return (thorough or source.size <= MAX_BYTES_AT_ONCE) and not is_remote(source)
+
+
+def any_swallowed(source: Source, members: Members, headers: Iterable[int], progress: Progress) -> bool:
+    """Whether a member has swallowed others, of a tar whose walk did not look. Raises SourceError and Cancelled."""
+    look = Inside(source, progress)
+    known = frozenset(headers)
+    progress.begin("Looking for headers inside members", source.size)
+    first = 0
+    while first < len(members):
+        last = first + 1
+        start = members.starts[first]
+        while last < len(members) and start < members.stops[last] <= start + SEARCH_WINDOW_BYTES:
+            last += 1
+        stop = min(source.size, start + aligned(members.stops[last - 1] - start))
+        inside = [at for at in look.headers(start, stop) if at not in known] if stop > start else []
+        for index in range(first, last) if inside else ():
+            begin, end = members.starts[index], members.stops[index]
+            own = inside[bisect_left(inside, begin) : bisect_left(inside, end)]
+            if own and look.swallowed((members.path(index), begin, end), own) is not None:
+                return True
+        progress.advance(max(0, stop - progress.done))
+        first = last
+    return False
+
+
+def step_back_to_swallowed(cursor: Cursor, look: Inside | None, index: int) -> bool:
+    """Step back to the first header that the last member has swallowed, if it has. Raises SourceError, Cancelled."""
+    members = cursor.emitter.members
+    start, end = members.starts[index], members.stops[index]
+    if look is None or end == start:
+        return False
+    name = members.path(index)
+    look.end_tells = not (cursor.shifts or cursor.holes or cursor.lone_zeros)
+    found = look.swallowed((name, start, end), look.headers(start, start + aligned(end - start)))
+    if found is None:
+        return False
+    doubts = cursor.doubt(index)
+    cursor.step_back(found.at)
+    early = in_bytes(found.stop - found.at)
+    cursor.shifts.add(
+        f"The header at byte {found.at:,} is too early. It lies {early} inside the data of {visible(name)}, which "
+        f"should end at byte {found.stop:,}: bytes of that member were lost, and other tar programs take the members "
+        "behind it for its content. Its content is doubtful. Fetch the archive again.",
+        (found.at, found.at + BLOCK),
+        *((low, min(high, found.at)) for low, high in doubts),
+    )
+    return True
