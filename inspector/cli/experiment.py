@@ -28,13 +28,12 @@ from inspector.core.span import Span
 from inspector.operations.check.checking import CheckReport, check_location, with_readers
 from inspector.operations.check.report import as_object, as_text
 from inspector.operations.experiment import recipe
-from inspector.operations.experiment.experiment import Experiment, file_bytes
+from inspector.operations.experiment.experiment import Experiment, file_content
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.nested import open_nested
 from inspector.operations.protocol.audit_views import UNCHECKED
 from inspector.operations.protocol.experiment_views import (
     DAMAGES,
-    MAX_INLINE_BYTES,
     Content,
     Copy,
     Cut,
@@ -188,8 +187,7 @@ def _span(experiment: Experiment, start: str, stop: str) -> Span:
 def _content(text: str) -> Content:
     """Bytes in hex, or ``@FILE`` for all bytes of a file, which are part of the step if they are few."""
     if text.startswith("@"):
-        content = file_bytes(text[1:])
-        return Inline(Path(text[1:]).read_bytes()) if content.size <= MAX_INLINE_BYTES // 16 else content
+        return file_content(text[1:], Progress())
     try:
         return Inline(bytes.fromhex(text))
     except ValueError:

@@ -20,7 +20,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats._causes.table import Cause
 from inspector.operations.check.checking import check_location, state_of
-from inspector.operations.experiment.experiment import Experiment, file_bytes, place_of
+from inspector.operations.experiment.experiment import Experiment, file_content, place_of
 from inspector.operations.experiment.recipe import decoded, encoded, load, repeat, save
 from inspector.operations.experiment.sources import NoiseSource, noise
 from inspector.operations.jobs.operation_error import OperationError
@@ -186,18 +186,18 @@ def test_a_damage_of_another_name_is_refused_with_those_that_are_known() -> None
 def test_nothing_is_written_over_what_is_read(tmp_path: Path) -> None:
     path, part, link = tmp_path / "a.caf", tmp_path / "part", tmp_path / "link"
     path.write_bytes(DIGITS)
-    part.write_bytes(b"part")
+    part.write_bytes(b"part" * 50_000)
     link.hardlink_to(path)
     before = path.stat()
     experiment = Experiment(FileSource(path))
-    experiment.set((Step(Insert(3, file_bytes(str(part)))),), Progress())
+    experiment.set((Step(Insert(3, file_content(str(part), Progress()))),), Progress())
     for target in (path, link, part):
         with pytest.raises(OperationError, match=r"which is never written\. Choose another name"):
             experiment.save(target, Progress(), replace=True)
     experiment.save(tmp_path / "new", Progress())
 
-    assert (tmp_path / "new").read_bytes() == b"012part3456789"
-    assert (path.read_bytes(), part.read_bytes()) == (DIGITS, b"part")
+    assert (tmp_path / "new").read_bytes() == b"012" + b"part" * 50_000 + b"3456789"
+    assert (path.read_bytes(), part.read_bytes()) == (DIGITS, b"part" * 50_000)
     after = path.stat()
     assert (after.st_ino, after.st_mtime_ns, after.st_size) == (before.st_ino, before.st_mtime_ns, before.st_size)
 
@@ -224,10 +224,10 @@ def test_a_recipe_is_repeated_elsewhere_to_the_same_bytes(
     name: str, tmp_path: Path, sample: Callable[[str], Path]
 ) -> None:
     data = sample(name).read_bytes()
-    (tmp_path / "piece").write_bytes(b"piece" * 100)
+    (tmp_path / "piece").write_bytes(b"piece" * 20_000)
     steps = [
         *(Step(operation) for operation, _ in OPERATIONS if not isinstance(operation, (Delete, Cut))),
-        Step(Insert(20, file_bytes(str(tmp_path / "piece")))),
+        Step(Insert(20, file_content(str(tmp_path / "piece"), Progress()))),
         Step(Insert(30, Noise(8, 200_000))),
     ]
     experiment = Experiment(BytesSource(data, name))
@@ -306,9 +306,9 @@ def test_what_is_no_recipe_is_refused_in_a_sentence(data: bytes, tmp_path: Path)
 
 def test_a_step_does_not_read_another_file_than_it_was_made_with(tmp_path: Path) -> None:
     part = tmp_path / "part"
-    part.write_bytes(b"part")
-    content = file_bytes(str(part))
-    part.write_bytes(b"trap")
+    part.write_bytes(b"part" * 50_000)
+    content = file_content(str(part), Progress())
+    part.write_bytes(b"trap" * 50_000)
     with pytest.raises(OperationError, match="part has other bytes than when the step was made"):
         made(DIGITS, Insert(0, content))
 

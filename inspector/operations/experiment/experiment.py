@@ -41,6 +41,9 @@ from inspector.sources.local.file import FileSource
 MAX_GROWTH_BYTES = 1 << 30
 """An experiment may be as large as twice the archive, and so much more: what reads it takes time for every byte."""
 
+MAX_SMALL_FILE_BYTES = 1 << 16
+"""The bytes of a file up to this size are a part of the step, and of a recipe."""
+
 
 class Experiment:
     """Steps over ``base``, an open archive. What earlier steps left is kept, so that a further one costs little."""
@@ -220,10 +223,12 @@ def digest_of(source: Source, progress: Progress) -> str:
     return digest.hexdigest()
 
 
-def file_bytes(path: str) -> FileBytes:
-    """All bytes of a file, for a step. Raises SourceError and OperationError."""
+def file_content(path: str, progress: Progress) -> Content:
+    """All bytes of a file, for a step: few are a part of the step. Raises OperationError, SourceError and Cancelled."""
     source = FileSource(Path(path))
-    return FileBytes(str(Path(path).resolve()), source.size, digest_of(source, Progress()))
+    if source.size <= MAX_SMALL_FILE_BYTES:
+        return Inline(source.read(0, source.size))
+    return FileBytes(str(Path(path).resolve()), source.size, digest_of(source, progress))
 
 
 def place_of(operation: Operation) -> Spans:

@@ -177,6 +177,11 @@ def step_object(step: Step) -> dict[str, object]:
     return found
 
 
+def step_text(step: Step) -> str:
+    """A step as a line of a recipe."""
+    return msgspec.json.encode(_encoded(step)).decode()
+
+
 def _last(name: str) -> str:
     return visible(name.replace("\\", "/").rpartition("/")[2])
 
@@ -247,6 +252,15 @@ def decoded(source: Source, folder: Path) -> Recipe:
         raise OperationError(f"{name} is no valid recipe: {visible(str(error)).rstrip('.')}.") from error
     result = None if file.result is None else (file.result.size, file.result.sha256)
     return Recipe(tuple(steps), (file.base.size, file.base.sha256), result)
+
+
+def parsed_step(text: str, folder: Path) -> Step:
+    """The step of a line of a recipe. Raises OperationError."""
+    try:
+        step = msgspec.json.decode(text.encode(), type=_Step)
+        return Step(_operation(step, folder), visible(step.damage))
+    except (ValueError, RecursionError) as error:
+        raise OperationError(f"This is no step of a recipe: {visible(str(error)).rstrip('.')}.") from error
 
 
 def _decoded(step: _Step, number: int, name: str, folder: Path) -> Step:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         WayOut,
         WriteResult,
     )
+    from inspector.operations.protocol.experiment_views import Content, ExperimentView, Steps
+    from inspector.operations.protocol.experiment_views import Step as ExperimentStep
     from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
     from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
     from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, TraceResult
@@ -500,6 +502,40 @@ class ArchiveRequests(ProfileRequests, Protocol):
         s3: Connection = DEFAULT,
     ) -> WriteResult:
         """Write the undamaged members to a new archive ``copy``; see ``make_repairs``."""
+
+    # ---- experiments -------------------------------------------------------------------------------------------
+
+    @job(only_shows=True)
+    def show_experiment(self, progress: Progress, steps: Steps | None) -> ExperimentView | None:
+        """Show what steps leave of the archive, or the archive as it is on disk for None."""
+
+    @job(only_shows=True)
+    def damage_step(self, progress: Progress, steps: Steps, name: str, seed: int) -> ExperimentStep:
+        """The step after these that makes a damage by name."""
+
+    @job(only_shows=True)
+    def content_of_file(self, progress: Progress, path: str) -> Content:
+        """All bytes of a file, for a step."""
+
+    @request
+    def step_text(self, step: ExperimentStep) -> str:
+        """A step as it stands in a recipe."""
+
+    @request
+    def parse_step(self, text: str, folder: str) -> ExperimentStep:
+        """The step that a recipe with this text has; files lie in ``folder``."""
+
+    @job(writes_files=True)
+    def save_experiment(self, progress: Progress, steps: Steps, path: str, over: bool) -> str:
+        """Write what the steps leave to a new file, never to the archive."""
+
+    @job(writes_files=True)
+    def save_recipe(self, progress: Progress, steps: Steps, path: str) -> str:
+        """Write the steps as a recipe."""
+
+    @job(only_shows=True)
+    def open_recipe(self, progress: Progress, path: str) -> Steps:
+        """The steps of a recipe, which is for this archive."""
 
 
 class CreateRequests(ProfileRequests, Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.operations.session import changing, coverage, extracting, following, navigation, reading
+from inspector.operations.session import changing, coverage, experimenting, extracting, following, navigation, reading
 from inspector.operations.session import goto as targets
 from inspector.operations.session import overview as maps
 from inspector.operations.session import references as links
@@ -96,3 +96,12 @@ class ArchiveSession(SessionState):
     plan_repairs = changing.plan_repairs
     make_repairs = changing.make_repairs
     salvage = changing.salvage
+    # ---- experiments
+    show_experiment = experimenting.show_experiment
+    damage_step = experimenting.damage_step
+    content_of_file = experimenting.content_of_file
+    step_text = experimenting.step_text
+    parse_step = experimenting.parse_step
+    save_experiment = experimenting.save_experiment
+    save_recipe = experimenting.save_recipe
+    open_recipe = experimenting.open_recipe

@@ -69,8 +69,17 @@ def _snapshot_with(session: SessionState, edit: Edit, progress: Progress) -> Sna
     return snapshot
 
 
+def require_no_experiment(session: SessionState) -> None:
+    """Raise OperationError while an experiment is shown: nothing is written to, or beside, the archive meanwhile."""
+    if session.experiment is not None:
+        raise OperationError(
+            "This is an experiment, so nothing is written to the archive. Save it as a new file, or leave it first."
+        )
+
+
 def file_to_change(session: SessionState) -> Readable:
     """The archive on disk or on S3; raises OperationError if it cannot be changed."""
+    require_no_experiment(session)
     if session.stage in (Stage.OPENING, Stage.DECODING):
         raise OperationError("The archive is still being read. Change it after that.")
     archives = session.disk.archives
@@ -265,8 +274,9 @@ def interrupted_change(session: SessionState) -> Interrupted | None:
 
 
 def settle_interrupted(session: SessionState, progress: Progress, way: WayOut) -> WriteResult:
-    """Finish, roll back or forget an interrupted change, and read the file again. Raises EditError."""
+    """Finish, roll back or forget an interrupted change, and read the file again. Raises EditError, OperationError."""
     with session.job_lock.held(progress):
+        require_no_experiment(session)
         result = WriteResult(recover(session.name, way))
         _read_again(session, progress)
         return result
@@ -300,16 +310,22 @@ def forget_old_bytes(session: SessionState, progress: Progress) -> str:
 
 
 def plan_repairs(session: SessionState, progress: Progress, accepted: Collection[str]) -> RepairPlan:
-    """How the archive on disk can be repaired. Raises OperationError, SourceError and Cancelled."""
+    """How the archive on disk can be repaired, or what an experiment has made of it, which has to be saved for that.
+
+    Raises OperationError, SourceError and Cancelled.
+    """
     with session.job_lock.held(progress):
-        file_to_change(session)
-        checks = session.disk.checks
+        experimental = session.experiment is not None
+        if not experimental:
+            file_to_change(session)
+        shown = session.now if experimental else session.disk
+        checks = shown.checks
         if not checks.checked:
             checks.run(progress)
             session.generation += 1
             progress.advance(0)
-        new = plan(session.disk.archives[0], progress, accepted)
-        session.planned = session.disk, new
+        new = plan(shown.archives[0], progress, accepted, in_place=not experimental)
+        session.planned = shown, new
         return describe(new)
 
 

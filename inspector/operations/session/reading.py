@@ -255,11 +255,17 @@ def export(session: SessionState, progress: Progress, path: str, kind: ReportKin
     """Write a report to a file. Raises OperationError, SourceError and Cancelled."""
     progress.begin("Writing the report", 0)
     note = "" if session.now is session.disk else "with changes that are not written yet"
+    if session.experiment is not None:
+        note = f"as an experiment of {count(len(session.experiment.steps), 'step')} leaves it"
     session.now.checks.export(Path(path), kind, progress, redact=redact, note=note)
 
 
 def write_manifest(session: SessionState, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
     """Write the digests of all members beside the archive. Raises OperationError, SourceError and Cancelled."""
+    if session.experiment is not None:
+        raise OperationError(
+            "No manifest was written: its digests would be those of the experiment, not of the archive."
+        )
     if session.stage is not Stage.READY:
         raise OperationError("No manifest was written: not all of the archive has been read.")
     return write_manifest_beside(session.now.location, algorithm, progress, replace=replace)

@@ -12,6 +12,7 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
 from inspector.operations.edit.plan_repairs import Plan
+from inspector.operations.experiment.experiment import Experiment
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import ContentInfo, Stage
@@ -41,6 +42,7 @@ class SessionState:
         read_error: why it could not be opened, or bytes not be read; None once reading succeeds.
         unwritten: why the last change was not written.
         traced: the steps of the reader that was followed last.
+        experiment: what ``now`` shows instead of the archive on disk, which is then not written.
 
     """
 
@@ -58,6 +60,7 @@ class SessionState:
         self.planned: tuple[Snapshot, Plan] | None = None
         self.unwritten = ""
         self.traced: Sequence[Step] = ()
+        self.experiment: Experiment | None = None
         try:
             opened = open_location(location, s3, sparing=True)
         except NoRangeError as error:

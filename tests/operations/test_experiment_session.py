@@ -1,0 +1,137 @@
+"""Experiments in a session: what is shown follows the steps, and whatever is asked for, the archive is not written."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.core.progress import Progress
+from inspector.core.verdict import State
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.experiment_views import Cut, Flip, Inline, Insert, Step
+from inspector.operations.protocol.requests import ArchiveRequests, requests_of
+from inspector.operations.session.archive_session import ArchiveSession
+
+CHANGING = [name for name, traits in requests_of(ArchiveRequests).items() if traits.changes_archive]
+
+
+class Watch:
+    """Notes what this process does to a path and whatever lies in its folder under a name of it."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.opened = 0
+        self.written: list[str] = []
+        sys.addaudithook(self._note)
+
+    def _note(self, event: str, args: tuple[Any, ...]) -> None:
+        if not self.path or not args or not isinstance(args[0], (str, bytes, os.PathLike)):
+            return
+        if event == "open" and os.fspath(args[0]) == self.path:
+            self.opened += 1
+            if args[2] & (os.O_ACCMODE | os.O_TRUNC | os.O_CREAT) != os.O_RDONLY:
+                self.written.append(event)
+        elif event.startswith(("os.truncate", "os.rename", "os.remove", "os.chmod", "os.utime", "os.link", "shutil")):
+            self.written += [event] * (self.path in map(str, args))
+
+
+WATCH = Watch()
+
+
+@pytest.fixture
+def archive(tmp_path: Path, sample: Callable[[str], Path]) -> Iterator[Path]:
+    """A copy of a sample, which nothing writes to: neither its bytes nor anything that is known of it changes."""
+    path = tmp_path / "a.rca"
+    shutil.copyfile(sample("two-resets-spec.rca"), path)
+    data, before = path.read_bytes(), path.stat()
+    WATCH.path, WATCH.opened, WATCH.written = str(path), 0, []
+    yield path
+    WATCH.path = ""
+    after = path.stat()
+    assert (WATCH.written, WATCH.opened > 0) == ([], True)
+    assert path.read_bytes() == data
+    assert (after.st_ino, after.st_mtime_ns, after.st_ctime_ns) == (
+        before.st_ino,
+        before.st_mtime_ns,
+        before.st_ctime_ns,
+    )
+
+
+@pytest.fixture
+def session(archive: Path) -> ArchiveSession:
+    session = ArchiveSession(str(archive))
+    session.decode(Progress())
+    return session
+
+
+def test_everything_that_is_shown_follows_the_steps(session: ArchiveSession) -> None:
+    session.check(Progress())
+    assert session.status().state is State.SOUND
+    steps = (Step(Insert(20, Inline(b"xy"))), Step(Cut(1_400)))
+    view = session.show_experiment(Progress(), steps)
+
+    assert view is not None
+    assert (view.base_size, view.size) == (1_503, 1_400)
+    status = session.status()
+    assert (status.size, status.state) == (1_400, State.DAMAGED)
+    assert session.read(0, 20, 2) == b"xy"
+    assert session.layers()[0].size == 1_400
+    rows = session.compare_readers(Progress(), 0)
+    assert {row.name: row.accepts for row in rows}["spec"] is False
+    assert session.plan_repairs(Progress(), ()).sentence
+
+    assert session.show_experiment(Progress(), None) is None
+    assert session.status().state is State.SOUND
+    assert session.read(0, 0, 2_000) == Path(session.name).read_bytes()
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_nothing_that_changes_an_archive_is_done_to_an_experiment(session: ArchiveSession, name: str) -> None:
+    session.show_experiment(Progress(), (Step(Flip(600, 1)),))
+    ask = getattr(session, name)
+    needed = [each for each in inspect.signature(ask).parameters.values() if each.default is each.empty][1:]
+    with pytest.raises(OperationError, match="This is an experiment, so nothing is written to the archive"):
+        ask(Progress(), *(None for _ in needed))
+
+
+def test_no_manifest_of_an_experiment_stands_beside_the_archive(session: ArchiveSession, tmp_path: Path) -> None:
+    session.show_experiment(Progress(), (Step(Flip(600, 1)),))
+    with pytest.raises(OperationError, match="No manifest was written"):
+        session.write_manifest(Progress(), "SHA-256", True)
+    with pytest.raises(OperationError, match="which is never written"):
+        session.save_experiment(Progress(), (Step(Flip(600, 1)),), session.name, True)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.rca"]
+
+
+def test_steps_are_saved_and_come_back(session: ArchiveSession, tmp_path: Path) -> None:
+    steps = (Step(Flip(600, 1)), session.damage_step(Progress(), (Step(Flip(600, 1)),), "lost-bytes", 4))
+    session.save_experiment(Progress(), steps, str(tmp_path / "new.rca"), False)
+    session.save_recipe(Progress(), steps, str(tmp_path / "recipe.json"))
+    shown = session.show_experiment(Progress(), session.open_recipe(Progress(), str(tmp_path / "recipe.json")))
+
+    assert shown is not None
+    assert session.read(0, 0, 1 << 20) == (tmp_path / "new.rca").read_bytes()
+    assert [session.parse_step(session.step_text(step), "") for step in steps] == list(steps)
+
+
+def test_what_is_wrong_leaves_what_is_shown(session: ArchiveSession) -> None:
+    session.show_experiment(Progress(), (Step(Cut(100)),))
+    with pytest.raises(OperationError, match="Step 1"):
+        session.show_experiment(Progress(), (Step(Cut(10_000)),))
+    with pytest.raises(OperationError, match="This is no step of a recipe"):
+        session.parse_step('{"do": "burn"}', "")
+    assert session.status().size == 100
+
+
+def test_a_folder_of_ranges_is_no_archive_to_experiment_on(sample: Callable[[str], Path]) -> None:
+    session = ArchiveSession(str(sample("weather")))
+    session.decode(Progress())
+    with pytest.raises(OperationError, match="Open one of these files"):
+        session.show_experiment(Progress(), ())
