@@ -141,6 +141,30 @@ def previous_alike(tab: Tab) -> None:
     tab.navigation.previous_alike()
 
 
+@action("Next Run of &Zeros", "Ctrl+F7")
+def next_zeros(tab: Tab) -> None:
+    """Show the next run of at least 64 zeros."""
+    tab.navigation.next_zeros()
+
+
+@action("Previous Run of Zeros", "Ctrl+Shift+F7")
+def previous_zeros(tab: Tab) -> None:
+    """Show the previous run of at least 64 zeros."""
+    tab.navigation.next_zeros(backwards=True)
+
+
+@action("Next Repea&ted Block", "Ctrl+F8")
+def next_repeat(tab: Tab) -> None:
+    """Show the next bytes that stand earlier in the file too."""
+    tab.navigation.next_repeat()
+
+
+@action("Previous Repeated Block", "Ctrl+Shift+F8")
+def previous_repeat(tab: Tab) -> None:
+    """Show the previous bytes that stand earlier in the file too."""
+    tab.navigation.next_repeat(backwards=True)
+
+
 @action("Next &Pane", "F6")
 def next_pane(tab: Tab) -> None:
     """Move the focus to the next pane."""

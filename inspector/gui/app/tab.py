@@ -151,6 +151,7 @@ class Tab(QWidget):
         layout.addWidget(self.disk_watch.message)
         layout.addWidget(self.area)
         self.hex_pane.selectionChanged.connect(self.header.set_marked)
+        self.hex_pane.lookChanged.connect(self.byte.show_look)
         self.request_watch.kept.connect(self.hex_pane.map.setCached)
         self.error_actions.shown.connect(self.note.hide)  # it shows the same message
         self.editing.changed.connect(self.note.hide)  # its message is outdated

@@ -30,7 +30,7 @@ MAX_VALUE_CHARS = 4_000
 
 CAPTIONS = (
     *("Value", "Meaning", "Kind", "Bytes"),
-    *("Size", "Member", "In member", "Specification"),
+    *("Size", "Looks like", "Member", "In member", "Specification"),
 )
 """The captions of the form, in their order."""
 
@@ -207,6 +207,10 @@ class BytePanel(QScrollArea):
         section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
         self._set_fact("Specification", section)
         self._show_findings(explanation.findings)
+
+    def show_look(self, text: str) -> None:
+        """Show what the bytes around the caret look like; nothing for ""."""
+        self._set_fact("Looks like", text)
 
     def finding_sentences(self) -> tuple[str, ...]:
         """The findings about this byte, as sentences."""
