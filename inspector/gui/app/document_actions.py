@@ -273,6 +273,12 @@ def show_reader(tab: Tab) -> None:
     tab.show_reader()
 
 
+@action("Strin&gs", "Ctrl+Shift+T")
+def show_strings(tab: Tab) -> None:
+    """Search the bytes for text in several encodings."""
+    tab.show_strings()
+
+
 def _has_steps(tab: Tab) -> bool:
     return bool(tab.reader.model.steps)
 
