@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import NamedTuple
 
+from inspector.core.byte_class import ByteClass
 from inspector.core.field import Run
 from inspector.core.kinds import FAMILIES, ROLES, Family, Kind, Role, Shape, family_bit, family_of, role_bit
 from inspector.core.palette import FAMILY_HUES, LEVELS, ROLE_HUES, Colours, Hue
@@ -20,13 +21,14 @@ class ColourBy(StrEnum):
     KIND = "field kind"
     VERDICT = "verdict"
     MEMBER = "member"
+    ENTROPY = "entropy"
 
 
 class Paint(NamedTuple):
-    """What the background of bytes says: ``what`` is told apart ``by`` structure, kind, verdict or member.
+    """What the background of bytes says: ``what`` is told apart ``by`` structure, kind, verdict, member or look.
 
-    ``what`` is a kind of structure and whether it is unused, a role, a verdict or a Hue. ``shade`` varies the colour
-    without changing its meaning; for a hue it is ``2 * level + tone``.
+    ``what`` is a kind of structure and whether it is unused, a role, a verdict, a Hue or a ByteClass. ``shade`` varies
+    the colour without changing its meaning; for a hue it is ``2 * level + tone``.
     """
 
     by: ColourBy
@@ -63,11 +65,17 @@ def _level(run: Run) -> int:
     return max(1, run.structure.level) if run.structure is not None else 1
 
 
+def _of_nothing(_: Run) -> Paint | None:
+    """Fields do not say how bytes look, see ``paint_of_look``."""
+    return None
+
+
 PAINTS = {
     ColourBy.STRUCTURE: _of_structure,
     ColourBy.KIND: _of_kind,
     ColourBy.VERDICT: _of_verdict,
     ColourBy.MEMBER: _of_member,
+    ColourBy.ENTROPY: _of_nothing,
 }
 """The paint of a run; None for bytes that have no answer to it and stay as they are."""
 
@@ -80,6 +88,22 @@ VERDICT_HUES = {
 }
 
 
+CLASS_HUES = {
+    ByteClass.ZEROS: Hue.GREY,
+    ByteClass.REPEATED: Hue.AMBER,
+    ByteClass.TEXT: Hue.GREEN,
+    ByteClass.UTF8: Hue.YELLOW,
+    ByteClass.RANDOM: Hue.PURPLE,
+    ByteClass.OTHER: Hue.SKY,
+}
+"""One hue for each look of bytes."""
+
+
+def paint_of_look(each: ByteClass) -> Paint:
+    """The paint of bytes that look so."""
+    return Paint(ColourBy.ENTROPY, each, 2)
+
+
 def hue_of(paint: Paint) -> Hue | None:
     """The hue of a paint; None for what is hatched."""
     what = paint.what
@@ -87,6 +111,8 @@ def hue_of(paint: Paint) -> Hue | None:
         return what
     if isinstance(what, Verdict):
         return VERDICT_HUES[what]
+    if isinstance(what, ByteClass):
+        return CLASS_HUES[what]
     if isinstance(what, Role):
         return ROLE_HUES.get(what)
     family = family_of(what[0]) if isinstance(what, tuple) else None

@@ -38,12 +38,13 @@ LAYOUT: dict[str, tuple[str, ...]] = {
         "next_finding previous_finding",
         "add_bookmark next_bookmark",
         "next_unexplained previous_unexplained next_alike previous_alike",
+        "next_zeros previous_zeros next_repeat previous_repeat",
         "next_pane previous_pane next_tab previous_tab list_tabs",
     ),
     "Panel": (" ".join(each.name for each in PANEL_ACTIONS),),
     "View": (
         "zoom_in zoom_out zoom_reset",
-        "show_arrows",
+        "show_arrows show_bands show_strings",
     ),
     "Reader": (
         "show_reader",

@@ -40,6 +40,7 @@ class Appearance(QObject):
             preferences.OFFSETS.key: self._style_all,
             preferences.TEXT.key: self._style_all,
             preferences.ARROWS.key: self._style_all,
+            preferences.BANDS.key: self._style_all,
             preferences.COLOUR_BY.key: self._style_all,
         }
         self._choose_font()
@@ -58,6 +59,7 @@ class Appearance(QObject):
         pane.set_offset_base(int(get(preferences.OFFSETS)))
         pane.hex.setArrowsShown(get(preferences.ARROWS))
         pane.set_colour_by(ColourBy(get(preferences.COLOUR_BY)))
+        pane.show_bands(get(preferences.BANDS))
         pane.text_limit = get(preferences.TEXT) << 20
 
     def _changed(self, key: str) -> None:
@@ -99,6 +101,11 @@ class Appearance(QObject):
     def show_arrows(self) -> None:
         """Show or hide the reference arrows."""
         self._settings.put(preferences.ARROWS, not self._settings.get(preferences.ARROWS))
+
+    @action("B&yte Bands", "Ctrl+Shift+Y", tip="Show what the bytes look like, and their entropy", checkable=True)
+    def show_bands(self) -> None:
+        """Show or hide the byte bands."""
+        self._settings.put(preferences.BANDS, not self._settings.get(preferences.BANDS))
 
     @action("Zoom &In", K.ZoomIn, "Ctrl+=", tip="Increase the font size", document=True)
     def zoom_in(self) -> None:

@@ -141,6 +141,30 @@ def previous_alike(tab: Tab) -> None:
     tab.navigation.previous_alike()
 
 
+@action("Next Run of &Zeros", "Ctrl+F7")
+def next_zeros(tab: Tab) -> None:
+    """Show the next run of at least 64 zeros."""
+    tab.navigation.next_zeros()
+
+
+@action("Previous Run of Zeros", "Ctrl+Shift+F7")
+def previous_zeros(tab: Tab) -> None:
+    """Show the previous run of at least 64 zeros."""
+    tab.navigation.next_zeros(backwards=True)
+
+
+@action("Next Repea&ted Block", "Ctrl+F8")
+def next_repeat(tab: Tab) -> None:
+    """Show the next bytes that stand earlier in the file too."""
+    tab.navigation.next_repeat()
+
+
+@action("Previous Repeated Block", "Ctrl+Shift+F8")
+def previous_repeat(tab: Tab) -> None:
+    """Show the previous bytes that stand earlier in the file too."""
+    tab.navigation.next_repeat(backwards=True)
+
+
 @action("Next &Pane", "F6")
 def next_pane(tab: Tab) -> None:
     """Move the focus to the next pane."""
@@ -247,6 +271,12 @@ def show_content(tab: Tab) -> None:
 def show_reader(tab: Tab) -> None:
     """Show the steps another program takes through this archive, and where it stops."""
     tab.show_reader()
+
+
+@action("Strin&gs", "Ctrl+Shift+T")
+def show_strings(tab: Tab) -> None:
+    """Search the bytes for text in several encodings."""
+    tab.show_strings()
 
 
 def _has_steps(tab: Tab) -> bool:

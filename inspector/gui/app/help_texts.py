@@ -14,6 +14,7 @@ PANEL_LABELS = {
     "Requests": "Re&quests",
     "Coverage": "C&overage",
     "Reader": "Re&ader",
+    "Strings": "S&trings",
 }
 """The panels and their labels in the menu; the keys of the first ten are Alt and a digit."""
 PANELS: dict[str, str] = {
@@ -42,6 +43,10 @@ PANELS: dict[str, str] = {
     "Reader": (
         "What another program or the specification makes of the archive, step by step: what it reads, what that means "
         "to it, and where it stops. The bytes of the current step are selected in all views."
+    ),
+    "Strings": (
+        "The text in the bytes of the layer shown, in the encodings chosen, with the field and the member each string "
+        "stands in. A row selects its bytes; the content of a member is searched when it is shown."
     ),
     "Bytes": (
         "The bytes of the archive: offsets, hexadecimal values, text. Colours show their meaning, a frame "
@@ -117,6 +122,13 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Kind": "Whether the program itself runs, or a description of it is followed",
         "Verdict": "Accepts, reads wrongly, rejects, or not known",
         "Why": "Where it stops and its message, or the number of members it gives",
+    },
+    "Strings": {
+        "Offset": "Where the string begins in the layer shown",
+        "Encoding": "How its bytes are read as text",
+        "String": "The text; unprintable characters are escaped",
+        "Member": "The member it stands in",
+        "Field": "The fields its first byte belongs to",
     },
     "Findings": {
         "Severity": "Error: wrong. Warning: may be wrong. Info: worth knowing",

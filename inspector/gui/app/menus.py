@@ -61,8 +61,8 @@ class Menus:
         edit.insertMenu(actions["select_all"], self.copying)
         for menu in (self.panels, self.rows, self.colours, self.themes):
             view.addMenu(menu)
-        window.settings.changed.connect(self._check_arrows)
-        self._check_arrows()
+        window.settings.changed.connect(self._check_shown)
+        self._check_shown()
         self.recent.aboutToShow.connect(self._fill_recent)
         self.panels.aboutToShow.connect(self._fill_panels)
         for path in samples():
@@ -70,8 +70,9 @@ class Menus:
         for copy_format in CopyFormat:
             self._add(self.copying, copy_format.value, partial(window.copy_as, copy_format))
 
-    def _check_arrows(self, _: str = "") -> None:
+    def _check_shown(self, _: str = "") -> None:
         self._actions["show_arrows"].setChecked(self._window.settings.get(preferences.ARROWS))
+        self._actions["show_bands"].setChecked(self._window.settings.get(preferences.BANDS))
 
     def _add(self, menu: QMenu, text: str, call: Callable[[], object]) -> QAction:
         action = menu.addAction(escaped(text))

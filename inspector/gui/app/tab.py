@@ -40,6 +40,7 @@ from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.reader.panel import ReaderPanel
 from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.requests import RequestsPanel
+from inspector.gui.panels.strings import StringsPanel
 from inspector.gui.panels.structure import StructurePanel
 from inspector.operations.protocol.views import FindingRow
 from inspector.sources.s3.address import is_s3
@@ -57,7 +58,7 @@ FULL_READER_HEIGHT = 420
 MAX_BOTTOM_HEIGHT = 320
 """The greatest initial height of the bottom panels."""
 SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
-DOCKS_VERSION = 5
+DOCKS_VERSION = 6
 """The version of the dock arrangement; a stored one of another version is ignored."""
 
 
@@ -91,6 +92,7 @@ class Tab(QWidget):
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
         self.reader = ReaderPanel(document)
+        self.strings = StringsPanel(document)
         self.request_watch = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.request_watch)
         self.error_actions = ErrorActions(self.request_watch)
@@ -130,11 +132,12 @@ class Tab(QWidget):
             "Repair": self._dock("Repair", self.repair, bottom),
             "Requests": self._dock("Requests", self.request_panel, bottom),
             "Reader": self._dock("Reader", self.reader, bottom),
+            "Strings": self._dock("Strings", self.strings, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
-        for name in ("Digests", "Header", "Changes", "Repair", "Requests", "Reader"):
+        for name in ("Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Strings"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
@@ -151,6 +154,7 @@ class Tab(QWidget):
         layout.addWidget(self.disk_watch.message)
         layout.addWidget(self.area)
         self.hex_pane.selectionChanged.connect(self.header.set_marked)
+        self.hex_pane.lookChanged.connect(self.byte.about.show_look)
         self.request_watch.kept.connect(self.hex_pane.map.setCached)
         self.error_actions.shown.connect(self.note.hide)  # it shows the same message
         self.editing.changed.connect(self.note.hide)  # its message is outdated
@@ -201,6 +205,7 @@ class Tab(QWidget):
             "Repair": lambda: self.repair.is_needed,
             "Requests": lambda: self.request_watch.is_remote,
             "Reader": lambda: self.reader.is_needed,
+            "Strings": lambda: self.strings.is_needed,
         }
 
     def _status_changed(self) -> None:
@@ -391,6 +396,12 @@ class Tab(QWidget):
         self._show_dock("Reader")
         self._enlarge("Reader", FULL_READER_HEIGHT, 52)
         self.reader.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_strings(self) -> None:
+        """Search the bytes shown for strings."""
+        self.strings.open()
+        self._show_dock("Strings")
+        self.strings.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_changes(self) -> None:
         """Focus the list of pending changes."""

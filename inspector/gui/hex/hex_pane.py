@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from inspector.core.byte_class import SMALL_BLOCK, ByteClass, look_of
 from inspector.core.colouring import ColourBy
 from inspector.core.field import Census, Run, Structure
 from inspector.core.kinds import Kind
@@ -19,12 +20,20 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.accessible import accessible_text
+from inspector.gui.hex.byte_band import BandFeed, ByteBand, shares_of
 from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.data_inspector import READ_BYTES, DataInspector
 from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.layer_bar import LayerBar, Mode
-from inspector.gui.hex.legend import Legend, LegendEntry, role_entries, structure_entries, verdict_entries
+from inspector.gui.hex.legend import (
+    Legend,
+    LegendEntry,
+    class_entries,
+    role_entries,
+    structure_entries,
+    verdict_entries,
+)
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job
@@ -56,10 +65,12 @@ class HexPane(QWidget):
     Signals:
         selectionChanged(object start, object stop): the selected bytes ``[start, stop)``.
         menuRequested(QPoint): show the context menu at a position on the screen.
+        lookChanged(str): what the bytes around the caret look like, "" if that is not asked for.
     """
 
     selectionChanged = Signal(object, object)
     menuRequested = Signal(QPoint)
+    lookChanged = Signal(str)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -83,6 +94,10 @@ class HexPane(QWidget):
         self.bar = LayerBar(document)
         self.hex = HexView()
         self.map = FileMap()
+        self.band = ByteBand()
+        self.band.hide()
+        self._bands_wanted = False
+        self.band_feed = BandFeed(document, self.band)
         self.legend = Legend()
         self.legend.hide()  # until there are colours to explain
         self.inspector = DataInspector()
@@ -99,6 +114,7 @@ class HexPane(QWidget):
         row.setSpacing(0)
         row.addWidget(self.hex, 1)
         row.addWidget(self.map)
+        row.addWidget(self.band)
         self._views: dict[Mode, QWidget] = {Mode.HEX: bytes_side, Mode.TEXT: self.text, Mode.IMAGE: self.image}
         self._stack = QStackedWidget()
         for view in self._views.values():
@@ -126,6 +142,9 @@ class HexPane(QWidget):
         self.hex.hovered.connect(document.hover)
         self.hex.message.connect(document.reported)
         self.hex.scrolled.connect(self.map.setShown)
+        self.hex.scrolled.connect(self.band.setShown)
+        self.band.jumped.connect(self._jump)
+        self.band_feed.measured.connect(self._update_legend)
         self.hex.menuRequested.connect(self._show_menu)
         self.hex.lane.chosen.connect(self._choose_structure)
         self.legend.litChanged.connect(self._light)
@@ -160,7 +179,21 @@ class HexPane(QWidget):
         self._by = by
         self.hex.setColourBy(by)
         self.map.setColourBy(by)
+        self._show_bands()
         self._update_legend()
+
+    def show_bands(self, wanted: bool) -> None:
+        """Show the byte bands beside the map, or only while bytes are coloured by their entropy."""
+        self._bands_wanted = wanted
+        self._show_bands()
+
+    def _show_bands(self) -> None:
+        is_shown = self._bands_wanted or self._by is ColourBy.ENTROPY
+        if is_shown is self.band.isHidden():
+            self.band.setVisible(is_shown)
+            self.band_feed.ask()
+            self._update_legend()
+            self._describe_look()
 
     def restyle(self) -> None:
         """Apply the current fixed font."""
@@ -212,11 +245,13 @@ class HexPane(QWidget):
         is_new = self._info is None or self._info.layer != info.layer
         if self._info is None or (self._info.layer, self._info.size) != (info.layer, info.size):
             self.map.setSize(info.size)
+            self.band_feed.show_layer(info.layer, info.size)
         self._info = info
         self._show_bookmarks()
         if is_new:
             self._show_mode(Mode.HEX)
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
+            self._model.changed.connect(self._describe_look)
             self.hex.setModel(self._model)  # which also updates the frame of the map
             self.hex.setEmptyText("There are no bytes.")
         self._changed()
@@ -226,6 +261,7 @@ class HexPane(QWidget):
         if self._info is not None and self._model is not None:
             self._model.invalidate(self._info.size)
             self.map.setShown(*self.hex.shown())
+            self.band_feed.ask()
             self._mark_damage()
             self._draw_map(self.map.rows())
             self._follow(self._document.selection)
@@ -301,12 +337,16 @@ class HexPane(QWidget):
             entries = role_entries(self._roles)
         else:
             entries = verdict_entries(self._judged) if self._by is ColourBy.VERDICT else [LegendEntry(_BY_MEMBER)]
+        if not self.band.isHidden() and self.band_feed.whole is not None:
+            looks = class_entries(shares_of(self.band_feed.whole))
+            entries = looks if self._by is ColourBy.ENTROPY else [*entries, *looks]
         self.legend.setEntries(entries, bool(self._damage), self._verdicts, bool(self._edited))
 
     def _light(self, entry: LegendEntry | None) -> None:
         """Light the bytes of an entry of the legend up, in the hex view and in the map."""
         self.hex.setLit(None if entry is None else entry.lit)
         self.map.setLit(None if entry is None else entry.bits)
+        self.band.setLit(entry.mark if entry is not None and isinstance(entry.mark, ByteClass) else None)
 
     def _step(self, entry: LegendEntry, backwards: bool) -> None:
         """Go to the next structure of an entry of the legend."""
@@ -356,6 +396,7 @@ class HexPane(QWidget):
     def _describe_byte(self, explanation: Explanation) -> None:
         self.hex.setCaretDescription(accessible_text(explanation, self.hex.byteAtCaret()))
         self._light_covered(explanation)
+        self._describe_look()
         place = (explanation.layer, explanation.offset)
 
         def show(data: bytes) -> None:
@@ -363,6 +404,17 @@ class HexPane(QWidget):
             self.inspector.setBytes(data)
 
         self._document.client.ask(ArchiveRequests.read, *place, READ_BYTES).then(show, lambda _: show(b""))
+
+    def look_at(self, offset: int) -> str:
+        """What the block around a byte looks like, in words; empty where no bands are shown or it has not arrived."""
+        if self.band.isHidden() or self._model is None:
+            return ""
+        start = offset // SMALL_BLOCK * SMALL_BLOCK
+        pieces = self._model.bytes_at(start, min(start + SMALL_BLOCK, self._model.size))
+        return look_of(pieces[0][1]).text if pieces and pieces[0][0] == start else ""
+
+    def _describe_look(self, *_: object) -> None:
+        self.lookChanged.emit(self.look_at(self._document.selection.caret))
 
     def _light_covered(self, explanation: Explanation) -> None:
         """Of a selected digest, outline exactly the bytes it covers, and mark its own and those it leaves out."""
@@ -384,6 +436,8 @@ class HexPane(QWidget):
         if explanation is not None and explanation.layer == self._document.layer:
             note = self._notes.get(explanation.offset)
             mark = "" if note is None else f"\nBookmark: {note}".rstrip(": ")
+            look = self.look_at(explanation.offset)
+            mark = f"\nLooks like: {look}{mark}" if look else mark
             self.hex.setHoverText(explanation.offset, plain(hover_text(explanation) + mark))
 
     # ---- content -----------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from inspector.core.colouring import PAINTS, ColourBy, Paint
+from inspector.core.byte_class import SMALL_BLOCK, look_of
+from inspector.core.colouring import PAINTS, ColourBy, Paint, paint_of_look
 from inspector.core.field import Run, Structure
 from inspector.core.kinds import Role
 from inspector.core.span import Span, intersect, subtract, united
@@ -37,6 +38,19 @@ def tints(runs: Iterable[Run], by: ColourBy = ColourBy.KIND) -> list[Tint]:
                 found[-1] = Tint(start, run.stop, paint)
                 continue
         found.append(Tint(run.start, run.stop, paint))
+    return found
+
+
+def look_tints(start: int, data: bytes) -> list[Tint]:
+    """Tints by what bytes look like, in whole blocks; ``start`` is the first byte of a block."""
+    found: list[Tint] = []
+    for at in range(0, len(data), SMALL_BLOCK):
+        block = data[at : at + SMALL_BLOCK]
+        paint = paint_of_look(look_of(block).byte_class)
+        first = start + at
+        if found and found[-1].paint == paint:
+            first = found.pop().start
+        found.append(Tint(first, start + at + len(block), paint))
     return found
 
 

@@ -9,11 +9,13 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from inspector.core.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, roles_in
+from inspector.core.byte_class import ByteClass
+from inspector.core.colouring import ColourBy, Paint, fill_of, hatched_role, hue_of, paint_of_look, roles_in
 from inspector.core.kinds import Family, Kind, Role, Shape, family_bit, family_of, role_bit, role_of
 from inspector.core.numbers import grouped
 from inspector.core.palette import COLOURS, Colours
 from inspector.core.verdict import Verdict
+from inspector.gui.hex.byte_band import fill_class
 from inspector.gui.hex.file_map import VERDICT_LEGEND, fill_verdict, verdicts_in
 from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for
 from inspector.operations.protocol.views import Judged
@@ -24,6 +26,8 @@ _LABEL_GAP = 5
 _ENTRY_GAP = 14
 """Pixels between two entries."""
 _MARGIN = 8
+ALL_BITS = -1
+"""The bits of an entry that says nothing of what the map shows."""
 DAMAGED = "damaged"
 _EDIT_LABEL = "changed, not written"
 _IN_USE, _UNUSED = "{} in use", "{} unused"
@@ -42,7 +46,7 @@ class LegendEntry:
     bits: int = 0
     kind: Kind | None = None
     unused: bool = False
-    mark: Judged | str = ""
+    mark: Judged | ByteClass | str = ""
 
 
 def structure_entries(counts: Mapping[tuple[Kind, bool], int]) -> list[LegendEntry]:
@@ -78,6 +82,16 @@ def verdict_entries(counts: Mapping[Verdict, int]) -> list[LegendEntry]:
         )
         for verdict, number in counts.items()
         if number
+    ]
+
+
+def class_entries(shares: Mapping[ByteClass, float]) -> list[LegendEntry]:
+    """An entry for each look that bytes have, with its share."""
+    return [
+        LegendEntry(
+            f"{each.value} · {max(share, 0.001):.1%}", paint_of_look(each), frozenset((each,)), ALL_BITS, mark=each
+        )
+        for each, share in shares.items()
     ]
 
 
@@ -245,6 +259,8 @@ def _swatch(painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours
     frame = QColor(colours.quiet)
     if isinstance(entry.mark, Judged):
         fill_verdict(painter, rect, entry.mark, colours)
+    elif isinstance(entry.mark, ByteClass):
+        fill_class(painter, rect, entry.mark, colours)
     elif entry.paint is None:
         _mark(painter, rect, entry.mark, colours)
         return

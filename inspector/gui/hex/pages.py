@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from inspector.core.colouring import ColourBy
 from inspector.core.field import Run, Structure
 from inspector.core.span import Span
-from inspector.gui.hex.highlights import Tint, clip_tints, structures_of, tints
+from inspector.gui.hex.highlights import Tint, clip_tints, look_tints, structures_of, tints
 
 PAGE = 4096
 """Bytes in a page, about one screen. Larger pages take too long where every byte is a field of its own."""
@@ -210,7 +210,8 @@ class HexModel(QObject):
 
     def _take(self, span: Span, data: bytes, runs: list[Run]) -> None:
         self._fetching = False
-        all_tints, structures = self.tints_of(runs), structures_of(runs)
+        all_tints = look_tints(span.start, data) if self._by is ColourBy.ENTROPY else self.tints_of(runs)
+        structures = structures_of(runs)
         for number in _pages_of(span.start, span.stop):
             start, stop = number * PAGE, min((number + 1) * PAGE, span.stop)
             piece = data[start - span.start : stop - span.start]

@@ -178,7 +178,20 @@ COLOUR_BY = Choice(
     "structure",
     "Colour by",
     "What the colours of the bytes tell apart",
-    {"structure": "Structure", "field kind": "Field kind", "verdict": "Verdict", "member": "Member"},
+    {
+        "structure": "Structure",
+        "field kind": "Field kind",
+        "verdict": "Verdict",
+        "member": "Member",
+        "entropy": "Entropy",
+    },
+)
+BANDS = Flag(
+    "bands",
+    SettingsPage.BYTES,
+    False,
+    "Show byte bands",
+    "Show beside the map what the bytes look like: zeros, text, compressed or random, and their entropy",
 )
 FONT = FontFamily(
     "font",
@@ -286,7 +299,7 @@ ANSWERING = Number(
 
 ALL: tuple[Setting[Any], ...] = (
     *(AT_START, MANY_FILES, THEME, NOTIFY),
-    *(BYTES_PER_ROW, OFFSETS, ARROWS, COLOUR_BY, FONT, FONT_SIZE),
+    *(BYTES_PER_ROW, OFFSETS, ARROWS, BANDS, COLOUR_BY, FONT, FONT_SIZE),
     *(CONTENT, TEXT, LARGE_MEMBER),
     *(PROFILE, REGION, ENDPOINT, CACHE, CONNECTING, ANSWERING),
 )

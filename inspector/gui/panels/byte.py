@@ -32,7 +32,7 @@ MAX_VALUE_CHARS = 4_000
 
 CAPTIONS = (
     *("Value", "Meaning", "Kind", "Bytes"),
-    *("Size", "Member", "In member", "Specification"),
+    *("Size", "Looks like", "Member", "In member", "Specification"),
 )
 """The captions of the form, in their order."""
 
@@ -148,6 +148,10 @@ class ByteFacts(QWidget):
         stored = f"\nas stored ({row.codec})" if place.is_stored and row.stored != row.size else ""
         name = row.name.rstrip("/").rpartition("/")[2]
         self.set_fact("In member", f"byte {grouped(place.at)} of {grouped(place.size)} of {name}{stored}")
+
+    def show_look(self, text: str) -> None:
+        """Show what the bytes around the caret look like; nothing for ""."""
+        self.set_fact("Looks like", text)
 
     def finding_sentences(self) -> tuple[str, ...]:
         """The findings about this byte, as sentences."""

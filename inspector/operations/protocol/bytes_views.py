@@ -80,3 +80,21 @@ class Text(NamedTuple):
     encoding: Encoding
     characters: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StringRow:
+    """A string of a layer, the names of the fields around it, and the visible path of the member it stands in."""
+
+    layer: int
+    text: Text
+    field: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class StringsFound:
+    """How many strings were found; not ``complete``: there are more than are kept."""
+
+    count: int
+    complete: bool

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.verdict import State, Verdict
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
+    from inspector.operations.protocol.bytes_views import Bands, Encoding, Repeat, StringRow, StringsFound
     from inspector.operations.protocol.check_views import ReportKind
     from inspector.operations.protocol.compare_views import (
         CombinePlan,
@@ -229,6 +230,30 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @job(only_shows=True)
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
         """The set of verdicts (see ``Judged``) in each stretch of ``overview``."""
+
+    # ---- what bytes look like ----------------------------------------------------------------------------------
+
+    @job(only_shows=True)
+    def bands(self, progress: Progress, layer: int, start: int, stop: int, rows: int) -> Bands:
+        """What each of ``rows`` equal stretches of a layer's bytes looks like; of a remote one, those cached."""
+
+    @job(only_shows=True)
+    def next_zeros(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Span | None:
+        """The nearest run of zeros that begins after ``offset``, or before it."""
+
+    @job(only_shows=True)
+    def next_repeat(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Repeat | None:
+        """The nearest bytes after ``offset``, or before it, that stand earlier too."""
+
+    @job(only_shows=True)
+    def find_strings(
+        self, progress: Progress, layer: int, encodings: Collection[Encoding], minimum: int, wanted: str
+    ) -> StringsFound:
+        """Search a layer for strings of at least ``minimum`` characters that hold a text; they are kept."""
+
+    @request(network=True)
+    def string_rows(self, first: int, count: int) -> Page[StringRow]:
+        """Strings of the last search, as far as it is."""
 
     # ---- members -----------------------------------------------------------------------------------------------
 

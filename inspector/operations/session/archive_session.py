@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from inspector.operations.session import changing, coverage, experimenting, extracting, following, navigation, reading
+from inspector.operations.session import (
+    changing,
+    coverage,
+    experimenting,
+    extracting,
+    following,
+    looks,
+    navigation,
+    reading,
+)
 from inspector.operations.session import goto as targets
 from inspector.operations.session import overview as maps
 from inspector.operations.session import references as links
@@ -32,6 +41,12 @@ class ArchiveSession(SessionState):
     census = maps.layer_census
     verdict_counts = maps.verdict_counts
     verdict_overview = maps.layer_verdicts
+    # ---- what bytes look like
+    bands = looks.bands
+    next_zeros = looks.next_zeros
+    next_repeat = looks.next_repeat
+    find_strings = looks.find_strings
+    string_rows = looks.string_rows
     # ---- members
     member = reading.member
     member_rows = reading.member_rows

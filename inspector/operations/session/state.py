@@ -15,6 +15,7 @@ from inspector.operations.edit.plan_repairs import Plan
 from inspector.operations.experiment.experiment import Experiment
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.bytes_views import Bands, Repeat, Text
 from inspector.operations.protocol.views import ContentInfo, Stage
 from inspector.operations.session.archive_set import ArchiveSet, Marks
 from inspector.operations.session.checks import Checks
@@ -107,6 +108,9 @@ class Snapshot:
         self.members = MembersView(self.archive_set, self.marks)
         self.checks = Checks(name, location, self.archive_set)
         self.contents: dict[int, ContentInfo] = {}
+        self.bands: dict[tuple[int, int, int, int], Bands] = {}
+        self.repeats: dict[int, tuple[Repeat, ...]] = {}
+        self.strings: tuple[int, list[Text]] = (0, [])
         self._marks: dict[int, Marks] = {}
         if location.total:
             self.open(0)

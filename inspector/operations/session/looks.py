@@ -1,0 +1,100 @@
+"""What the bytes of a layer look like, its zeros and repeats, and the strings in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from inspector.core.progress import Progress
+from inspector.core.source import is_remote
+from inspector.core.span import Span
+from inspector.operations.bytes.places import field_text, member_at
+from inspector.operations.protocol.bytes_views import Bands, Encoding, Repeat, StringRow, StringsFound, Text
+from inspector.operations.protocol.views import LayerKind, Page
+from inspector.operations.session.remote import cached_bytes
+from inspector.operations.session.state import SessionState, Snapshot
+
+MAX_BANDS = 64
+"""Bands that are kept of one state of a location; the oldest are dropped first."""
+MAX_STRINGS = 100_000
+"""Strings that are kept: memory."""
+MAX_SHOWN_CHARACTERS = 500
+"""Characters of a string that are kept."""
+MAX_PAGE_ROWS = 1_000
+
+
+def bands(session: SessionState, progress: Progress, layer: int, start: int, stop: int, rows: int) -> Bands:
+    """What each of ``rows`` equal stretches of a layer's bytes looks like; of a remote one, those that are cached.
+
+    Raises SourceError and Cancelled.
+    """
+    from inspector.operations.bytes.classes import bands  # brings numpy
+
+    source = session.now.layers[layer].source
+    if is_remote(source):
+        return bands(source, Span(start, stop), rows, progress, cached_bytes(session, layer))
+    kept = session.now.bands
+    key = (layer, start, stop, rows)
+    if key not in kept:
+        kept[key] = bands(source, Span(start, stop), rows, progress)
+        while len(kept) > MAX_BANDS:
+            del kept[next(iter(kept))]
+    return kept[key]
+
+
+def next_zeros(session: SessionState, progress: Progress, layer: int, offset: int, backwards: bool) -> Span | None:
+    """The nearest run of zeros beyond ``offset``. Raises SourceError and Cancelled."""
+    from inspector.operations.bytes.runs import next_zeros
+
+    return next_zeros(session.now.layers[layer].source, offset, backwards, progress)
+
+
+def next_repeat(session: SessionState, progress: Progress, layer: int, offset: int, backwards: bool) -> Repeat | None:
+    """The nearest bytes beyond ``offset`` that stand earlier too. Raises SourceError and Cancelled."""
+    from inspector.operations.bytes.runs import next_repeat, repeats
+
+    now = session.now
+    if layer not in now.repeats:
+        now.repeats[layer] = repeats(now.layers[layer].source, progress)
+    return next_repeat(now.repeats[layer], offset, backwards)
+
+
+# ---- strings ---------------------------------------------------------------------------------------------------------
+
+
+def find_strings(
+    session: SessionState,
+    progress: Progress,
+    layer: int,
+    encodings: Collection[Encoding],
+    minimum: int,
+    wanted: str,
+) -> StringsFound:
+    """Search a layer for strings; those found so far are rows of ``string_rows``. Raises SourceError and Cancelled."""
+    from inspector.operations.bytes.strings import strings
+
+    now = session.now
+    found: list[Text] = []
+    now.strings = (layer, found)
+    for text in strings(now.layers[layer].source, encodings, minimum, progress, wanted):
+        if len(found) == MAX_STRINGS:
+            return StringsFound(len(found), complete=False)
+        found.append(text._replace(text=text.text[:MAX_SHOWN_CHARACTERS]))
+    return StringsFound(len(found), complete=True)
+
+
+def string_rows(session: SessionState, first: int, count: int) -> Page[StringRow]:
+    """Strings of the last search, each with where it stands."""
+    now = session.now
+    layer, found = now.strings
+    first = max(0, min(first, len(found)))
+    part = found[first : first + max(0, min(count, MAX_PAGE_ROWS))]
+    return Page(len(found), first, tuple(_row(now, layer, text) for text in part))
+
+
+def _row(now: Snapshot, layer: int, text: Text) -> StringRow:
+    shown = now.layers[layer]
+    if shown.info.kind is LayerKind.CONTENT:
+        return StringRow(layer, text, "", shown.info.title)
+    outer = shown.in_file((Span(text.start, text.start + 1),))
+    member = member_at(shown.archive, outer[0].start) if outer else None
+    return StringRow(layer, text, field_text(shown.fields(), text.start), member or "")
