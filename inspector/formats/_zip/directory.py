@@ -7,9 +7,8 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.bounds import BOUNDS
-from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import FindingType, Severity
 from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
 from inspector.core.names import visible

@@ -7,8 +7,7 @@ from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from inspector.core.archive import Archive, Emitter
-from inspector.core.capped_findings import CappedFindings
+from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.format import MemberError, MemberMetadata
 from inspector.core.member import SPECIAL, Codec, Member
 from inspector.core.names import decoded, hazards, visible
