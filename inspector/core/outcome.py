@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.finding import Severity
+from inspector.core.finding import Severity, first_sentence
 from inspector.core.member import UNREADABLE
 from inspector.core.verdict import Verdict
 
@@ -51,7 +51,7 @@ def outcomes(
         about: dict[int, str] = {}
         for finding in archive.findings:
             if finding.member is not None and finding.severity is Severity.ERROR:
-                about.setdefault(finding.member, _clause(finding.message))
+                about.setdefault(finding.member, first_sentence(finding.message).removesuffix("."))
         for member in range(len(archive.members)):
             path, verdict = bytes(archive.members.path(member)), archive.verdict(member)
             if member in saved:
@@ -61,11 +61,6 @@ def outcomes(
                 yield Outcome(path, Fate.LOST, about.get(member) or _why(archive, member, verdict))
 
     return each
-
-
-def _clause(message: str) -> str:
-    """The first sentence of a finding, without its full stop."""
-    return message.split(". ", 1)[0].rstrip(".")
 
 
 def _why(archive: Archive, member: int, verdict: Verdict) -> str:
