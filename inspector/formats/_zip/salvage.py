@@ -9,9 +9,8 @@ from inspector.core.archive import Archive
 from inspector.core.format import MemberError
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count
-from inspector.core.outcome import Fate, Outcome, outcomes
 from inspector.core.progress import Progress
-from inspector.core.repair import Content, Repair
+from inspector.core.repair import Content, Fate, Outcome, Repair, outcomes
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory

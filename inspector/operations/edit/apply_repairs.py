@@ -14,9 +14,8 @@ from inspector.core.finding import brief
 from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
-from inspector.core.outcome import Fate
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.repair import Companion, Repair
+from inspector.core.repair import Companion, Fate, Repair
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
