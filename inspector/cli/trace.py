@@ -24,8 +24,16 @@ from inspector.core.reader import Step
 from inspector.core.span import total
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.trace_views import ReaderRow, Verdict
-from inspector.operations.trace.tracing import Trace, compare_readers, reader_named, readers_of, row_of, trace
-from inspector.operations.trace.words import row_lines, row_object
+from inspector.operations.trace.tracing import (
+    Trace,
+    compare_readers,
+    reader_named,
+    readers_of,
+    row_lines,
+    row_object,
+    row_of,
+    trace,
+)
 
 _FAILED = {Verdict.REJECTS, Verdict.WRONG}
 
