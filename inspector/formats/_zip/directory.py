@@ -106,6 +106,12 @@ class Directory:
         """Whether the members come from the central directory; otherwise they come from local headers."""
         return self.eocd is not None and len(self.central) == len(self.members)
 
+    @property
+    def first(self) -> int:
+        """The index of the member at the start of the file; -1 if there is none."""
+        heads = self.members.heads
+        return heads.index(0) if heads is not None and 0 in heads else -1
+
 
 def new_members() -> Members:
     """Empty columns for the members of a ZIP archive."""
