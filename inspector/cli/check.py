@@ -17,8 +17,16 @@ from typing import TYPE_CHECKING
 from inspector.cli.archives import standard_input
 from inspector.cli.bootstrap import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.options import STANDARD_INPUT, add_connection, add_json, add_progress, connection_of
-from inspector.cli.output import Lines, ProgressBar, close_output, complain, paced_line, remark
-from inspector.cli.style import painted_report, wants_colour
+from inspector.cli.output import (
+    Lines,
+    ProgressBar,
+    close_output,
+    complain,
+    paced_line,
+    painted_report,
+    remark,
+    wants_colour,
+)
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_json, add_location, connection_of, one_or_more
-from inspector.cli.output import Lines, complain, json_text, quoted
-from inspector.cli.style import painted, wants_colour
+from inspector.cli.output import Lines, complain, json_text, painted, quoted, wants_colour
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible

@@ -19,8 +19,7 @@ from inspector.cli.options import (
     connection_of,
     non_empty_name,
 )
-from inspector.cli.output import Lines, ProgressBar
-from inspector.cli.style import painted_report, wants_colour
+from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colour
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress

@@ -20,12 +20,20 @@ from inspector.cli.output import Lines, ProgressBar, json_text, quoted, remark
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
-from inspector.core.reader import Step
+from inspector.core.reader import Step, value_text
 from inspector.core.span import total
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.trace_views import ReaderRow, Verdict
-from inspector.operations.trace.tracing import Trace, compare_readers, reader_named, readers_of, row_of, trace
-from inspector.operations.trace.words import row_lines, row_object
+from inspector.operations.trace.tracing import (
+    Trace,
+    compare_readers,
+    reader_named,
+    readers_of,
+    row_lines,
+    row_object,
+    row_of,
+    trace,
+)
 
 _FAILED = {Verdict.REJECTS, Verdict.WRONG}
 
@@ -99,15 +107,11 @@ def _one(out: Lines, part: LocationPart, options: argparse.Namespace, *, several
 
 def _line(step: Step, digits: int) -> str:
     place = f"0x{step.span.start:0{digits}x}..0x{step.span.stop:0{digits}x}" if step.span is not None else ""
-    value = "" if step.value is None else f": {_shown(step.value)}"
+    value = "" if step.value is None else f": {value_text(step.value)}"
     decision = f" -> {visible(step.decision)}" if step.decision else ""
     mark = " " if step.ok else "✗"
     words = f"{visible(step.action)}{value}{decision}"
     return f"{mark}{step.n:>6,}  {place:<{2 * digits + 6}}  {'  ' * step.depth}{words}\n"
-
-
-def _shown(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else visible(str(value))
 
 
 def _reads(found: Trace, size: int) -> Sequence[str]:

@@ -11,12 +11,15 @@ from inspector.core.field import Field, tile
 from inspector.core.finding import UNREADABLE, Finding, FindingType, Severity
 from inspector.core.member import Members
 from inspector.core.names import abridged
+from inspector.core.numbers import grouped
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 
 MAX_FINDINGS_PER_SEVERITY = 10_000
 """Findings of one severity kept for an archive; the rest are counted."""
+MAX_FINDINGS_PER_KIND = 1_000
+"""Findings of one kind that are reported one by one."""
 
 
 @dataclass(slots=True)
@@ -116,3 +119,32 @@ class Emitter:
     def full(self, severity: Severity) -> bool:
         """Whether further findings of a severity are only counted."""
         return self._counts[severity] >= MAX_FINDINGS_PER_SEVERITY
+
+
+class CappedFindings:
+    """Findings of one kind; ``subjects`` is what they are about, in the plural (``members that lie out of range``).
+
+    ``dropped`` counts those that were not reported one by one.
+    """
+
+    def __init__(self, emitter: Emitter, what: FindingType, subjects: str) -> None:
+        self._emitter = emitter
+        self._what = what
+        self._subjects = subjects
+        self._reported = 0
+        self.dropped = 0
+
+    def full(self) -> bool:
+        """Whether the cap is reached. If so, this call counts one dropped finding."""
+        self.dropped += self._reported >= MAX_FINDINGS_PER_KIND
+        return self._reported >= MAX_FINDINGS_PER_KIND
+
+    def add(self, message: str, spans: Iterable[tuple[int, int]], member: int | None = None) -> None:
+        """Report one finding. Call ``full`` first."""
+        self._reported += 1
+        self._emitter.report(self._what, message, *spans, member=member)
+
+    def close(self) -> None:
+        """Report how many were dropped, if any."""
+        if self.dropped:
+            self._emitter.report(self._what, f"There are {grouped(self.dropped)} more {self._subjects}.")

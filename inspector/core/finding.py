@@ -91,3 +91,14 @@ def first_sentence(message: str) -> str:
 
 
 _SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z0-9'])")
+
+
+def with_full_stop(sentence: str) -> str:
+    """``sentence`` with a full stop at its end, unless it ends with a mark already."""
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
+
+
+def brief(finding: Finding) -> str:
+    """The first sentence of a finding's message, and its code: ``Chunk 1 is truncated [rca-truncated].``."""
+    first = first_sentence(finding.message).removesuffix(".")
+    return f"{first} [{finding.code}]."

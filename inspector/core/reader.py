@@ -232,7 +232,7 @@ class Recorder:
         self.steps += 1
         size = self.source.size
         shown = None if span is None else Span(*span).clipped(0, size)
-        state = tuple((name, _text(each)) for name, each in self.state.items())
+        state = tuple((name, value_text(each)) for name, each in self.state.items())
         value = _short(value)
         self._emit(Step(self.steps, self.depth, action, shown, value, decision, ok, read, state))
         if not ok:
@@ -313,7 +313,8 @@ def follow(reader: Reader, recorder: Recorder) -> Outcome:
     return recorder.outcome(True)
 
 
-def _text(value: object) -> str:
+def value_text(value: object) -> str:
+    """A value that a reader has read, as text that can be printed."""
     return f"{value:,}" if isinstance(value, int) else visible(str(value))
 
 

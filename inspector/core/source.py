@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -188,3 +188,9 @@ def blocks(source: Source, start: int, stop: int, size: int = BLOCK) -> Iterator
             return
         yield piece
         start += len(piece)
+
+
+def blocks_of(source: Source, spans: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+    """The bytes of several spans, one after the other, as ``blocks`` gives them."""
+    for start, stop in spans:
+        yield from blocks(source, start, stop)

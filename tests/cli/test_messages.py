@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.output import fitted, paced_line
+from inspector.cli.output import fitted, paced_line, wants_colour
 from inspector.cli.parser import COMMANDS, exit_statuses
-from inspector.cli.style import wants_colour
 from inspector.core.progress import Progress
 from tests.cli.running import Run
 

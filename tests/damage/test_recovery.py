@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from inspector.cli.run import run_command as run
-from inspector.core.outcome import Fate
 from inspector.core.progress import Progress
+from inspector.core.repair import Fate
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.formats._causes.flips import LIKELY_CODE

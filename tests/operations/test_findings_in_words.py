@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.core.finding import Finding, Severity
-from inspector.operations.jobs.finding_summary import brief, with_full_stop
+from inspector.core.finding import Finding, Severity, brief, with_full_stop
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes
-from inspector.core.outcome import outcomes
 from inspector.core.progress import Progress
-from inspector.core.repair import Companion, Content, Repair
+from inspector.core.repair import Companion, Content, Repair, outcomes
 from inspector.core.source import Source, SplicedSource, blocks
 from inspector.core.span import Span, total
 from inspector.formats._causes.identity import AWS_CHUNK, CHUNK, FORM, HEADERS, RESPONSE

@@ -17,7 +17,7 @@ from inspector.core.member import HOLES, SPECIAL, Member, Members
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source, blocks, blocks_of
 from inspector.formats._tar.check import header_checksums
 from inspector.formats._tar.extension import MAX_BODY_BYTES, MapFault, Overrides, pax_records, sparse_map
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
@@ -100,17 +100,14 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
     if not member.readable:
         raise MemberError(f"The header of {name} does not give its size, or not where its bytes belong.")
     left = member.size
-    for piece in _with_holes(archive.source, member) if member.marks & HOLES else _stored(archive.source, member):
+    for piece in (
+        _with_holes(archive.source, member) if member.marks & HOLES else blocks_of(archive.source, member.spans)
+    ):
         left -= len(piece)
         yield piece
         progress.advance(len(piece))
     if left:
         raise MemberError(f"{name} is cut off: {grouped(member.size - left)} of {in_bytes(member.size)} are there.")
-
-
-def _stored(source: Source, member: Member) -> Iterator[bytes]:
-    for start, stop in member.spans:
-        yield from blocks(source, start, stop)
 
 
 def _with_holes(source: Source, member: Member) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.core.capped_findings import CappedFindings
+from inspector.core.archive import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, HOLES, SPECIAL, UNREADABLE

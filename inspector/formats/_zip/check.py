@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from isal.isal_zlib import crc32
 
-from inspector.core.archive import Archive, Emitter
+from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive, Emitter
 from inspector.core.bounds import BOUNDS
-from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import UNREADABLE, Codec

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from itertools import islice, pairwise
 
-from inspector.core.archive import Emitter
-from inspector.core.capped_findings import CappedFindings
+from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, LARGEST, Member

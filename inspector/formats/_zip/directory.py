@@ -7,9 +7,8 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.bounds import BOUNDS
-from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import FindingType, Severity
 from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
 from inspector.core.names import visible
@@ -106,6 +105,12 @@ class Directory:
     def listed(self) -> bool:
         """Whether the members come from the central directory; otherwise they come from local headers."""
         return self.eocd is not None and len(self.central) == len(self.members)
+
+    @property
+    def first(self) -> int:
+        """The index of the member at the start of the file; -1 if there is none."""
+        heads = self.members.heads
+        return heads.index(0) if heads is not None and 0 in heads else -1
 
 
 def new_members() -> Members:

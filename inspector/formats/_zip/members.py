@@ -7,14 +7,13 @@ from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from inspector.core.archive import Archive, Emitter
-from inspector.core.capped_findings import CappedFindings
+from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.format import MemberError, MemberMetadata
 from inspector.core.member import SPECIAL, Codec, Member
 from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
-from inspector.core.source import Source, blocks, expect, is_sparing
+from inspector.core.source import Source, blocks_of, expect, is_sparing
 from inspector.formats._zip import codes
 from inspector.formats._zip.compression import decompressed
 from inspector.formats._zip.extra import TIMESTAMP, extra_records
@@ -231,7 +230,7 @@ class AttributeCheck:
         ):
             return ""
         try:
-            return f" to {visible(b''.join(content(member, stored_pieces(self._source, member))))}"
+            return f" to {visible(b''.join(content(member, blocks_of(self._source, member.spans))))}"
         except MemberError:
             return ""
 
@@ -280,7 +279,7 @@ def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[by
     if member.codec is Codec.UNKNOWN:
         raise MemberError(_why_unreadable(archive.source, member))
     progress.begin(f"Reading {visible(member.path)}", member.size)
-    for piece in content(member, stored_pieces(archive.source, member)):
+    for piece in content(member, blocks_of(archive.source, member.spans)):
         yield piece
         progress.advance(len(piece))
 
@@ -297,12 +296,6 @@ def _place_deferred(archive: Archive, index: int) -> None:
     if start is not None:
         members.starts[index] = min(start, source.size)
         members.stops[index] = min(start + size, source.size)
-
-
-def stored_pieces(source: Source, member: Member) -> Iterator[bytes]:
-    """Yield the stored bytes of a member, 512 KiB at a time."""
-    for start, stop in member.spans:
-        yield from blocks(source, start, stop)
 
 
 def content(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:

@@ -25,14 +25,14 @@ from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source
+from inspector.core.source import Source, blocks_of
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.check import RecordedCrc, recorded_crcs
 from inspector.formats._zip.compression import CODECS
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.headers import FORMS, UNSUPPORTED, codec_of, form_of
-from inspector.formats._zip.members import content, stored_pieces
+from inspector.formats._zip.members import content
 from inspector.formats._zip.rebuild import Rebuilt, Verified, VerifiedNumbers, rebuild, scan_member
 from inspector.formats._zip.records import (
     CENTRAL_SIZE,
@@ -441,7 +441,7 @@ class _HeaderProof:
         )
         crc = 0
         try:
-            for piece in content(candidate, stored_pieces(self.source, candidate)):
+            for piece in content(candidate, blocks_of(self.source, candidate.spans)):
                 crc = crc32(piece, crc)
                 self.progress.advance(0)
         except MemberError:

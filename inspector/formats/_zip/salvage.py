@@ -9,9 +9,8 @@ from inspector.core.archive import Archive
 from inspector.core.format import MemberError
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count
-from inspector.core.outcome import Fate, Outcome, outcomes
 from inspector.core.progress import Progress
-from inspector.core.repair import Content, Repair
+from inspector.core.repair import Content, Fate, Outcome, Repair, outcomes
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory
@@ -67,7 +66,7 @@ def salvage(
     header = "a new header and " if first_member is not None else ""
     title = f"Write {header}the {count(whole, 'whole member')} to a new archive"
     replaced = first_member is not None
-    saved = {*_whole(archive, directory, replaced), *([_first(directory)] if replaced else [])}
+    saved = {*_whole(archive, directory, replaced), *([directory.first] if replaced else [])}
     found = outcomes(archive, saved, "its CRC-32 matches", "its header is written anew")
 
     def fates() -> Iterator[Outcome]:
@@ -97,14 +96,9 @@ def copied(archive: Archive, directory: Directory) -> Iterator[tuple[int, int]]:
     return ((members.starts[index], members.stops[index]) for index in _whole(archive, directory, True))
 
 
-def _first(directory: Directory) -> int:
-    heads = directory.members.heads
-    return heads.index(0) if heads is not None and 0 in heads else -1
-
-
 def _whole(archive: Archive, directory: Directory, replaced: bool) -> Iterator[int]:
     """The members to copy, without the one at the start of the file if it is ``replaced``."""
-    omitted = _first(directory) if replaced else -1
+    omitted = directory.first if replaced else -1
     verified = VERDICTS.index(Verdict.VERIFIED)
     for index, verdict in enumerate(archive.verdicts):
         if verdict == verified and index != omitted:
@@ -115,7 +109,7 @@ def _lost(archive: Archive, directory: Directory, replaced: bool) -> Iterator[in
     """The members that are neither copied nor replaced."""
     kept = _whole(archive, directory, replaced)
     following = next(kept, -1)
-    made = _first(directory) if replaced else -1
+    made = directory.first if replaced else -1
     for index in range(len(archive.members)):
         if index == following:
             following = next(kept, -1)

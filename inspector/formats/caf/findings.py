@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from inspector.core.archive import Emitter
-from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND, CappedFindings
+from inspector.core.archive import MAX_FINDINGS_PER_KIND, CappedFindings, Emitter
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, pairwise
 
-from inspector.core.archive import Emitter
-from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
+from inspector.core.archive import MAX_FINDINGS_PER_KIND, Emitter
 from inspector.core.member import FOLDER, HOLES, SPECIAL, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from inspector.core.archive import Emitter
-from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
+from inspector.core.archive import MAX_FINDINGS_PER_KIND, Emitter
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress

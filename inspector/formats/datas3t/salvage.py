@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive
 from inspector.core.numbers import count
-from inspector.core.outcome import Fate, Outcome, Outcomes, outcomes
 from inspector.core.progress import Progress
-from inspector.core.repair import Companion, Repair
+from inspector.core.repair import Companion, Fate, Outcome, Outcomes, Repair, outcomes
 from inspector.core.verdict import Verdict
 from inspector.formats._tar.header import BLOCK, aligned, parse
 from inspector.formats._tar.salvage import content, damage, head_of, losses

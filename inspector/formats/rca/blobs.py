@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, repeat
 from operator import sub
 
-from inspector.core.archive import Archive, Emitter
-from inspector.core.capped_findings import CappedFindings
+from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.finding import FindingType
 from inspector.core.format import MemberError
 from inspector.core.names import hazards, visible

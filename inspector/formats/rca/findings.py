@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate
 
-from inspector.core.archive import Emitter
-from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
+from inspector.core.archive import MAX_FINDINGS_PER_KIND, Emitter
 from inspector.core.finding import FindingType
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.source import Source, SplicedSource

@@ -17,9 +17,8 @@ from inspector.core.format import MemberError
 from inspector.core.member import Codec, Members
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.outcome import Fate, Outcome, outcomes
 from inspector.core.progress import Progress
-from inspector.core.repair import Repair
+from inspector.core.repair import Fate, Outcome, Repair, outcomes
 from inspector.core.source import blocks
 from inspector.core.span import united
 from inspector.formats.rca.blobs import MAX_NAME_BYTES, Decoding, read

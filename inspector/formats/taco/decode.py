@@ -26,7 +26,6 @@ from inspector.formats.taco.header import (
     PAYLOAD_SIZE,
     Layout,
     TacoHeader,
-    header_member,
     layout_of,
     payload_field,
     read_header,
@@ -75,14 +74,14 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         _report(
             emitter,
             header,
-            header_member(directory),
+            directory.first,
             listed=directory.eocd is not None and bool(directory.central),
         )
     _report_name(emitter, directory)
     if layout is Layout.GHOST:
         emitter.archive.title = GHOST_TITLE
     emitter.archive.detail = TacoDetail(directory, header)
-    emitter.archive.checksums = ChecksumTable(emitter.archive, directory, header_member(directory))
+    emitter.archive.checksums = ChecksumTable(emitter.archive, directory, directory.first)
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:

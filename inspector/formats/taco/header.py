@@ -174,15 +174,9 @@ def _entry(payload: bytes, index: int) -> tuple[int, int]:
     return int.from_bytes(payload[at : at + 8], "little"), int.from_bytes(payload[at + 8 : at + 16], "little")
 
 
-def header_member(directory: Directory) -> int:
-    """The index of the member at the start of the file; -1 if there is none."""
-    heads = directory.members.heads
-    return heads.index(0) if heads is not None and 0 in heads else -1
-
-
 def _central_offset(directory: Directory) -> int | None:
     """The offset of the central directory header of the member at the start of the file."""
-    first = header_member(directory)
+    first = directory.first
     return directory.central[first] if directory.listed and first >= 0 else None
 
 

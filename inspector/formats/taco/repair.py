@@ -29,7 +29,6 @@ from inspector.formats.taco.header import (
     PAYLOAD_SIZE,
     Layout,
     TacoHeader,
-    header_member,
     target_text,
 )
 
@@ -82,9 +81,7 @@ def _repair_name(archive: Archive, detail: TacoDetail, header: TacoHeader) -> It
     """Correct one of the header's two names, of the same length: the payload proves which is right."""
     proved = header.sensible and header.crc == header.local_crc == header.central_crc
     wrong = [
-        each
-        for each in archive.findings
-        if each.code == "zip-local-name" and each.member == header_member(detail.directory)
+        each for each in archive.findings if each.code == "zip-local-name" and each.member == detail.directory.first
     ]
     if not wrong or not proved or header.layout is not Layout.HEADER:
         return

@@ -12,8 +12,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from inspector.core import codes
-from inspector.core.archive import Archive, Emitter
-from inspector.core.capped_findings import CappedFindings
+from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL, Codec

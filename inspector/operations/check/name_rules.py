@@ -13,8 +13,7 @@ from itertools import accumulate
 from unicodedata import normalize
 
 from inspector.core import codes
-from inspector.core.archive import Archive, Emitter
-from inspector.core.capped_findings import CappedFindings
+from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import Field, FieldTable, locate
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members

@@ -19,7 +19,7 @@ from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.trace_views import ReaderRow
-from inspector.operations.trace.words import row_lines, row_object
+from inspector.operations.trace.tracing import row_lines, row_object
 
 _MAX_NAMES = 20
 """Members that are named because they are not verified; the rest are counted."""

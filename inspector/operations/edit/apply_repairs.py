@@ -10,12 +10,12 @@ from pathlib import Path, PurePath
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError, Patch
+from inspector.core.finding import brief
 from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
-from inspector.core.outcome import Fate
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.repair import Companion, Repair
+from inspector.core.repair import Companion, Fate, Repair
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
@@ -26,7 +26,6 @@ from inspector.operations.check.checking import state_of
 from inspector.operations.check.repairable import left
 from inspector.operations.edit.plan_repairs import Plan, Refusal, SiblingFile
 from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
-from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import (
     MAX_REPORT_ROWS,

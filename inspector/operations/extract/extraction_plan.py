@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from inspector.core.finding import Severity
+from inspector.core.finding import Severity, brief, with_full_stop
 from inspector.core.format import MemberMetadata
 from inspector.core.limits import LARGE_MEMBER
 from inspector.core.member import FOLDER, HOLES, MISPLACED, SHARED, SPECIAL, Codec, Member
@@ -14,7 +14,6 @@ from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
 from inspector.operations.extract.selection import MemberSelection, has_invisible, parts_of, refusal, with_number
-from inspector.operations.jobs.finding_summary import brief, with_full_stop
 from inspector.operations.jobs.unfinished import unfinished_message
 from inspector.operations.open.reading import CLAIMED, ELSEWHERE
 from inspector.operations.protocol.extraction_views import (

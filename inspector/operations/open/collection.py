@@ -11,8 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from inspector.core.archive import Archive
-from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
+from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive
 from inspector.core.collection import Collection, Orphan, Overlap, Range
 from inspector.core.finding import Finding
 from inspector.core.names import visible

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Finding, Severity, brief
 from inspector.core.format import Concern
 from inspector.core.member import MISPLACED, SHARED, Member
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.span import Span
 from inspector.formats import CONCERNS
-from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.open.digest_manifest import Hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened

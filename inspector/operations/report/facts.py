@@ -35,7 +35,7 @@ from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import in_kind_order, overview
 from inspector.operations.protocol.edit_views import RepairRow
-from inspector.operations.trace.words import sentence
+from inspector.operations.trace.tracing import sentence
 from inspector.sources.local.file import FileSource
 
 MAX_FINDINGS = 1_000

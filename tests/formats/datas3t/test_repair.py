@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.format import MemberError
-from inspector.core.outcome import Fate
 from inspector.core.progress import Cancelled, Progress
+from inspector.core.repair import Fate
 from inspector.formats import datas3t, tar
 from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import Row, frame, hashed_rows, points, rows_frame

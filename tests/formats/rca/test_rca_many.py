@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.archive import Archive
-from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
+from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
