@@ -739,6 +739,16 @@ def _pairs_swapped(made: Made, _random: Random) -> bytes:
     return bytes(data)
 
 
+@kind("byte-order")
+def _words_swapped(made: Made, random: Random) -> bytes:
+    places = random.choice(((3, 2, 1, 0), (7, 6, 5, 4, 3, 2, 1, 0), (2, 3, 0, 1)))
+    data, size = bytearray(made.data), len(places)
+    whole = len(data) // size * size
+    for at, place in enumerate(places):
+        data[at:whole:size] = made.data[place:whole:size]
+    return bytes(data)
+
+
 @kind("encoded-text")
 def _printed_by_python(made: Made, _random: Random) -> bytes:
     return repr(made.data).encode()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from random import Random
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
@@ -10,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.layouts import FOOT
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
+from tests.damage.generator import make
 from tests.gui.conftest import Show, overwrite, press, previewed, settle
 
 TORN = "torn-after-write-2.tacozip"
@@ -42,6 +46,16 @@ def in_front(tab: Tab, name: str) -> bool:
 )
 def test_the_banner_says_what_was_found_in_words(show: Show, name: str, answer: str) -> None:
     assert show(name).banner.sentence.text() == answer
+
+
+def test_the_cause_is_the_answer_before_a_check(show: Show, tmp_path: Path) -> None:
+    made = make("taco", Random(5))
+    path = tmp_path / "cut.tacozip"
+    path.write_bytes(made.data[: made.structure[0]])
+    tab = show(path)
+    assert tab.banner.sentence.text().startswith("The file is cut off after")
+    assert not tab.document.status.checked
+    assert tab.banner.check.isVisible()
 
 
 def test_what_a_check_found_is_the_answer(checked: Show) -> None:

@@ -86,6 +86,8 @@ def test_the_repair_of_the_finding_is_the_one_selected(found: Found, window: Win
 
 def test_before_a_check_the_plan_says_what_answers_a_finding(copied: Copied, window: Window, qtbot: QtBot) -> None:
     tab, _ = copied("truncated.caf")
+    press(window, "next_finding")  # the cause
+    settle(qtbot, window)
     press(window, "next_finding")
     settle(qtbot, window)
     row = tab.findings.model.row(tab.findings.table.currentIndex())

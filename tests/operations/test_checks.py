@@ -9,6 +9,7 @@ import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -17,6 +18,7 @@ from inspector.core.finding import FindingType, Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
+from inspector.formats._causes.table import Cause
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import location
@@ -24,6 +26,7 @@ from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.local.file import FileSource
+from tests.damage.generator import make
 from tests.operations.archives import caf, opened
 from tests.patience import PATIENCE
 
@@ -342,3 +345,55 @@ def test_a_check_forgets_what_an_earlier_one_counted(sample: Sample) -> None:
     archive.findings_dropped = 7
     check_archive(archive, Progress())
     assert archive.findings_dropped == 0
+
+
+# ---- causes before a check -----------------------------------------------------------------------------------------
+
+
+def holed(tmp_path: Path) -> Path:
+    made = make("taco", Random(5))
+    path = tmp_path / "holed.tacozip"
+    path.write_bytes(made.data[: made.structure[0]])
+    return path
+
+
+def test_the_cause_of_damage_to_the_structure_is_named_before_a_check(tmp_path: Path) -> None:
+    session = opened(holed(tmp_path))
+    before = session.status()
+    assert before.unexplained
+
+    assert session.name_causes(Progress())
+
+    after = session.status()
+    assert after.main is not None
+    assert after.main.code == Cause.TRUNCATED
+    assert (after.unexplained, after.checked, after.counts) == (False, False, before.counts)
+    assert after.generation > before.generation
+    rows = session.findings(0, 100).rows
+    assert rows[0].code == Cause.TRUNCATED
+    assert all(row.beneath for row in rows[1:])
+    assert not session.name_causes(Progress())
+
+
+def test_a_check_looks_again_and_ends_a_look_for_causes(tmp_path: Path) -> None:
+    session = opened(holed(tmp_path))
+    session.name_causes(Progress())
+    session.check(Progress())
+    assert [row.code for row in session.findings(0, 100).rows].count(Cause.TRUNCATED) == 1
+
+    other = opened(holed(tmp_path))
+    checks = other.now.checks
+
+    class CheckedMeanwhile(Progress):
+        def advance(self, count: int) -> None:
+            checks.stop_naming()
+            super().advance(count)
+
+    assert not other.name_causes(CheckedMeanwhile())
+    assert not any(row.code.startswith("cause-") for row in other.findings(0, 100).rows)
+
+
+def test_no_cause_is_looked_for_where_nothing_is_wrong(sample: Sample) -> None:
+    session = opened(sample("two-chunks.rca"))
+    assert not session.status().unexplained
+    assert not session.name_causes(Progress())

@@ -550,35 +550,69 @@ def _wide(file: _File) -> Explanation | None:
     return Explanation(Cause.TEXT_MODE, message, (Span(0, file.source.size),))
 
 
+class _Order(NamedTuple):
+    """A wrong order of bytes: those of each word, in their order by ``places``, were written one after the other."""
+
+    places: tuple[int, ...]
+    what: str
+    command: str
+
+
+_ORDERS = (
+    _Order((1, 0), "The two bytes of every pair changed places", "dd conv=swab"),
+    _Order(
+        (3, 2, 1, 0),
+        "The four bytes of every word of 32 bits stand in reverse order",
+        "objcopy -I binary -O binary --reverse-bytes=4",
+    ),
+    _Order(
+        (7, 6, 5, 4, 3, 2, 1, 0),
+        "The eight bytes of every word of 64 bits stand in reverse order",
+        "objcopy -I binary -O binary --reverse-bytes=8",
+    ),
+    _Order((2, 3, 0, 1), "The two halves of every word of 32 bits changed places", ""),
+    _Order((4, 5, 6, 7, 0, 1, 2, 3), "The two halves of every word of 64 bits changed places", ""),
+)
+"""Each order undoes itself."""
+
+
 def _swapped(file: _File) -> Explanation | None:
-    """The two bytes of every pair changed places."""
+    """The bytes of every word stand in the order of another machine."""
     if file.listed or len(file.head) < 512:
         return None
-    head, tail = _pairs_swapped(file.head[:1_024]), _pairs_swapped(file.tail[len(file.tail) % 2 :])
-    shifted = _pairs_swapped(file.tail[: len(file.tail) // 2 * 2])
+    for order in _ORDERS:
+        size = len(order.places)
+        at = file.source.size - len(file.tail)
+        what = _right_order(file, _reordered(file.head[:1_024], order), _reordered(file.tail[-at % size :], order))
+        if what:
+            how = f"Swap them back in a copy ({order.command}), or copy it again" if order.command else "Copy it again"
+            message = (
+                f"{order.what} in this file. It {what}. Copies between machines of another byte order do that, and "
+                f"devices read with a driver for one. {how}."
+            )
+            return Explanation(Cause.BYTE_ORDER, message, (Span(0, file.source.size),))
+    return None
+
+
+def _right_order(file: _File, head: bytes, tail: bytes) -> str:
+    """What shows that a file has its bytes in the right order so; empty for nothing."""
     if head.startswith(b"PK\3\4") or head[257:262] == b"ustar":
-        what = f'begins "{"PK" if head.startswith(b"PK") else "ustar"}" with them swapped'
-    elif b'"start_byte"' in tail or b'"start_byte"' in shifted:
-        what = "ends in an index with them swapped"
-    elif (
-        file.archive.format == "rca"
-        and 10 < int.from_bytes(head[:2], "big") <= 1 << 15
-        and _ZSTD_NEAR.search(head[:40])
-    ):
-        what = "begins with a chunk header with them swapped"
-    else:
-        return None
-    message = (
-        f"The two bytes of every pair changed places in this file. It {what}. dd conv=swab does that, and copies "
-        "between machines of another byte order. Swap them back in a copy (dd conv=swab), or copy it again."
-    )
-    return Explanation(Cause.BYTE_ORDER, message, (Span(0, file.source.size),))
+        return f'begins with "{"PK" if head.startswith(b"PK") else "ustar"}" if they are swapped back'
+    if b'"start_byte"' in tail:
+        return "ends in an index if they are swapped back"
+    if file.archive.format != "rca" or _ZSTD_NEAR.search(file.head[:64]):
+        return ""
+    is_chunk = 10 < int.from_bytes(head[:2], "big") <= 1 << 15
+    return "begins with a chunk header if they are swapped back" if is_chunk and _ZSTD_NEAR.search(head[:40]) else ""
 
 
-def _pairs_swapped(data: bytes) -> bytes:
+def _reordered(data: bytes, order: _Order) -> bytes:
+    """The bytes of whole words in their own order; a rest stays."""
+    size = len(order.places)
+    whole = len(data) // size * size
     found = bytearray(data)
-    even = len(found) // 2 * 2
-    found[0:even:2], found[1:even:2] = found[1:even:2], found[0:even:2]
+    for at, place in enumerate(order.places):
+        found[at:whole:size] = data[place:whole:size]
     return bytes(found)
 
 

@@ -87,7 +87,7 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
     ),
     Cause.ENCRYPTED: ("The whole file was encrypted.", "Decrypt it with the program and the key it was made with."),
     Cause.BYTE_ORDER: (
-        "The two bytes of every pair changed places, as `dd conv=swab` does.",
+        "The bytes of every word of 16, 32 or 64 bits, or its halves, changed places, as `dd conv=swab` does.",
         "Swap them back in a copy, or read the medium again.",
     ),
     Cause.TEXT_MODE: (

@@ -150,6 +150,8 @@ class Document(QObject):
 
     def _take_status(self, status: Status) -> None:
         old, self.status = self.status, status
+        if status.unexplained and ArchiveRequests.name_causes not in self._jobs:
+            self.start(ArchiveRequests.name_causes).then(lambda _: self.refresh_status())
         if status.generation != old.generation:
             self.client.ask(ArchiveRequests.layers).then(self.take_layers)
             self.rowsChanged.emit()

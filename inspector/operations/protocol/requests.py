@@ -307,6 +307,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
         """The recorded checksums and their verdicts."""
 
+    @job(only_shows=True)
+    def name_causes(self, progress: Progress) -> bool:
+        """Look for the cause of what decoding found wrong, before any check; whether there is one to show."""
+
     @job
     def check(self, progress: Progress) -> CheckResult:
         """Decode the rest, and check everything, even if it was checked before."""

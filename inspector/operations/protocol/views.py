@@ -46,7 +46,7 @@ class Status:
     ``judgement`` is a sentence on both. ``judged`` counts the members with a verdict, also during a check. ``stamp``
     distinguishes this state of a single file from others; empty if that is unknown. ``main`` is the finding to name
     first, None if nothing is wrong. ``has_checksums``: the format records some. ``plain_folder``: it is a folder or
-    prefix that holds no dataset.
+    prefix that holds no dataset. ``unexplained``: something is wrong whose cause has not been looked for.
     """
 
     stage: Stage
@@ -66,6 +66,7 @@ class Status:
     main: FindingRow | None = None
     has_checksums: bool = True
     plain_folder: bool = False
+    unexplained: bool = False
 
     @property
     def given_up(self) -> Status:
@@ -74,7 +75,7 @@ class Status:
             return replace(self, stage=Stage.FAILED, sentence="Nothing of it was read.")
         if self.stage is Stage.DECODING:
             return replace(self, stage=Stage.CANCELLED)
-        return self if self.checked else replace(self, judgement="")
+        return self if self.checked else replace(self, judgement="", unexplained=False)
 
 
 @dataclass(frozen=True, slots=True)

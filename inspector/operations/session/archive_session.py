@@ -61,6 +61,7 @@ class ArchiveSession(SessionState):
     findings = reading.findings
     damage = reading.damage
     checksums = reading.checksums
+    name_causes = reading.name_causes
     check = reading.run_check
     export = reading.export
     write_manifest = reading.write_manifest

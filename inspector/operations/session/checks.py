@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import TypeVar
 
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, plural
 from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError, is_remote
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
-from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
-from inspector.formats._causes.table import is_cause
+from inspector.formats._causes.diagnosis import Placed, cause_sentence, diagnose, folded
+from inspector.formats._causes.table import is_cause, wrong
 from inspector.operations.check.checking import (
     INCOMPLETE,
     CheckReport,
@@ -36,6 +39,8 @@ from inspector.operations.report.writing import require_other_file, write_report
 from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet
 
 Item = TypeVar("Item")
+MAX_BYTES_UNCHECKED = 256 << 20
+"""The cause of damage to larger files is looked for by a check only; they are read as a whole for it."""
 ALL = tuple(Severity)
 _NOT_CHECKED = VERDICTS.index(Verdict.NOT_CHECKED)
 
@@ -49,6 +54,9 @@ class Checks:
         self._archive_set = archive_set
         self._report: CheckReport | None = None
         self._cancelled = ""
+        self._naming = Lock()
+        self._look: Progress | None = None
+        self._looked = False
         self.running = False
 
     # ---- results so far ----------------------------------------------------------------------------------------
@@ -108,6 +116,38 @@ class Checks:
         words = [count(errors, "error")] if errors else []
         words += [count(warnings, "warning")] if warnings else []
         return f"{words[0]} and {words[1]}" if len(words) > 1 else "".join(words)
+
+    # ---- causes before a check ---------------------------------------------------------------------------------
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether decoding found something wrong in a file of this machine, and its cause has not been looked for."""
+        if self._looked or self.checked or self.running or self._location.collection is not None:
+            return False
+        return any(map(_may_be_explained, tuple(self._location.archives)))
+
+    def name_causes(self, progress: Progress) -> bool:
+        """Place causes before what decoding found; returns whether there are any. Cancelling ends it."""
+        if not self.unexplained:
+            return False
+        self._looked, self._look = True, progress
+        found = False
+        with suppress(Cancelled, SourceError):  # a check meets the same error, and reports it
+            for archive in filter(_may_be_explained, tuple(self._location.archives)):
+                diagnosis = diagnose(archive, progress)
+                with self._naming:
+                    if diagnosis.causes and self._look is not None:
+                        archive.diagnosis = diagnosis
+                        archive.findings[:0] = diagnosis.causes
+                        found = True
+        return found
+
+    def stop_naming(self) -> None:
+        """End the look for causes, because a check looks again."""
+        with self._naming:
+            self._looked, look, self._look = True, self._look, None
+        if look is not None:
+            look.cancel()
 
     # ---- checking ----------------------------------------------------------------------------------------------
 
@@ -229,6 +269,13 @@ class Checks:
         total = sum(sizes)
         first = max(0, min(first, total))
         return total, first, _through(parts, sizes, first, max(0, min(count, MAX_ROWS)))
+
+
+def _may_be_explained(archive: Opened) -> bool:
+    """Whether something is wrong with a file that has no cause yet, and reading it costs little."""
+    if archive.source.size > MAX_BYTES_UNCHECKED or is_remote(archive.source) or archive.checked:
+        return False
+    return bool(wrong(archive)) and not any(map(is_cause, archive.findings[:1]))
 
 
 def _through(

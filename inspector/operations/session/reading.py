@@ -78,6 +78,7 @@ def status(session: SessionState) -> Status:
         now.checks.main() if decoded else None,
         first is None or first.decoder is None or first.decoder.has_checksums,
         isinstance(session.error, NoDatasetError),
+        decoded and now is session.disk and now.checks.unexplained,
     )
 
 
@@ -228,12 +229,26 @@ def _decode_all(session: SessionState, progress: Progress) -> None:
     session.generation += 1
 
 
+def name_causes(session: SessionState, progress: Progress) -> bool:
+    """Place the causes of what decoding found before it; a check that is started meanwhile ends this.
+
+    Returns whether there is one. Cancelling raises nothing.
+    """
+    now = session.now
+    if not now.checks.name_causes(progress):
+        return False
+    now.forget_marks()
+    session.generation += 1
+    return True
+
+
 def run_check(session: SessionState, progress: Progress) -> CheckResult:
     """Decode the rest, and check everything, even if it was checked before.
 
     Cancelling keeps the verdicts so far and raises nothing, unless decoding was not finished.
     Raises OperationError if there is nothing to check.
     """
+    session.now.checks.stop_naming()
     with session.job_lock.held(progress):
         now = session.now
         if session.stage is Stage.OPENING:
