@@ -23,8 +23,13 @@ from inspector.core.progress import Progress
 from inspector.operations.compare.combined import write_combination
 from inspector.operations.compare.combining import combine, steps_in_words
 from inspector.operations.compare.comparing import Comparison, compare
+from inspector.operations.edit.past_writes import edits_before
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.compare_views import LEVELS, Difference, Level, Side
+from inspector.operations.open.opening import open_place
+from inspector.operations.protocol.compare_views import AS_IT_IS, LEVELS, Difference, Level, Side, Version
+from inspector.sources.local.file import FileSource
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.source import S3Source
 
 _SIGNS = {"changed": "≠", "added": "+", "removed": "-", "moved": "↕", "renamed": "→"}
 """What a line of text begins with."""
@@ -33,7 +38,13 @@ _SIGNS = {"changed": "≠", "added": "+", "removed": "-", "moved": "↕", "renam
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
     command.add_argument("location", metavar="A", help="a file, a folder or s3://bucket/key")
-    command.add_argument("others", metavar="B", nargs="+", help="what to compare it with; each one after another")
+    command.add_argument("others", metavar="B", nargs="*", help="what to compare it with; each one after another")
+    command.add_argument(
+        "--before",
+        type=_number,
+        metavar="N",
+        help="compare A as it was before the N-th of its writes that `repair --history` lists, from 1, with what it is",
+    )
     what = command.add_mutually_exclusive_group()
     what.add_argument("--members", action="store_true", help="compare members by name and content, and nothing else")
     what.add_argument("--fields", action="store_true", help="compare decoded fields, and nothing else")
@@ -63,16 +74,44 @@ def run(options: argparse.Namespace) -> int:
         handle_unfinished_beside(options.to, options)
     if options.accept and options.to is None:
         raise OperationError("--accept is about what --to writes: give both.")
+    if bool(options.others) is (options.before is not None):
+        raise OperationError("Name two locations to compare, or one with --before.")
     connection, found = connection_of(options), []
+    versions = AS_IT_IS, AS_IT_IS
+    if options.before is not None:
+        versions = _before(options.location, options.before, connection), AS_IT_IS
     with Lines() as out:
-        for other in options.others:
+        for other in options.others or [options.location]:
             with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
-                each = compare(options.location, other, progress, connection, levels=levels, quick=options.quick)
+                each = compare(
+                    options.location,
+                    other,
+                    progress,
+                    connection,
+                    levels=levels,
+                    quick=options.quick,
+                    versions=versions,
+                )
             _print(out, each, options, among_several=len(options.others) > 1)
             found.append(each)
     if options.to is not None:
         _combine(found, options)
     return NOT_SOUND if any(each.summary.equal is False for each in found) else FINE
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _before(location: str, number: int, connection: Connection) -> Version:
+    """How to read a location as it was before one of its writes. Raises OperationError, SourceError and EditError."""
+    place = open_place(location, connection)
+    if not isinstance(place, (FileSource, S3Source)):
+        raise OperationError("Only a file or an object has a history of writes.")
+    return Version(f"before write {number}", edits_before(location, number - 1, place))
 
 
 def _print(out: Lines, found: Comparison, options: argparse.Namespace, *, among_several: bool) -> None:

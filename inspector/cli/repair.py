@@ -28,18 +28,12 @@ from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.edit.apply_repairs import DOUBTFUL_SALVAGES, apply_plan, describe, file_of, save_salvage
-from inspector.operations.edit.interrupted import (
-    forget_past_writes,
-    interrupted,
-    past_writes,
-    recover,
-    settle,
-    take_back,
-)
+from inspector.operations.edit.interrupted import interrupted, recover, settle
+from inspector.operations.edit.past_writes import forget_past_writes, past_writes, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import UNKNOWN_FORMAT
+from inspector.operations.open.opening import UNKNOWN_FORMAT, open_place
 from inspector.operations.protocol.edit_views import (
     Interrupted,
     RepairPlan,
@@ -48,6 +42,7 @@ from inspector.operations.protocol.edit_views import (
     WayOut,
     WriteResult,
 )
+from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.source import S3Source
 
 MAX_NAMED = 20
@@ -161,7 +156,8 @@ def _history(options: argparse.Namespace) -> int:
             out.write(f"{json.dumps(said)}\n" if options.json else f"{done}\n")
         return FINE
     with Lines() as out:
-        for each in past_writes(options.location):
+        opened = open_place(options.location, connection_of(options)) if is_s3(options.location) else None
+        for each in past_writes(options.location, opened if isinstance(opened, S3Source) else None):
             when = datetime.fromtimestamp(each.written, UTC)
             if options.json:
                 row = asdict(each) | {"source": options.location, "written": when.isoformat(timespec="seconds")}
@@ -182,7 +178,7 @@ def _settle(options: argparse.Namespace) -> int:
     if options.history or options.clear_history:
         return _history(options)
     if options.take_back:
-        done = take_back(options.location, dry_run=options.dry_run)
+        done = take_back(options.location, connection_of(options), dry_run=options.dry_run)
     elif (found := interrupted(options.location)) is None:
         done = f"No change of {options.location} is waiting to be finished."
     elif options.dry_run:

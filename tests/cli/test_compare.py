@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -133,3 +133,37 @@ def test_more_than_two_copies_are_combined_by_majority_with_consent(
     assert (status, [each["b"] for each in objects(out) if "equal" in each]) == (1, list(map(str, copies[1:])))
     assert err.count("Chosen, not proved: 2 of 3 copies agree.") == 3
     assert target.read_bytes() == sample("journey.caf").read_bytes()
+
+
+def test_the_state_before_an_earlier_write_is_compared_with_what_is(
+    run: Run, sample: Callable[[str], Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "two-entries.tacozip"
+    shutil.copyfile(sample(path.name), path)
+    states = [path.read_bytes()]
+    for value in ("0=157,10", "0=157,20"):
+        assert run("header", path, "--set", value)[0] == 0
+        states.append(path.read_bytes())
+    for number, before in ((1, states[1]), (2, states[0])):
+        (tmp_path / "before").write_bytes(before)
+        expected = run("compare", "--json", "--bytes", tmp_path / "before", path)
+        status, out, _ = run("compare", "--json", "--bytes", "--before", number, path)
+        assert (status, expected[0]) == (1, 1)
+        assert objects(out)[1:] == objects(expected[1])[1:] != []
+    assert path.read_bytes() == states[2]
+
+    assert "There is no write 3: old bytes of 2 writes" in run("compare", "--before", 3, path)[2]
+    path.write_bytes(states[2][:-1] + b"?")  # by another program, elsewhere
+    assert run("compare", "--before", 1, path)[0] == 1
+    path.write_bytes(states[2][:60] + b"??" + states[2][62:])
+    status, out, said = run("compare", "--before", 1, path)
+    assert (status, out) == (2, "")
+    assert "the bytes are not those that this program wrote" in said
+
+
+@pytest.mark.parametrize("wrong", [(), ("--before", 1, "other")])
+def test_two_locations_are_named_or_one_with_before(
+    run: Run, sample: Callable[[str], Path], wrong: Sequence[object]
+) -> None:
+    status, _, said = run("compare", sample("plain.zip"), *wrong)
+    assert (status, "Name two locations" in said) == (2, True)

@@ -619,6 +619,28 @@ def test_pending_changes_and_a_write_are_compared_with_the_state_before(
     assert shown(window).sentence.text().endswith("A is right.")
 
 
+def test_earlier_writes_are_compared_with_the_state_before_each(copied: Copied, window: Window, qtbot: QtBot) -> None:
+    tab, path = copied("plain.zip")
+    states = [path.read_bytes()]
+    for new in b"?!":
+        tab.editing.overwrite(1_000, states[-1][1_000:1_001], bytes([new]))
+        settle(qtbot, window)
+        tab.editing.write()
+        settle(qtbot, window)
+        states.append(path.read_bytes())
+    qtbot.waitUntil(lambda: len(tab.editing.past) == 2)
+    changes = tab.changes
+    changes.past_table.selectRow(1)  # the first of both writes
+    changes.compare.click()
+    settle(qtbot, window)
+    settle(qtbot, window)
+
+    before = shown(window)
+    assert before.captions[A].text().startswith("A: plain.zip (before ")
+    assert model_of(before, A).bytes_at(1_000, 1_001) == [(1_000, states[0][1_000:1_001])]
+    assert model_of(before, B).bytes_at(1_000, 1_001) == [(1_000, b"!")]
+
+
 @pytest.mark.parametrize("grown", [False, True])
 def test_what_was_opened_is_compared_with_what_is_on_disk_now(
     copied: Copied, window: Window, qtbot: QtBot, tmp_path: Path, grown: bool

@@ -74,6 +74,34 @@ def test_what_was_sent_can_be_taken_back(window: Window, qtbot: QtBot, store: St
     assert entry(tab) == 1
 
 
+def test_what_was_sent_is_listed_and_taken_back_by_a_later_session(
+    window: Window, qtbot: QtBot, store: Store, data: bytes
+) -> None:
+    key = "window/history.tacozip"
+    location = store.put(key, data)
+    tab = opened_at(window, qtbot, store, location)
+    assert tab.editing.past == ()
+    point_to(window, qtbot, tab, 200)
+    agree(window, qtbot, tab, asked(window, qtbot))
+    sent = content(store, key)
+    press(window, "close_tab")
+    tab = opened_at(window, qtbot, store, location)
+
+    qtbot.waitUntil(lambda: [each.can_take_back for each in tab.editing.past] == [True])
+    assert tab.changes.past.index(0, 1).data().startswith("Set the TACO header")
+    agree(window, qtbot, tab, asked(window, qtbot, "take_back"))
+    assert content(store, key) == data != sent
+    qtbot.waitUntil(lambda: len(tab.editing.past) == 2)
+
+    other = data[:13] + b"?" + data[14:]
+    store.put(key, other)  # by another program
+    agree(window, qtbot, tab, asked(window, qtbot, "take_back"))
+    assert content(store, key) == other
+    tab.editing.forget_past()
+    settle(qtbot, window)
+    assert tab.editing.past == ()
+
+
 def test_bytes_are_typed_over_and_sent(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
     tab.document.go_to(0, 1 * MEBI, 1 * MEBI)
     settle(qtbot, window)

@@ -6,6 +6,7 @@ import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -315,6 +316,31 @@ def test_edits_of_the_list_of_members_are_found_exactly(
         "added": added,
         "moved": 0,
     }
+
+
+@given(st.permutations(range(9)), st.sets(st.integers(0, 8), max_size=3))
+def test_members_that_changed_their_order_are_found_exactly(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int], changed: set[int]
+) -> None:
+    folder_ = tmp_path_factory.mktemp("order")
+    before = {f"{number}.bin": f"content of {number}".encode() for number in range(9)}
+    after = {f"{at}.bin": before[f"{at}.bin"].upper() if at in changed else before[f"{at}.bin"] for at in order}
+
+    comparison = found(zipped(folder_ / "a.zip", before), zipped(folder_ / "b.zip", after), levels=MEMBERS)
+
+    same = [at for at in order if at not in changed]
+    moved = [
+        int(each.b.path[0]) for each in comparison.differences if each.change is Change.MOVED and each.b and each.b.path
+    ]
+    stay = [at for at in same if at not in moved]
+    # The truth, from a loop of its own: the fewest members that can move so that the others are in their order.
+    longest = max(
+        (len(some) for size in range(len(same) + 1) for some in combinations(same, size) if list(some) == sorted(some)),
+    )
+    assert stay == sorted(stay)
+    assert len(stay) == longest
+    assert comparison.summary.members["changed"] == len(changed)
+    assert comparison.summary.members["same"] == len(stay)
 
 
 def test_a_damaged_copy_records_the_same_digest_but_is_changed(sample: Sample, tmp_path: Path) -> None:

@@ -13,6 +13,10 @@ import tacozip
 from inspector.__main__ import main
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Progress
+from inspector.operations.edit.past_writes import edits_before, forget_past_writes, past_writes, take_back
+from inspector.operations.edit.s3_writing import write_edit_to_s3
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.sources.local.old_bytes import store_folder
 from inspector.sources.s3.writing import write_object
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import ignoring
@@ -245,3 +249,51 @@ def test_what_is_whole_is_saved_in_another_object(store: Store, tmp_path: Path) 
 
     assert main(["check", f"s3://{BUCKET}/writing/saved.taco", *store.options]) == 0
     assert content(store, "writing/damaged.taco") == data
+
+
+def test_what_was_written_is_listed_and_taken_back_while_it_still_stands_there(store: Store) -> None:
+    data, key = DATA[:1000], "writing/history.bin"
+    location = store.put(key, data)
+    states = [data]
+    for at in (14, 900):
+        edit, after = patched(states[-1], at)
+        write_edit_to_s3(store.open(location), edit, Progress())
+        states.append(after)
+
+    opened = store.open(location)
+    assert [each.can_take_back for each in past_writes(location, opened)] == [True, False]
+    assert len(edits_before(location, 1, opened)) == 2
+    kept = b"".join(each.read_bytes() for each in store_folder().iterdir())
+    assert location.encode() in kept
+    assert not any(secret in kept for secret in (store.connection.endpoint.encode(), b"aws_", b"Signature"))
+    assert "would be undone: Change bytes" in take_back(location, store.connection, dry_run=True)
+    assert content(store, key) == states[2]
+    take_back(location, store.connection)
+    assert content(store, key) == states[1]
+    assert [each.can_take_back for each in past_writes(location, store.open(location))] == [True]
+
+    other = states[1][:14] + b"else" + states[1][18:]
+    store.put(key, other)
+    with pytest.raises(OperationError, match="not those that this program wrote"):
+        take_back(location, store.connection)
+    assert content(store, key) == other
+    assert "1 change" in forget_past_writes(location)
+    assert past_writes(location, store.open(location)) == ()
+
+
+def test_it_is_taken_back_only_from_the_object_that_was_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "writing/raced.bin"
+    location = store.put(key, DATA[:1000])
+    edit, after = patched(DATA[:1000], 14)
+    write_edit_to_s3(store.open(location), edit, Progress())
+    meanwhile = after[:-1] + b"?"
+
+    def read(*arguments: object) -> tuple[Edit, ...]:
+        found = edits_before(*arguments)  # type: ignore[arg-type]
+        store.put(key, meanwhile)  # another program is quicker
+        return found
+
+    monkeypatch.setattr("inspector.operations.edit.past_writes.edits_before", read)
+    with pytest.raises(EditError, match="was not changed"):
+        take_back(location, store.connection)
+    assert content(store, key) == meanwhile

@@ -95,10 +95,25 @@ class Comparisons(QObject):
             versions = AS_IT_IS, Version("with the pending changes", (editing.pending,))
         elif editing.revert is not None:
             versions = Version("before the last write", (editing.revert,)), AS_IT_IS
+        elif editing.past:
+            self.compare_past(tab, 0)
+            return
         else:
             self._say("There is no earlier state to compare with: nothing is pending, and nothing was written here.")
             return
         self.compare(location, location, versions=versions)
+
+    def compare_past(self, tab: Tab, number: int) -> None:
+        """Compare an archive with its state before one of its earlier writes, the newest of which has number 0."""
+        from inspector.operations.protocol.compare_views import AS_IT_IS, Version
+
+        location = tab.document.location
+        label = f"before {tab.editing.past[number].label}"
+
+        def compare(edits: tuple[Edit, ...]) -> None:
+            self.compare(location, location, versions=(Version(label, edits), AS_IT_IS))
+
+        tab.editing.start_before(number, compare)
 
     def compare_with_disk(self, tab: Tab, change: DiskChange) -> None:
         """Compare what a tab opened with what is on disk now under its name."""

@@ -172,7 +172,7 @@ class Tab(QWidget):
         document.statusChanged.connect(self._status_changed)
         for changed in (self.findings.model.rowsInserted, self.digests.model.rowsInserted):
             changed.connect(self.quiet.update)
-        for changed in (self.editing.changed, self.editing.modeChanged, self.repair.planned):
+        for changed in (self.editing.changed, self.editing.pastChanged, self.editing.modeChanged, self.repair.planned):
             changed.connect(self.quiet.update)
         self._status_changed()
         self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)

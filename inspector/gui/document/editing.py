@@ -45,12 +45,14 @@ class Editing(QObject):
     Signals:
         confirmationNeeded(object): the user has to confirm a PendingUpload.
         changed(): the pending changes changed.
+        pastChanged(): it became known what was written earlier.
         previewed(): the archive was decoded with the pending changes.
         modeChanged(bool): overwriting bytes in the hex view was switched on or off.
         written(object): changes were written, with this WriteResult.
     """
 
     changed = Signal()
+    pastChanged = Signal()
     previewed = Signal()
     modeChanged = Signal(bool)
     written = Signal(object)
@@ -109,13 +111,12 @@ class Editing(QObject):
 
     def _ask_past(self) -> None:
         """Ask what was written to the file earlier, also by another run of the program."""
-        if not is_s3(self._document.location):
-            self._document.client.start(ArchiveRequests.past_writes).then(self._take_past)
+        self._document.client.start(ArchiveRequests.past_writes).then(self._take_past)
 
     def _take_past(self, past: tuple[PastWrite, ...]) -> None:
         if past != self.past:
             self.past = past
-            self.changed.emit()
+            self.pastChanged.emit()
 
     def forget_past(self) -> None:
         """Remove the old bytes of all earlier writes, so that none can be taken back."""
@@ -231,8 +232,18 @@ class Editing(QObject):
         edit = self.revert
         if edit is not None:
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, edit, whole), edit=edit)
+        elif self.can_take_back and is_s3(self._document.location):
+            self.start_before(0, self._write_back)
         elif self.can_take_back:
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.take_back, whole), edit=None)
+
+    def _write_back(self, edits: tuple[Edit, ...]) -> None:
+        (edit,) = edits
+        self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, edit, whole), edit=edit)
+
+    def start_before(self, number: int, done: Callable[[tuple[Edit, ...]], object]) -> None:
+        """Call ``done`` with the edits that lead to the state before write ``number`` of ``past``."""
+        self._document.start(ArchiveRequests.edits_before, number).then(done)
 
     def carry_out(
         self, work: Callable[[bool], Job[WriteResult | OnlyWhole]], edit: Edit | None, siblings: tuple[str, ...] = ()

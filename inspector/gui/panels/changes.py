@@ -43,11 +43,13 @@ class ChangesPanel(QWidget):
         copyRequested(): save the changed archive as another file.
         exportRequested(): save the changes as a patch file.
         clearRequested(): remove the old bytes of earlier writes.
+        compareRequested(int): compare with the state before this one of the earlier writes.
     """
 
     copyRequested = Signal()
     exportRequested = Signal()
     clearRequested = Signal()
+    compareRequested = Signal(int)
 
     def __init__(self, document: Document, editing: Editing) -> None:
         super().__init__()
@@ -68,13 +70,16 @@ class ChangesPanel(QWidget):
         self.discard = push_button("Discard", "Drop the changes and show the archive as it is")
         self.take_back = push_button("&Take Back Last Write", "Write the old bytes back")
         self.clear = push_button("Clear &History…", "Remove the old bytes that are kept of earlier writes")
+        self.compare = push_button(
+            "Co&mpare with State Before", "Compare the archive with its state before the selected write"
+        )
         self.past = PastModel(self)
         self.past_table = table_view(self.past, {WHEN: 150}, "Earlier writes of this program to the archive")
         self.past_table.setTextElideMode(Qt.TextElideMode.ElideRight)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
         self._buttons = (self.write, self.repair, self.undo, self.redo, self.copy_, self.export, self.discard)
-        for button in (*self._buttons, self.take_back, self.clear):
+        for button in (*self._buttons, self.take_back, self.compare, self.clear):
             buttons.addWidget(button)
         buttons.addWidget(self.sentence, 1)
         self._stack = Emptiable(self.table, self.past_table)
@@ -90,6 +95,7 @@ class ChangesPanel(QWidget):
     def _connect(self) -> None:
         editing = self._editing
         editing.changed.connect(self._refresh)
+        editing.pastChanged.connect(self._refresh)
         editing.previewed.connect(self._show_broken)
         self.write.clicked.connect(editing.write)
         self.repair.clicked.connect(editing.repair_checksums)
@@ -100,6 +106,7 @@ class ChangesPanel(QWidget):
         self.copy_.clicked.connect(self.copyRequested)
         self.export.clicked.connect(self.exportRequested)
         self.clear.clicked.connect(self.clearRequested)
+        self.compare.clicked.connect(lambda: self.compareRequested.emit(max(0, self.past_table.currentIndex().row())))
         self.table.clicked.connect(self._show_bytes)
         self.past_table.clicked.connect(self._show_past)
         self.past_table.activated.connect(self._show_past)
@@ -118,7 +125,8 @@ class ChangesPanel(QWidget):
         self.redo.setVisible(editing.history.can_redo)
         self.take_back.setVisible(editing.can_take_back and pending is None)
         self.past.show(editing.past)
-        self.clear.setVisible(bool(editing.past) and pending is None)
+        for button in (self.clear, self.compare):
+            button.setVisible(bool(editing.past) and pending is None)
         if pending is None:
             self.sentence.setText("")
             if editing.past:

@@ -60,7 +60,7 @@ from inspector.operations.protocol.requests import CompareRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-_LEVELS = {Level.RANGE: "&Ranges", Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes"}
+_LEVELS = {Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes", Level.RANGE: "&Ranges"}
 _FILTER_MS = 200
 """Milliseconds without typing after which the list is filtered."""
 _EXPLAIN_MS = 50

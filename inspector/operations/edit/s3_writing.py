@@ -12,7 +12,7 @@ from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.jobs.targets import check_targets, new_archives
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.disk_calls import Disk, reason
-from inspector.sources.local.old_bytes import MAX_INLINE_BYTES, forget, prune, store_detached
+from inspector.sources.local.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
@@ -46,7 +46,9 @@ def _action(piece: Piece) -> str:
     return f"{size}, copied by the server" if piece.copied else f"{size}, read and sent again"
 
 
-def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False) -> WriteResult:
+def write_edit_to_s3(
+    source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False, keeps_old_bytes: bool = True
+) -> WriteResult:
     """Change an object; see write_object for ``whole``. Raises EditError and Cancelled."""
     from inspector.sources.s3.writing import write_object  # loads boto3
 
@@ -59,7 +61,7 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
     with cancelling(progress):
         dropped = source.read(*_dropped_run(edit))
     try:
-        stored = store_detached(source.name, edit, dropped)
+        stored = store_detached(source.name, edit, dropped) if keeps_old_bytes else StoredBytes(None, None, ())
     except OSError as error:
         raise EditError(f"{name} was not changed: what would be cut off cannot be kept ({reason(error)}).") from error
     try:

@@ -501,6 +501,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     def past_writes(self, progress: Progress) -> tuple[PastWrite, ...]:
         """What this program wrote to the file, as far as its old bytes are stored, newest first."""
 
+    @job(only_shows=True)
+    def edits_before(self, progress: Progress, number: int) -> tuple[Edit, ...]:
+        """The edits that lead, one after another, to the state before write ``number`` of ``past_writes``."""
+
     @job
     def forget_past_writes(self, progress: Progress) -> str:
         """Remove the stored old bytes of the file; returns a sentence."""

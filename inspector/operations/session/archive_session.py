@@ -108,6 +108,7 @@ class ArchiveSession(SessionState):
     recover = changing.settle_interrupted
     take_back = changing.undo_last_write
     past_writes = changing.list_past_writes
+    edits_before = changing.states_before
     forget_past_writes = changing.forget_old_bytes
     plan_repairs = changing.plan_repairs
     make_repairs = changing.make_repairs

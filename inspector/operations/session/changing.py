@@ -13,7 +13,8 @@ from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.edit import patch_file
 from inspector.operations.edit.apply_repairs import Readable, apply_plan, describe, save_copy, save_salvage, write_edit
 from inspector.operations.edit.dependents import broken, repair_checksums
-from inspector.operations.edit.interrupted import forget_past_writes, interrupted, past_writes, recover, take_back
+from inspector.operations.edit.interrupted import interrupted, recover
+from inspector.operations.edit.past_writes import edits_before, forget_past_writes, past_writes, take_back
 from inspector.operations.edit.patch_file import require_match
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
@@ -296,11 +297,20 @@ def undo_last_write(
 
 def list_past_writes(session: SessionState, progress: Progress) -> tuple[PastWrite, ...]:
     """What this program wrote to the file, newest first; nothing where that cannot be found out. Raises Cancelled."""
-    with session.job_lock.held(progress):
+    with session.job_lock.held(progress), cancelling(progress):
         try:
-            return past_writes(session.name)
+            return past_writes(session.name, session.disk.archives[0].source if session.disk.archives else None)
         except (EditError, SourceError):
             return ()
+
+
+def states_before(session: SessionState, progress: Progress, number: int) -> tuple[Edit, ...]:
+    """The edits that lead to the state before write ``number`` of those listed.
+
+    Raises OperationError, SourceError, EditError and Cancelled.
+    """
+    with session.job_lock.held(progress), cancelling(progress):
+        return edits_before(session.name, number, file_to_change(session))
 
 
 def forget_old_bytes(session: SessionState, progress: Progress) -> str:
