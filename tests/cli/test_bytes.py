@@ -74,7 +74,11 @@ def test_dump_lists_which_bytes_of_a_member_decode_to_which(run: Run, sample: Ca
 
     assert (status, err) == (0, "")
     assert objects(out) == [
-        {"stored": [[12, 18]], "decoded": [0, 0], "what": "zstd frame header"},
+        {
+            "stored": [[12, 18]],
+            "decoded": [0, 0],
+            "what": "zstd frame header: window 2.0 MiB, no content size, no checksum",
+        },
         {"stored": [[18, 280]], "decoded": [0, 1605], "what": "zstd block 1, compressed"},
     ]
     assert "->" in run("dump", "--decoded", "station-1/2024-05.log", path)[1]

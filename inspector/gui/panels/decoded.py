@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.colouring import ColourBy
-from inspector.core.field import Run
-from inspector.core.kinds import Kind, Role
+from inspector.core.field import Run, Structure
+from inspector.core.kinds import Family, Kind, Role
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.span import Span, total
 from inspector.gui.document.document import Document, Selection
@@ -40,7 +40,8 @@ class DecodedPanel(QWidget):
         self._shown_of = ""
         self.hex = HexView()
         self.hex.setAccessibleName("Decoded bytes")
-        self.hex.setColourBy(ColourBy.KIND)
+        self.hex.setColourBy(ColourBy.STRUCTURE)
+        self.hex.lane.chosen.connect(self._choose)
         self.about = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.about.setContentsMargins(8, 2, 8, 2)
         self.about.setAccessibleName("Where the decoded bytes come from")
@@ -154,6 +155,10 @@ class DecodedPanel(QWidget):
         self._mark(piece)
         self._document.select_spans(self.info.layer, piece.stored, ORIGIN)
 
+    def _choose(self, structure: Structure) -> None:
+        """Select the piece whose name was clicked."""
+        self.hex.goTo(structure.start, structure.stop - structure.start)
+
     def _follow(self, selection: Selection) -> None:
         """Show what the stored bytes at the caret give."""
         if self.info is None or selection.origin == ORIGIN or selection.layer != self.info.layer:
@@ -187,7 +192,7 @@ class DecodedPanel(QWidget):
 
 
 def _runs(pieces: Sequence[Piece], starts: Sequence[int], start: int, stop: int) -> list[Run]:
-    """The pieces that meet ``[start, stop)`` as runs in two shades that take turns."""
+    """The pieces that meet ``[start, stop)`` as runs and structures in two shades that take turns."""
     found: list[Run] = []
     for at in range(max(0, bisect_right(starts, start) - 1), len(pieces)):
         piece = pieces[at]
@@ -195,5 +200,6 @@ def _runs(pieces: Sequence[Piece], starts: Sequence[int], start: int, stop: int)
             break
         if piece.start < piece.stop:
             low, high = max(start, piece.start), min(stop, piece.stop)
-            found.append(Run(low, high, Kind.DATA, Role.DATA, at % 2, (at,)))
+            place = (piece.start, piece.stop, Kind.DATA, Family.CONTENT, piece.label, 1 + at % 2, (at,), None)
+            found.append(Run(low, high, Kind.DATA, Role.DATA, at % 2, (at,), Structure(*place)))
     return found

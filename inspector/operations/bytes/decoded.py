@@ -5,15 +5,26 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from inspector.core.format import MemberError, one_group
 from inspector.core.limits import CONTENT
 from inspector.core.member import HOLES, Codec, Member
 from inspector.core.names import visible
-from inspector.core.numbers import rounded
+from inspector.core.numbers import grouped, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, Source, SplicedSource, blocks
-from inspector.formats._zstd import BLOCK_HEADER, HEADER, MAGIC, RLE, TYPES, Stream, ZstdError, frame_header
+from inspector.formats._zstd import (
+    BLOCK_HEADER,
+    HEADER,
+    MAGIC,
+    RLE,
+    TYPES,
+    FrameHeader,
+    Stream,
+    ZstdError,
+    frame_header,
+)
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
@@ -21,6 +32,8 @@ from inspector.operations.protocol.bytes_views import Piece
 from inspector.sources.local.file import TemporarySource
 
 GZIP = b"\x1f\x8b\x08"
+MAX_NAME_BYTES = 200
+"""Bytes of a name in a gzip header that are told."""
 MAX_PIECES = 50_000
 """Pieces of one member that are told: memory."""
 _CUT = "The data is cut off."
@@ -115,7 +128,7 @@ def _zstd(raw: Source, stream: Stream, progress: Progress, *, checksum: bool, sh
         if not in_frame:
             header = frame_header(raw.read(at, HEADER))
             _feed(stream, raw.read(at, header.size))
-            yield at, at + header.size, b"", "zstd frame header"
+            yield at, at + header.size, b"", f"zstd frame header: {_said(header)}"
             at, number, in_frame, checksum = at + header.size, 0, True, header.checksum
         head = int.from_bytes(raw.read(at, BLOCK_HEADER), "little")
         kind, is_last = head >> 1 & 3, bool(head & 1)
@@ -139,6 +152,11 @@ def _zstd(raw: Source, stream: Stream, progress: Progress, *, checksum: bool, sh
         raise EOFError(_CUT)
 
 
+def _said(header: FrameHeader) -> str:
+    size = "no content size" if header.content is None else f"content size {grouped(header.content)}"
+    return f"window {rounded(header.window)}, {size}, {'a checksum' if header.checksum else 'no checksum'}"
+
+
 def _feed(stream: Stream, data: bytes) -> bytes:
     return b"".join(stream.feed(data))
 
@@ -147,8 +165,8 @@ def _gzip(raw: Source, progress: Progress) -> Iterator[_Part]:
     """RFC 1952: members, each a header, deflate data and a trailer; what follows them is no part of it."""
     at = 0
     while raw.read(at, 3) == GZIP:
-        stop = gzip_header_stop(raw, at)
-        yield at, stop, b"", "gzip header"
+        stop, said = _gzip_header(raw, at)
+        yield at, stop, b"", f"gzip header{said}"
         at = stop
         inflate = zlib.decompressobj(-zlib.MAX_WBITS)
         crc = length = 0
@@ -177,21 +195,25 @@ def _gzip(raw: Source, progress: Progress) -> Iterator[_Part]:
         yield at, raw.size, b"", "behind the gzip data"
 
 
-def gzip_header_stop(raw: Source, start: int) -> int:
-    """Where the header of a gzip member ends (RFC 1952, 2.3). Raises EOFError."""
+def _gzip_header(raw: Source, start: int) -> tuple[int, str]:
+    """Where the header of a gzip member ends, and what it says (RFC 1952, 2.3). Raises EOFError."""
     head = raw.read(start, 10)
     if len(head) < 10:
         raise EOFError(_CUT)
-    flags, at = head[3], start + 10
+    flags, at, said = head[3], start + 10, ""
+    if changed := int.from_bytes(head[4:8], "little"):
+        said = f": changed {datetime.fromtimestamp(changed, UTC):%Y-%m-%d %H:%M:%S} UTC"
     if flags & 4:
         at += 2 + int.from_bytes(raw.read(at, 2), "little")
-    for bit in (8, 16):
+    for bit, what in ((8, "name"), (16, "comment")):
         if flags & bit:
             text = raw.read(at, BLOCK)
             if b"\0" not in text:
                 raise EOFError(_CUT)
-            at += text.index(b"\0") + 1
-    return at + (2 if flags & 2 else 0)
+            end = text.index(b"\0")
+            said += f"{',' if said else ':'} {what} {visible(text[: min(end, MAX_NAME_BYTES)])}"
+            at += end + 1
+    return at + (2 if flags & 2 else 0), said
 
 
 def _whole(archive: Opened, member: Member, size: int, progress: Progress) -> Iterator[_Part]:
