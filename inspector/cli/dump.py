@@ -11,12 +11,16 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
+from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_json, add_location, connection_of, one_or_more
-from inspector.cli.output import Lines, complain, json_text, painted, quoted, wants_colour
+from inspector.cli.output import Lines, ProgressBar, complain, json_text, painted, quoted, wants_colour
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.operations.bytes.decoded import Decoded
+from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
 _MAX_VALUE_CHARS = 160
@@ -33,6 +37,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
     add_location(command, A_LOCATION_TO_READ)
     command.add_argument("--depth", type=one_or_more, metavar="N", help="show only the outer N levels of the tree")
+    command.add_argument(
+        "--decoded",
+        metavar="MEMBER",
+        help="instead, which stored bytes of a compressed member decode to which bytes: zstd blocks, gzip headers",
+    )
     add_json(command)
     add_connection(command)
 
@@ -44,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
     """
     depth = options.depth or sys.maxsize
     opened = open_parts(options.location, connection_of(options))
+    if options.decoded is not None:
+        return _decoded(opened, options)
     with Lines() as out:
         for part in opened:
             if options.json:
@@ -55,6 +66,26 @@ def run(options: argparse.Namespace) -> int:
             complain(f"{part.label}: {UNKNOWN_FORMAT}")
         part.report_findings()
     return status_of(opened)
+
+
+def _decoded(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
+    """Print the pieces of a member and return the exit status: NOT_SOUND if it does not decode to its end."""
+    archive, index = find_member([part.archive for part in opened], options.decoded)
+    with ProgressBar(Progress()) as progress:
+        decoded = Decoded(archive, index, progress)
+    with Lines() as out:
+        for piece in decoded.pieces:
+            spans = ", ".join(f"[{start}, {stop}]" for start, stop in piece.stored)
+            if options.json:
+                given = f"[{piece.start}, {piece.stop}]"
+                out.write(f'{{"stored": [{spans}], "decoded": {given}, "what": {quoted(piece.label)}}}\n')
+                continue
+            place = " ".join(f"0x{start:08x}..0x{stop:08x}" for start, stop in piece.stored)
+            gives = f"0x{piece.start:08x}..0x{piece.stop:08x}" if piece.stop > piece.start else "nothing"
+            out.write(f"{place}  ->  {gives:<22}  {piece.label}\n")
+    if decoded.sentence:
+        complain(f"{decoded.name}: {decoded.sentence}")
+    return status_of(opened) or (NOT_SOUND if decoded.sentence else FINE)
 
 
 def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:

@@ -66,6 +66,7 @@ EXAMPLES = {
 _OPENED_STATUS = "the archive is damaged"
 NOT_SOUND_MEANS = {
     "list": _OPENED_STATUS,
+    "dump": "with --decoded: the member does not decode to its end",
     "check": "something that was checked is not sound; with --strict, warnings count",
     "compare": "there is a difference",
     "trace": "a reader rejects the archive or reads it wrongly",

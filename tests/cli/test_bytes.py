@@ -66,3 +66,20 @@ def test_strings_of_other_encodings_are_found_on_request(run: Run, tmp_path: Pat
     assert objects(run("strings", "--json", path)[1]) == []
     (found,) = objects(run("strings", "--json", "--encoding", "utf-16be", path)[1])
     assert (found["text"], found["span"], found["member"]) == ("Größe", [3, 13], None)
+
+
+def test_dump_lists_which_bytes_of_a_member_decode_to_which(run: Run, sample: Callable[[str], Path]) -> None:
+    path = sample("two-resets-spec.rca")
+    status, out, err = run("dump", "--json", "--decoded", "station-1/2024-05.log", path)
+
+    assert (status, err) == (0, "")
+    assert objects(out) == [
+        {
+            "stored": [[12, 18]],
+            "decoded": [0, 0],
+            "what": "zstd frame header: window 2.0 MiB, no content size, no checksum",
+        },
+        {"stored": [[18, 280]], "decoded": [0, 1605], "what": "zstd block 1, compressed"},
+    ]
+    assert "->" in run("dump", "--decoded", "station-1/2024-05.log", path)[1]
+    assert run("dump", "--decoded", "readme.txt", sample("plain.zip"))[0] == 2

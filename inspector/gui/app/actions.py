@@ -44,7 +44,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
     "Panel": (" ".join(each.name for each in PANEL_ACTIONS),),
     "View": (
         "zoom_in zoom_out zoom_reset",
-        "show_arrows show_bands show_strings",
+        "show_arrows show_bands show_strings show_decoded",
     ),
     "Reader": (
         "show_reader",

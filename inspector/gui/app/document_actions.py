@@ -279,6 +279,12 @@ def show_strings(tab: Tab) -> None:
     tab.show_strings()
 
 
+@action("Show &Decoded", "Ctrl+Shift+E", enabled=_has_member)
+def show_decoded(tab: Tab) -> None:
+    """Show what the member at the caret decodes to, in step with its stored bytes."""
+    tab.show_decoded()
+
+
 def _has_steps(tab: Tab) -> bool:
     return bool(tab.reader.model.steps)
 

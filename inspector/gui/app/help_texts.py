@@ -15,6 +15,7 @@ PANEL_LABELS = {
     "Coverage": "C&overage",
     "Reader": "Re&ader",
     "Strings": "S&trings",
+    "Decoded": "&Decoded",
 }
 """The panels and their labels in the menu; the keys of the first ten are Alt and a digit."""
 PANELS: dict[str, str] = {
@@ -47,6 +48,10 @@ PANELS: dict[str, str] = {
     "Strings": (
         "The text in the bytes of the layer shown, in the encodings chosen, with the field and the member each string "
         "stands in. A row selects its bytes; the content of a member is searched when it is shown."
+    ),
+    "Decoded": (
+        "What the stored bytes of a member decode to. Selecting decoded bytes marks the zstd block they come from "
+        "among the stored ones, and the other way round; of deflate data only all of it gives all of the content."
     ),
     "Bytes": (
         "The bytes of the archive: offsets, hexadecimal values, text. Colours show their meaning, a frame "

@@ -34,6 +34,7 @@ from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
 from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
+from inspector.gui.panels.decoded import DecodedPanel
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.header import ONLY_TACO, HeaderPanel
 from inspector.gui.panels.members import MembersPanel
@@ -93,6 +94,7 @@ class Tab(QWidget):
         self.repair = RepairPanel(document, self.editing)
         self.reader = ReaderPanel(document)
         self.strings = StringsPanel(document)
+        self.decoded = DecodedPanel(document)
         self.request_watch = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.request_watch)
         self.error_actions = ErrorActions(self.request_watch)
@@ -133,11 +135,12 @@ class Tab(QWidget):
             "Requests": self._dock("Requests", self.request_panel, bottom),
             "Reader": self._dock("Reader", self.reader, bottom),
             "Strings": self._dock("Strings", self.strings, bottom),
+            "Decoded": self._dock("Decoded", self.decoded, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
-        for name in ("Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Strings"):
+        for name in ("Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Strings", "Decoded"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
@@ -206,6 +209,7 @@ class Tab(QWidget):
             "Requests": lambda: self.request_watch.is_remote,
             "Reader": lambda: self.reader.is_needed,
             "Strings": lambda: self.strings.is_needed,
+            "Decoded": lambda: self.decoded.is_needed,
         }
 
     def _status_changed(self) -> None:
@@ -402,6 +406,13 @@ class Tab(QWidget):
         self.strings.open()
         self._show_dock("Strings")
         self.strings.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_decoded(self) -> None:
+        """Show what the member at the caret decodes to, in step with its stored bytes."""
+        self.decoded.open()
+        self._show_dock("Decoded")
+        self._enlarge("Decoded")
+        self.decoded.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_changes(self) -> None:
         """Focus the list of pending changes."""

@@ -283,6 +283,12 @@ class Document(QObject):
             self._switch_layer(layer)
             self._select(Selection(layer, span.start, (span,), origin=origin, wrong=wrong))
 
+    def select_spans(self, layer: int, spans: Spans, origin: str) -> None:
+        """Select bytes that belong together, in another layer too; the history does not keep them."""
+        if spans and self.layer_info(layer) is not None:
+            self._switch_layer(layer)
+            self._select(Selection(layer, spans[0].start, spans, origin=origin))
+
     def select_checksum(self, row: ChecksumRow | Reference, origin: str) -> None:
         """Select the bytes that a checksum covers; its own bytes and those it omits are marked too."""
         covered = row.covers or row.place

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from inspector.core.byte_class import CLASSES, ByteClass
-from inspector.core.span import Span
+from inspector.core.span import Span, Spans
 
 FULL = 255
 """The share of a class that has all of a stretch, and the entropy of 8 bits a byte."""
@@ -98,3 +98,27 @@ class StringsFound:
 
     count: int
     complete: bool
+
+
+class Piece(NamedTuple):
+    """The stored bytes ``stored`` of a file, in order, give the decoded bytes ``[start, stop)``: none for a header."""
+
+    stored: Spans
+    start: int
+    stop: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedInfo:
+    """What a member's stored bytes decode to, piece by piece; ``sentence`` says what is missing, "" if nothing is.
+
+    ``layer`` is the file that the stored bytes are in, and ``size`` the number of decoded bytes.
+    """
+
+    member: int
+    title: str
+    layer: int
+    size: int
+    pieces: tuple[Piece, ...]
+    sentence: str

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.verdict import State, Verdict
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
-    from inspector.operations.protocol.bytes_views import Bands, Encoding, Repeat, StringRow, StringsFound
+    from inspector.operations.protocol.bytes_views import Bands, DecodedInfo, Encoding, Repeat, StringRow, StringsFound
     from inspector.operations.protocol.check_views import ReportKind
     from inspector.operations.protocol.compare_views import (
         CombinePlan,
@@ -244,6 +244,14 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @job(only_shows=True)
     def next_repeat(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Repeat | None:
         """The nearest bytes after ``offset``, or before it, that stand earlier too."""
+
+    @job(only_shows=True)
+    def decode_member(self, progress: Progress, index: int) -> DecodedInfo:
+        """Decode a member piece by piece; its bytes are kept until another one is decoded."""
+
+    @request
+    def decoded_bytes(self, index: int, offset: int, length: int) -> bytes:
+        """Decoded bytes of the member that was decoded last, at most 1 MiB; none of another one."""
 
     @job(only_shows=True)
     def find_strings(

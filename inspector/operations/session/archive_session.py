@@ -45,6 +45,8 @@ class ArchiveSession(SessionState):
     bands = looks.bands
     next_zeros = looks.next_zeros
     next_repeat = looks.next_repeat
+    decode_member = looks.decode_member
+    decoded_bytes = looks.decoded_bytes
     find_strings = looks.find_strings
     string_rows = looks.string_rows
     # ---- members

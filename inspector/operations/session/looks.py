@@ -8,7 +8,15 @@ from inspector.core.progress import Progress
 from inspector.core.source import is_remote
 from inspector.core.span import Span
 from inspector.operations.bytes.places import field_text, member_at
-from inspector.operations.protocol.bytes_views import Bands, Encoding, Repeat, StringRow, StringsFound, Text
+from inspector.operations.protocol.bytes_views import (
+    Bands,
+    DecodedInfo,
+    Encoding,
+    Repeat,
+    StringRow,
+    StringsFound,
+    Text,
+)
 from inspector.operations.protocol.views import LayerKind, Page
 from inspector.operations.session.remote import cached_bytes
 from inspector.operations.session.state import SessionState, Snapshot
@@ -20,6 +28,7 @@ MAX_STRINGS = 100_000
 MAX_SHOWN_CHARACTERS = 500
 """Characters of a string that are kept."""
 MAX_PAGE_ROWS = 1_000
+MAX_READ_BYTES = 1 << 20
 
 
 def bands(session: SessionState, progress: Progress, layer: int, start: int, stop: int, rows: int) -> Bands:
@@ -56,6 +65,30 @@ def next_repeat(session: SessionState, progress: Progress, layer: int, offset: i
     if layer not in now.repeats:
         now.repeats[layer] = repeats(now.layers[layer].source, progress)
     return next_repeat(now.repeats[layer], offset, backwards)
+
+
+# ---- decoded ---------------------------------------------------------------------------------------------------------
+
+
+def decode_member(session: SessionState, progress: Progress, index: int) -> DecodedInfo:
+    """Decode a member piece by piece; its bytes are kept for ``decoded_bytes`` until another one is.
+
+    Raises OperationError for one that is not compressed, SourceError and Cancelled.
+    """
+    from inspector.operations.bytes.decoded import Decoded
+
+    now = session.now
+    at, local = now.archive_set.locate(index)
+    decoded = Decoded(now.archives[at], local, progress)
+    now.decoded = (index, decoded.source)
+    size = decoded.source.size
+    return DecodedInfo(index, decoded.name, at, size, tuple(decoded.pieces), decoded.sentence)
+
+
+def decoded_bytes(session: SessionState, index: int, offset: int, length: int) -> bytes:
+    """Decoded bytes of the member that was decoded last, at most 1 MiB; none of another one."""
+    member, source = session.now.decoded
+    return source.read(offset, min(length, MAX_READ_BYTES)) if member == index else b""
 
 
 # ---- strings ---------------------------------------------------------------------------------------------------------

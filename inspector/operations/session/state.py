@@ -8,7 +8,7 @@ from threading import Lock
 
 from inspector.core.progress import Progress
 from inspector.core.reader import Step
-from inspector.core.source import SourceError
+from inspector.core.source import BytesSource, Source, SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
 from inspector.operations.edit.plan_repairs import Plan
@@ -110,6 +110,7 @@ class Snapshot:
         self.contents: dict[int, ContentInfo] = {}
         self.bands: dict[tuple[int, int, int, int], Bands] = {}
         self.repeats: dict[int, tuple[Repeat, ...]] = {}
+        self.decoded: tuple[int, Source] = (-1, BytesSource(b""))
         self.strings: tuple[int, list[Text]] = (0, [])
         self._marks: dict[int, Marks] = {}
         if location.total:
