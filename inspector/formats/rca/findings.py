@@ -220,12 +220,13 @@ class _Explanation:
         block = self._layout.damaged[segment]
         first, last = self._blocks(row)
         spans = self._spans(self._first(row), block + 1)
-        before = self._layout.blobs(first, block)
-        why = (
-            f"Decompression fails at the blob at byte {grouped(self._layout.outer_start(block))}, blob {before + 1} of "
-            f"the segment's {grouped(self._layout.blobs(first, last))}, so the damage lies in that blob or before it, "
-            f"in bytes {_byte_ranges(spans)}."
-        )
+        before, blobs = self._layout.blobs(first, block), self._layout.blobs(first, last)
+        at = grouped(self._layout.outer_start(block))
+        if before < blobs:
+            where = f"Decompression fails at the blob at byte {at}, blob {before + 1} of the segment's {grouped(blobs)}"
+            why = f"{where}, so the damage lies in that blob or before it, in bytes {_byte_ranges(spans)}."
+        else:
+            why = f"No blob is found at byte {at}, so the damage lies there or before, in bytes {_byte_ranges(spans)}."
         if before:
             why += (
                 f" The hash covers the segment as a whole, so the {count(before, 'blob')} before cannot be proved "

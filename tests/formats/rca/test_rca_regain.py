@@ -83,6 +83,7 @@ def test_a_check_says_where_the_blocks_go_on() -> None:
     said = message(archive, "rca-blocks-regained")
 
     assert f"a reset block begins at byte {_starts(SEGMENTS)[0]:,}" in said
+    assert "No blob is found at byte 10, so the damage lies there" in message(archive, "rca-reset-hash-mismatch")
     assert state_of([archive]) is State.DAMAGED
     assert [member.path for member in archive.members] == [path for path, _ in ALL[len(ONE) :]]
     assert set(verdicts(archive)) == {WHOLE}
