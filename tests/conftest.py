@@ -88,6 +88,15 @@ def pytest_report_header() -> str:
     return f"Qt platform: {os.environ['QT_QPA_PLATFORM']}"
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Give each process neighbouring tests, until one has none left and takes some of another's.
+
+    Servers, screens and processes to fork from are then started where they are needed, not four times each.
+    """
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "worksteal"
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--golden`` and ``--pictures``."""
     parser.addoption("--golden", action="store_true", help="write tests/golden anew instead of comparing with it")

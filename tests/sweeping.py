@@ -16,6 +16,18 @@ def at_every_change(
     return [pytest.param(each, marks=() if chosen(each) else pytest.mark.sweep, id=name(each)) for each in cases]
 
 
+def each_third(
+    cases: Iterable[Any], name: Callable[[Any], str] = str, always: Callable[[Any], bool] = lambda _: False
+) -> list[ParameterSet]:
+    """Every third of the cases, and those that are ``always`` wanted, at every change; the others in the sweep only."""
+    listed = list(cases)
+    chosen = {at for at, each in enumerate(listed) if at % 3 == 0 or always(each)}
+    return [
+        pytest.param(each, marks=() if at in chosen else pytest.mark.sweep, id=name(each))
+        for at, each in enumerate(listed)
+    ]
+
+
 def every(step: int) -> pytest.MarkDecorator:
     """The parameter ``step``: each ``step``-th of many places at every change, all of them in the sweep.
 

@@ -29,6 +29,7 @@ from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.resources import samples
 from inspector.sources.local.file import FileSource
+from tests.sweeping import each_third
 
 HERE = Path(__file__).parent
 SAMPLES = [
@@ -59,6 +60,7 @@ def label(path: Path) -> str:
 
 each_sample = pytest.mark.parametrize("path", SAMPLES, ids=label)
 each_archive = pytest.mark.parametrize("path", ARCHIVES, ids=label)
+some_archives = pytest.mark.parametrize("path", each_third(ARCHIVES, label, set(samples()).__contains__))
 
 
 class Watched:
@@ -212,7 +214,7 @@ def test_runs_and_locate_agree_with_the_leaves(path: Path) -> None:
         assert (part[0].start, part[-1].stop, part[0].path) == (low, high, run.path)
 
 
-@each_archive
+@some_archives
 @quick_and_swept
 def test_a_file_cut_off_anywhere_is_shown_as_far_as_it_goes(path: Path, swept: bool) -> None:
     data = path.read_bytes()
@@ -232,7 +234,7 @@ def cuts(data: bytes, path: Path, swept: bool) -> set[int]:
     return {size for size in near if 0 <= size < len(data)}
 
 
-@each_archive
+@some_archives
 @quick_and_swept
 def test_a_flipped_bit_anywhere_raises_nothing(path: Path, swept: bool) -> None:
     data = path.read_bytes()

@@ -89,6 +89,10 @@ def every_problem(root: QWidget) -> list[str]:
 @pytest.fixture
 def dialogs() -> Iterator[None]:
     yield
+    close_dialogs()
+
+
+def close_dialogs() -> None:
     for widget in QApplication.topLevelWidgets():
         if isinstance(widget, QDialog):
             widget.close()
@@ -119,13 +123,15 @@ def test_what_panels_show_when_there_is_work_in_them(show: Show, window: Window,
 
 
 @pytest.mark.usefixtures("dialogs")
-@pytest.mark.parametrize("name", [*OPENING, *TABS])
-def test_dialogs_and_tabs(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
+@pytest.mark.parametrize("names", [OPENING, *((name,) for name in TABS)], ids=["dialogs", *TABS])
+def test_dialogs_and_tabs(show: Show, window: Window, qtbot: QtBot, names: tuple[str, ...]) -> None:
     show("two-entries.tacozip")
-    before = len(window.findChildren(QWidget))
-    press(window, name)
-    qtbot.waitUntil(lambda: len(window.findChildren(QWidget)) > before)
-    assert every_problem(window) == []
+    for name in names:
+        before = set(window.findChildren(QWidget))
+        press(window, name)
+        qtbot.waitUntil(lambda before=before: bool(set(window.findChildren(QWidget)) - before))
+        assert every_problem(window) == [], name
+        close_dialogs()
 
 
 def test_names_of_parts_come_with_the_keyboard_where_somebody_listens(

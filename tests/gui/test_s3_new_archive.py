@@ -21,6 +21,7 @@ from tests.gui.s3_store import Store
 from tests.s3.conftest import BUCKET
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silence, silent
 from tests.s3.writing import MEBI, content, unfinished
+from tests.sweeping import in_the_sweep
 
 __all__ = ["tree"]
 
@@ -185,7 +186,9 @@ def test_cancelling_aborts_the_upload(window: Window, qtbot: QtBot, store: Store
     assert tab.begin.isEnabled()
 
 
-@pytest.mark.parametrize("fault", [silent, refuse(403, "AccessDenied"), refuse(500, "InternalError"), refuse(503)])
+@pytest.mark.parametrize(
+    "fault", [silent, refuse(403, "AccessDenied"), *map(in_the_sweep, (refuse(500, "InternalError"), refuse(503)))]
+)
 def test_a_failure_is_a_sentence_and_leaves_nothing(
     window: Window, qtbot: QtBot, store: Store, tmp_path: Path, fault: Fault
 ) -> None:

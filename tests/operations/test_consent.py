@@ -29,6 +29,7 @@ from inspector.sources.local.file import FileSource
 from inspector.sources.local.undo import undo_last_change
 from tests.conftest import SAMPLES
 from tests.formats import archives
+from tests.sweeping import each_third
 
 SUFFIXES = {".caf", ".rca", ".tacozip", ".taco", ".zip", ".tar"}
 ALL = sorted(path for folder in SAMPLES for path in folder.iterdir() if path.suffix in SUFFIXES)
@@ -77,7 +78,7 @@ def planned(data: bytes, name: str, *accepted: str) -> Plan:
     return plan(archives.checked(BytesSource(data, name)), Progress(), accepted)
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", each_third(ALL, lambda path: str(path.name)))
 def test_what_is_shown_is_what_is_written_and_what_can_be_taken_back(path: Path, tmp_path: Path) -> None:
     for data in damaged(path.read_bytes(), path.name):
         copy = tmp_path / path.name
@@ -102,7 +103,7 @@ def test_what_is_shown_is_what_is_written_and_what_can_be_taken_back(path: Path,
             source = FileSource(copy)
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", each_third(ALL, lambda path: str(path.name)))
 def test_where_nothing_is_said_to_be_lost_nothing_is(path: Path) -> None:
     for data in damaged(path.read_bytes(), f"{path.name} once more"):
         before = archives.checked(BytesSource(data, path.name))

@@ -126,10 +126,18 @@ def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> Non
 
 def test_nothing_is_asked_for_by_a_string() -> None:
     names = {name for _, name in EVERY}
+    called = re.compile(
+        rf"""\(\s*["'](?:{"|".join(names)})["']"""
+    )  # few files have such an argument: only those are parsed
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in [*(ROOT / "inspector").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    }
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in [*(ROOT / "inspector").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, text in texts.items()
+        if called.search(text)
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and (node.func.attr in {"ask", "start", "call", "job", "send", "carry_out"} or node.func.attr.startswith("_"))

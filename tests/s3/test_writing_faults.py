@@ -87,11 +87,25 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "words"), FAULTS, ids=[words[:30] for _, words in FAULTS])
+STEPS = {
+    "whole": (SMALL, is_part),
+    "begins": (LARGE, begins),
+    "part": (LARGE, is_part),
+    "copy": (LARGE, is_copy),
+    "completes": (LARGE, completes),
+}
+
+
 @pytest.mark.parametrize(
-    ("data", "which"),
-    [(SMALL, is_part), (LARGE, begins), (LARGE, is_part), (LARGE, is_copy), (LARGE, completes)],
-    ids=["whole", "begins", "part", "copy", "completes"],
+    ("data", "which", "fault", "words"),
+    [
+        # Each fault at a step or two, each step with three faults; the sweep tries all.
+        pytest.param(
+            *STEPS[step], *FAULTS[at], marks=() if (at + number) % 3 == 0 else pytest.mark.sweep, id=f"{step}-{at}"
+        )
+        for number, step in enumerate(STEPS)
+        for at in range(len(FAULTS))
+    ],
 )
 def test_every_step_that_fails_is_a_sentence_and_changes_nothing(
     store: Store, source: S3Source, data: bytes, fault: Fault, words: str, which: Which

@@ -15,6 +15,7 @@ LONG = 1_200
 """Seconds after which a story hangs; a busy machine takes minutes for one."""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("story", STORIES)
 def test_a_story_holds_on_a_screen(story: str, screen: Display, root: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'own'}"]

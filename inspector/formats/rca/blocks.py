@@ -70,6 +70,17 @@ class Blocks:
         self.payloads.append(payload)
         self.types.append(kind)
 
+    def extend_empty(self, window: bytes, at: int, limit: int, base: int) -> int:
+        """Add the empty blobs, each a 0 byte, of ``window[at:limit]`` up to the first other byte; says how many.
+
+        Space that was reserved and never written is such a blob in every byte, by the million.
+        """
+        found = _ZEROS.match(window, at, limit)
+        count = found.end() - at if found else 0
+        self.edges.extend(range(base + at, base + at + count))
+        self.payloads.extend(range(base + at + 1, base + at + count + 1))
+        return count
+
     def opens(self, window: bytes, stop: int) -> bool:
         """Whether a reset block that ends at ``stop`` of ``window`` opens a segment: see MAX_IMPLAUSIBLE_SEGMENTS."""
         if stop + _FRAME <= len(window) and window.find(MAGIC, stop, stop + _FRAME) < 0:
@@ -184,16 +195,10 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
             opens = kind != RESET or blocks.opens(window, payload + length)
             blocks.append(kind if opens else NOT_OPENING, base + at, base + payload)
             known = len(blocks)
-        elif not value and (zeros := _ZEROS.match(window, payload, limit)):
-            # Space that was reserved and never written is a blob in every byte, by the million.
-            length = zeros.end() - payload
-            edges(base + at)
-            blocks.edges.extend(range(base + payload, base + payload + length))
-            blocks.payloads.extend(range(base + payload, base + payload + length + 1))
         else:
-            length = value >> 1
             edges(base + at)
             payloads(base + payload)
+            length = value >> 1 if value else blocks.extend_empty(window, payload, limit, base)
         at = payload + length
     blocks.types.extend(_BLOB * (len(blocks) - known))
     return base + at

@@ -6,8 +6,10 @@ from functools import cache
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore import UNSIGNED
 from botocore.config import Config
+from botocore.loaders import create_loader
 
 from inspector.core import limits
 from inspector.sources.s3.abort import watch
@@ -105,13 +107,25 @@ def client_for(connection: Connection) -> Client:
 
 def boto_client(connection: Connection, timeout: float, attempts: int = ATTEMPTS) -> Any:
     """A boto3 client; ``timeout`` is in seconds, ``attempts`` includes retries."""
-    session = boto3.Session(profile_name=connection.profile or None, region_name=connection.region or None)
+    core = botocore.session.Session(profile=connection.profile or None)
+    core.register_component("data_loader", _loader(core.get_config_variable("data_path")))
+    session = boto3.Session(botocore_session=core, region_name=connection.region or None)
+    if connection.endpoint and not _is_amazon(connection.endpoint):
+        return _made(session, connection, "path", timeout, attempts)
     made = _made(session, connection, "auto", timeout, attempts)
-    host = str(made.meta.endpoint_url).partition("://")[2].partition("/")[0].partition(":")[0]
-    if host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu")):
-        return made
-    # Other servers rarely have a host name for each bucket.
-    return _made(session, connection, "path", timeout, attempts)
+    return made if _is_amazon(made.meta.endpoint_url) else _made(session, connection, "path", timeout, attempts)
+
+
+@cache
+def _loader(data_path: str | None) -> Any:
+    """What botocore knows of S3 as a service, a megabyte of JSON: read once, and not again for every client."""
+    return create_loader(data_path)
+
+
+def _is_amazon(endpoint: str) -> bool:
+    """Whether it has a host name for each bucket; other servers rarely do."""
+    host = endpoint.partition("://")[2].partition("/")[0].partition(":")[0]
+    return host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu"))
 
 
 def _made(session: Any, connection: Connection, style: str, timeout: float, attempts: int) -> Any:
