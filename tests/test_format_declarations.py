@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pickle
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -116,6 +117,8 @@ def _findings_left_out(known: Format, own: dict[Path, Opened]) -> Iterator[str]:
             yield f"{known.name}: the finding {each.code} has no meaning."
         if each.code not in shown and (each.code, each.severity) not in raised_types():
             yield f"{known.name}: no sample shows {each.code}, and nothing raises it."
+    for code in {*known.concerns, *known.torn} - {each.code for each in known.findings}:
+        yield f"{known.name} says something of {code}, which is not in its findings."
 
 
 @cache
@@ -196,6 +199,7 @@ def test_a_format_leaves_nothing_out(known: Format, checked: dict[Path, Opened])
         ({"specification": ""}, "ar has no specification."),
         ({"mime": ()}, "ar has suffixes, but no MIME type."),
         ({"findings": ar.FORMAT.findings[1:]}, "ar: wrong-magic.a has ar-magic (error), which is not in its findings."),
+        ({"torn": frozenset({"ar-torn"})}, "ar says something of ar-torn, which is not in its findings."),
         ({"name": "other"}, "other has no sample in resources/samples."),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
@@ -228,6 +232,25 @@ def test_findings_are_made_from_declared_types_only() -> None:
     tables = {module_of(path) for path in PACKAGE.rglob("*.py") if "finding_types(globals())" in path.read_text()}
 
     assert found - tables == {"inspector.core.archive", "inspector.core.finding", "inspector.formats._causes.table"}
+
+
+def test_codes_that_findings_are_compared_with_are_declared() -> None:
+    """One that nothing has would never be found."""
+    shaped = re.compile(rf"(?:{'|'.join(known.name for known in FORMATS)})-[a-z0-9-]*[a-z0-9]")
+    names = {each.code for known in FORMATS for each in known.findings} | {known.name for known in FORMATS}
+    found = {
+        each.value
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare | ast.Set | ast.Tuple)
+        for each in ast.iter_child_nodes(node)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and shaped.fullmatch(each.value)
+    }
+
+    of_repairs = {"caf-begin-later", "caf-end-earlier", "caf-salvage-doubtful", "rca-discard-tail"}
+
+    assert len(found) > 50
+    assert found - names == of_repairs
 
 
 def test_a_code_has_one_type_for_each_severity() -> None:

@@ -19,7 +19,6 @@ from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, scan
 TAR_END_BYTES = 1_024
 """The two blocks of zeros that end a tar."""
 _TAR_CUT = ("tar-truncated-data", "tar-truncated-header", "tar-end-missing")
-_ZIP_CUT = frozenset({"zip-no-central-directory", "zip-directory-cut-off", "zip-member-cut-off", "zip-size-unknown"})
 _MAX_TAIL_BYTES = 66_000
 _TAIL_TEXT_BYTES = 2_048
 _SERVER_TEXT = re.compile(rb"<\?xml[^>]{0,200}\?>\s*<Error>|<(?:!DOCTYPE )?html|HTTP/\d(?:\.\d)? \d{3} ", re.IGNORECASE)

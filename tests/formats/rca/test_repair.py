@@ -78,6 +78,24 @@ def test_garbage_behind_a_right_hash_is_cut_off_and_nothing_else_is_touched(whol
     assert after(repaired) == whole
 
 
+@pytest.mark.parametrize(
+    ("size", "offered"),
+    [
+        (121, ["rca-finish-unproved", "rca-drop-garbage", "rca-salvage-readable"]),
+        (131, ["rca-finish-append", "rca-drop-garbage"]),
+        (172, ["rca-finish-append", "rca-finish-unproved", "rca-drop-garbage", "rca-salvage-readable"]),
+    ],
+    ids=["before the hash", "behind the hash", "all but the header"],
+)
+def test_an_append_is_finished_as_far_as_there_is_something_to_finish(size: int, offered: list[str]) -> None:
+    """The header still says that the archive ends behind the first of three segments."""
+    header = opened(build.archive(ONE)).detail.chunks.chunks[0].header.stop
+    data = build.archive(ONE)[:header] + build.archive(ONE, TWO, THREE)[header:size]
+    found = planned(data)
+
+    assert [*codes(found.repairs), *codes(found.waiting)] == offered
+
+
 @pytest.mark.parametrize("data", [flipped(build.archive(ONE), 30) + b"garbage", bytes(50)], ids=["wrong hash", "empty"])
 def test_garbage_behind_no_right_hash_is_cut_off_on_a_word_only(data: bytes) -> None:
     waiting = planned(data)
