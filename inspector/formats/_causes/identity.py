@@ -86,6 +86,8 @@ _ENCRYPTED = (
 
 _MIN_ESCAPES = 32
 _MIN_UNPACKED_BYTES = 512
+_OPENED_INSIDE = frozenset(("gunzip", "unxz", "bunzip2", "unzstd"))
+"""What ``FILE!/`` unpacks."""
 _MIN_WIDE_BYTES = 256
 _ESCAPE = re.compile(rb"\\x[0-9a-f]{2}")
 _QUOTED = re.compile(rb"=[0-9A-F]{2}")
@@ -131,7 +133,7 @@ _BASE64 = re.compile(
     rb"(?:begin-base64 [^\r\n]{1,200}\r?\n|-----BEGIN [^\r\n]{1,60}-----\r?\n)?[A-Za-z0-9+/_\r\n-]{60,}={0,2}\s*"
 )
 _HEX = re.compile(rb"[0-9a-fA-F\r\n ]{60,}")
-_XXD = re.compile(rb"(?:[0-9a-f]{7,16}:? (?: ?[0-9a-f]{2,4}){1,16}[^\n]{0,40}\r?\n){2,}")
+_XXD = re.compile(rb"(?:[0-9a-f]{7,16}:? (?: ?[0-9a-f]{2,4}){1,16}[^\n]{0,80}\r?\n){2,}")
 _UU = re.compile(rb"begin [0-7]{3,4} [^\r\n]{1,200}\r?\n")
 _DATA_URL = re.compile(rb"data:[\w/.+-]{1,100};base64,")
 
@@ -358,8 +360,8 @@ def _compressed(file: _File) -> Explanation | None:
         return None
     message = (
         f"This is {found.name}, not {file.what}. It begins with {file.head[: len(found.begins)].hex(' ')}."
-        f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open what comes out; here, open "
-        "the unpacked file."
+        f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open what comes out"
+        f"{f', or open what is inside as {file.name}!/ without that' if found.command in _OPENED_INSIDE else ''}."
     )
     return Explanation(Cause.COMPRESSED, message, (Span(0, len(found.begins)),))
 
