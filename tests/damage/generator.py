@@ -759,6 +759,31 @@ def _quoted_printable(made: Made, _random: Random) -> bytes:
     return quopri.encodestring(made.data[:100_000])
 
 
+@kind("encoded-text")
+def _base32_or_85(made: Made, random: Random) -> bytes:
+    return random.choice((base64.b32encode, base64.b85encode))(made.data)
+
+
+@kind("encoded-text")
+def _numbers_in_a_source_text(made: Made, _random: Random) -> bytes:
+    return b"unsigned char data[] = {" + b", ".join(b"0x%02x" % each for each in made.data[:40_000]) + b"};\n"
+
+
+@kind("compressed", formats=("rca", "taco", "zip", "tar", "datas3t"))
+def _stream_without_a_signature(made: Made, random: Random) -> bytes:
+    return zlib.compress(made.data, 6) if random.random() < 0.5 else lzma.compress(made.data, lzma.FORMAT_ALONE)
+
+
+@kind("text-mode", formats=("caf", "taco", "zip", "tar"))
+def _crlf_twice(made: Made, _random: Random) -> bytes:
+    return made.data.replace(b"\n", b"\r\r\n")
+
+
+@kind("filled-block", formats=DIGESTS)
+def _block_of_a_pattern(made: Made, random: Random) -> bytes:
+    return _with(made.data, _aligned(made.content, 4096, random), b"\xde\xad\xbe\xef" * 1024)
+
+
 @kind("encrypted")
 def _encrypted(made: Made, random: Random) -> bytes:
     return b"Salted__" + random.randbytes(len(made.data) // 16 * 16 + 8)

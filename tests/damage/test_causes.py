@@ -16,7 +16,7 @@ from inspector.formats._causes.crc import flipped_in
 from inspector.formats._causes.diagnosis import diagnose
 from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_CODE
 from inspector.formats._causes.table import MEANINGS, PREFIX, Cause
-from inspector.operations.check.checking import CheckReport, check_archive, forget_check, state_of
+from inspector.operations.check.checking import CheckReport, check_archive, check_location, forget_check, state_of
 from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.check.report import as_json, as_text
 from inspector.operations.edit.plan_repairs import Plan, plan
@@ -374,3 +374,21 @@ def test_zeros_behind_the_end_are_in_the_place_of_nothing() -> None:
         found = causes(checked(Memory.of(made_format, data + bytes(4_096))))
 
         assert [each.code for each in found] == [Cause.TRAILING_BYTES]
+
+
+@pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2", "zstd"])
+def test_what_a_compressed_file_holds_opens_as_its_cause_says(kind: str, tmp_path: Path) -> None:
+    one = damaged(next(each for each in KINDS if each.name == kind), "taco", 3)
+    path = tmp_path / "packed.tacozip"
+    path.write_bytes(one.data)
+    (cause,) = (each for each in checked(FileSource(path)).findings if each.code == Cause.COMPRESSED)
+
+    assert "or open what is inside as packed.tacozip!/ without that" in cause.message
+    assert check_location(f"{path}!/", Progress()).state is State.SOUND
+
+
+@pytest.mark.parametrize("kind", ["rar", "stream-without-a-signature"])
+def test_no_way_inside_is_told_where_there_is_none(kind: str) -> None:
+    one = damaged(next(each for each in KINDS if each.name == kind), "tar", 3)
+    (cause,) = (each for each in checked(one.source).findings if each.code == Cause.COMPRESSED)
+    assert "!/" not in cause.message

@@ -1,4 +1,4 @@
-"""Blocks of one repeated byte, and what is left: bytes that changed, without a simpler cause.
+"""Blocks of one repeated pattern, and what is left: bytes that changed, without a simpler cause.
 
 Nothing here is looked for before the other causes; it names what a check has found as one event where it can.
 """
@@ -6,6 +6,7 @@ Nothing here is looked for before the other causes; it names what a check has fo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
@@ -26,15 +27,17 @@ MAX_READ_BYTES = 64 << 20
 """Bytes of what is wrong that are read again."""
 MIN_FILLED_BYTES = 512
 """Shorter runs of one byte are no block."""
+PATTERN_SIZES = (1, 2, 4, 8)
+"""Bytes of a pattern that fills a block."""
 MIN_FOLDED = 3
 """Fewer findings about the structure are not explained by bytes that changed."""
 
 
-# ---- one byte repeated -----------------------------------------------------------------------------------------------
+# ---- a pattern repeated ----------------------------------------------------------------------------------------------
 
 
 def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> Explanation | None:
-    """A block of one byte other than zero where something is wrong. Raises SourceError and Cancelled."""
+    """A block of one pattern other than zero where something is wrong. Raises SourceError and Cancelled."""
     import numpy as np
 
     left = MAX_READ_BYTES
@@ -46,24 +49,38 @@ def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> Explana
             return None
         progress.advance(0)
         data = np.frombuffer(archive.source.read(low, high - low), np.uint8)
-        edges = np.concatenate(([0], np.flatnonzero(data[1:] != data[:-1]) + 1, [len(data)]))
-        sizes = np.diff(edges)
-        if not len(sizes) or int(sizes.max()) < MIN_FILLED_BYTES:
+        found = next(filter(None, (_longest_pattern(data, size) for size in PATTERN_SIZES)), None)
+        if found is None:
             continue
-        row = int(sizes.argmax())
-        start, size = low + int(edges[row]), int(sizes[row])
-        value = int(data[int(edges[row])])
-        begin, end = -(-start // SECTOR_BYTES) * SECTOR_BYTES, (start + size) // SECTOR_BYTES * SECTOR_BYTES
-        if not value or end - begin < SECTOR_BYTES or not _meets(Span(begin, end), bad):
+        start, stop = low + found.start, low + found.stop
+        begin, end = -(-start // SECTOR_BYTES) * SECTOR_BYTES, stop // SECTOR_BYTES * SECTOR_BYTES
+        if end - begin < SECTOR_BYTES or not _meets(Span(begin, end), bad):
             continue
+        pattern = archive.source.read(begin, max(PATTERN_SIZES))
+        size = next(each for each in PATTERN_SIZES if pattern == pattern[:each] * (len(pattern) // each))
+        what = f"the byte {hexadecimal(pattern[0], 2)}" if size == 1 else f"the bytes {pattern[:size].hex(' ')}"
         message = (
-            f"{in_bytes(end - begin)} are the byte {hexadecimal(value, 2)} repeated, from byte {begin:,} on. Both ends "
+            f"{in_bytes(end - begin)} are {what} repeated, from byte {begin:,} on. Both ends "
             f"are multiples of {SECTOR_BYTES:,}, as of a block: erased flash memory, or the mark of a sector that "
             "could not be read. Restore it from another copy, and check the medium; the rest is not affected."
         )
         span = Span(begin, end)
         return Explanation(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
     return None
+
+
+def _longest_pattern(data: Any, size: int) -> Span | None:
+    """The longest run of one pattern of ``size`` bytes that are not all zero; None if it is short."""
+    import numpy as np
+
+    if len(data) <= size:
+        return None
+    edges = np.concatenate(([-1], np.flatnonzero(data[size:] != data[:-size]), [len(data) - size]))
+    starts, sizes = edges[:-1] + 1, np.diff(edges) - 1 + size
+    sizes[np.add.reduceat(data != 0, starts) == 0] = 0
+    row = int(sizes.argmax())
+    found = Span(int(starts[row]), int(starts[row] + sizes[row]))
+    return found if found.size >= MIN_FILLED_BYTES else None
 
 
 def _meets(span: Span, bad: Suspects) -> bool:

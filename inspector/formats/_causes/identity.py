@@ -85,11 +85,19 @@ _ENCRYPTED = (
 """What is decrypted first."""
 
 _MIN_ESCAPES = 32
+_MIN_UNPACKED_BYTES = 512
+_OPENED_INSIDE = frozenset(("gunzip", "unxz", "bunzip2", "unzstd"))
+"""What ``FILE!/`` unpacks."""
 _MIN_WIDE_BYTES = 256
 _ESCAPE = re.compile(rb"\\x[0-9a-f]{2}")
 _QUOTED = re.compile(rb"=[0-9A-F]{2}")
 _PERCENT = re.compile(rb"%[0-9A-Fa-f]{2}")
-_JSON_BASE64 = re.compile(rb'\s*\{\s*"[\w-]{1,40}"\s*:\s*"[A-Za-z0-9+/]{60,}')
+_JSON = re.compile(rb"\s*[{\[]")
+_QUOTED_BASE64 = re.compile(rb'"[A-Za-z0-9+/]{60}')
+_NUMBERS = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,2}|\b\d{1,3})\s*,")
+_BASE32 = re.compile(rb"[A-Z2-7\r\n]{60,}={0,6}\s*")
+_BASE85 = re.compile(rb"(?:<~)?[!-~\r\n]{60,}(?:~>)?\s*")
+_MIN_BASE85_SYMBOLS = 70
 _ZSTD_NEAR = re.compile(rb"\x28\xb5\x2f\xfd")
 _ERROR_TEXT = re.compile(
     rb"[^\r\n]{0,80}\b(?:not found|access denied|forbidden|unauthori[sz]ed|denied|error|no such|expired|bad gateway|"
@@ -125,7 +133,7 @@ _BASE64 = re.compile(
     rb"(?:begin-base64 [^\r\n]{1,200}\r?\n|-----BEGIN [^\r\n]{1,60}-----\r?\n)?[A-Za-z0-9+/_\r\n-]{60,}={0,2}\s*"
 )
 _HEX = re.compile(rb"[0-9a-fA-F\r\n ]{60,}")
-_XXD = re.compile(rb"(?:[0-9a-f]{7,16}:? (?: ?[0-9a-f]{2,4}){1,16}[^\n]{0,40}\r?\n){2,}")
+_XXD = re.compile(rb"(?:[0-9a-f]{7,16}:? (?: ?[0-9a-f]{2,4}){1,16}[^\n]{0,80}\r?\n){2,}")
 _UU = re.compile(rb"begin [0-7]{3,4} [^\r\n]{1,200}\r?\n")
 _DATA_URL = re.compile(rb"data:[\w/.+-]{1,100};base64,")
 
@@ -341,8 +349,8 @@ def _matching(data: bytes, signatures: tuple[_Signature, ...]) -> _Signature | N
 
 
 def _compressed(file: _File) -> Explanation | None:
-    found = _matching(file.head, _COMPRESSED)
-    if found is None or file.listed:
+    found = None if file.listed else _matching(file.head, _COMPRESSED) or _bare_stream(file)
+    if found is None:
         return None
     if found.begins == b"BZh" and not re.match(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", file.head):
         return None
@@ -352,10 +360,24 @@ def _compressed(file: _File) -> Explanation | None:
         return None
     message = (
         f"This is {found.name}, not {file.what}. It begins with {file.head[: len(found.begins)].hex(' ')}."
-        f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open what comes out; here, open "
-        "the unpacked file."
+        f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open what comes out"
+        f"{f', or open what is inside as {file.name}!/ without that' if found.command in _OPENED_INSIDE else ''}."
     )
     return Explanation(Cause.COMPRESSED, message, (Span(0, len(found.begins)),))
+
+
+def _bare_stream(file: _File) -> _Signature | None:
+    """A stream of zlib or of the old lzma, which have no signature: what is inside can be unpacked."""
+    head = file.head
+    if len(head) < 64 or file.archive.format.startswith("datas3t-"):
+        return None
+    if head[:1] == b"x" and int.from_bytes(head[:2], "big") % 31 == 0:
+        found = _Signature(head[:2], "a zlib stream", "zlib-flate -uncompress")
+    elif head[:3] == b"\x5d\0\0" and head[13:14] == b"\0":
+        found = _Signature(head[:5], "an lzma file", "unlzma")
+    else:
+        return None
+    return found if len(_unpacked(file, found)) >= min(len(head), _MIN_UNPACKED_BYTES) else None
 
 
 class _Unpacker(Protocol):
@@ -375,6 +397,8 @@ class _Unpacker(Protocol):
 
 _NEW: dict[str, Callable[[], _Unpacker]] = {
     "gunzip": lambda: zlib.decompressobj(31),
+    "zlib-flate -uncompress": zlib.decompressobj,
+    "unlzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=256 << 20),
     "bunzip2": bz2.BZ2Decompressor,
     "unxz": lambda: lzma.LZMADecompressor(memlimit=256 << 20),
 }
@@ -450,19 +474,16 @@ def _encoded(file: _File) -> Explanation | None:
     # Bytes in the middle of an object on a server bring along all that lie before them.
     middle = b"" if is_remote(file.source) else file.source.read(file.source.size // 2, TAIL_BYTES)
     body = _DATA_URL.sub(b"", head, count=1)
-    kind, command, inside = "", "", b""
+    digits = _digits(file, head, middle)
     if _UU.match(head):
-        kind, command = "uuencoded text", "uudecode"
+        kind, command, inside = "uuencoded text", "uudecode", b""
     elif _XXD.match(head):
-        kind, command = "a hex dump", f"xxd -r {file.name} > DECODED"
-    elif all(map(_HEX.fullmatch, (head[: file.source.size], middle or head))) and _HEX.fullmatch(
-        file.tail[-60:] or b""
-    ):
-        kind, command, inside = "hexadecimal text", f"xxd -r -p {file.name} > DECODED", _from_hex(head)
+        kind, command, inside = "a hex dump", f"xxd -r {file.name} > DECODED", b""
+    elif digits is not None:
+        kind, command, inside = digits
     elif _is_base64(body) and _is_base64(middle) and _is_base64(file.tail):
         kind, command, inside = "base64 text", f"base64 -d {file.name} > DECODED", _from_base64(body)
-    # A CAF may begin with text; its end is JSON and a footer, which is none of these.
-    if not kind:
+    else:  # a CAF may begin with text; its end is JSON and a footer, which is none of these
         return None
     message = (
         f'This is {kind}, not {file.what}. It begins "{_shown(file.head)}".{_inside(inside)} Something on the way '
@@ -471,8 +492,30 @@ def _encoded(file: _File) -> Explanation | None:
     return Explanation(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
 
 
+def _digits(file: _File, head: bytes, middle: bytes) -> tuple[str, str, bytes] | None:
+    """Text of base 16, 32 or 85: what it is, how it is decoded, and the first bytes inside."""
+    samples, tail = (head[: file.source.size], middle or head), file.tail
+    if all(map(_HEX.fullmatch, samples)) and _HEX.fullmatch(tail[-60:]):
+        return "hexadecimal text", f"xxd -r -p {file.name} > DECODED", _from_hex(head)
+    if all(map(_BASE32.fullmatch, (head, tail))):
+        return "base32 text", f"base32 -d {file.name} > DECODED", _from_base32(head)
+    if all(map(_BASE85.fullmatch, (*samples, tail))) and _is_base85(head):
+        return "base85 text", "base64.b85decode or base64.a85decode of Python", b""
+    return None
+
+
 def _is_base64(data: bytes) -> bool:
     return bool(_BASE64.fullmatch(data)) if len(data) >= 60 else not data.strip(b"\r\n=") or data.isascii()
+
+
+def _is_base85(data: bytes) -> bool:
+    """Whether text without spaces uses so many symbols that it is nothing else."""
+    return len(set(data)) >= _MIN_BASE85_SYMBOLS and len(set(data.strip())) <= 87
+
+
+def _from_base32(data: bytes) -> bytes:
+    digits = re.sub(rb"\s|=", b"", data)
+    return base64.b32decode(digits[: len(digits) // 8 * 8])
 
 
 def _from_hex(data: bytes) -> bytes:
@@ -513,8 +556,10 @@ def _escaped(file: _File) -> Explanation | None:
     escapes = len(_ESCAPE.findall(head))
     if re.match(rb"b['\"]", head) and tail[-1:] == head[1:2] and escapes >= _MIN_ESCAPES:
         kind, how = "bytes printed by Python", "ast.literal_eval of Python"
-    elif _JSON_BASE64.match(head) and tail.endswith(b"}"):
+    elif _JSON.match(head) and _QUOTED_BASE64.search(head) and tail.endswith((b"}", b"]")):
         kind, how = "JSON with base64 inside", "jq -r .body FILE | base64 -d, with the name of its key"
+    elif head.isascii() and len(_NUMBERS.findall(head)) >= len(head) // 8:
+        kind, how = "a list of the bytes as numbers", "a script that writes them"
     elif head.isascii() and b"=\n" in head.replace(b"\r", b"") and len(_QUOTED.findall(head)) >= _MIN_ESCAPES:
         kind, how = "quoted-printable text", "qprint -d or a mail program"
     elif head.isascii() and len(_PERCENT.findall(head)) >= _MIN_ESCAPES and b"\n" not in head:
@@ -540,7 +585,7 @@ def _wide(file: _File) -> Explanation | None:
     others = max(sum(map(bool, low)), sum(map(bool, high)))
     ends = tail[len(tail) % 2 :]
     end_zeros = min(sum(map(bool, ends[::2])), sum(map(bool, ends[1::2])))
-    if zeros > len(body) // 50 or end_zeros > len(ends) // 50 or others < len(body) // 8:
+    if zeros > len(body) // 50 or end_zeros > len(ends) // 50 or others < len(body) // (64 if marked else 8):
         return None
     message = (
         "The file was encoded as UTF-16 text, so each byte became two. Every second byte is zero, and the rest is "
@@ -621,7 +666,11 @@ def _reordered(data: bytes, order: _Order) -> bytes:
 
 def _other_format(file: _File) -> Explanation | None:
     decoder = getattr(file.archive, "decoder", None)
-    if file.listed or file.may_begin_with_data or (decoder and decoder.probe(file.source) is ProbeResult.CERTAIN):
+    if file.listed or file.may_begin_with_data:
+        return None
+    # The name and the metadata beside it make a file a range, whatever its bytes are.
+    named = file.archive.format == "datas3t" and not len(file.archive.members)
+    if decoder and not named and decoder.probe(file.source) is ProbeResult.CERTAIN:
         return None
     head = file.head
     if (iso := file.source.read(32769, 5)) == b"CD001":

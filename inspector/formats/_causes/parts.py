@@ -63,6 +63,9 @@ def moved_parts(archive: Archive, survey: Survey, expected: int | None, progress
     runs = _runs(archive.source, places, progress) if len(places) > 1 else []
     change = None if expected is None else survey.size - expected
     found = _from_runs(archive, runs, change) if runs else None
+    if found is None and change and archive.format in ("zip", "taco") and runs and all(not run.shift for run in runs):
+        last = places[-1].offset
+        found = _changed(archive, change, Span(last, max(last, survey.size - change)), Span(last, survey.size))
     if found is None and change is not None:
         found = _from_size(archive, change)
     if found is not None:

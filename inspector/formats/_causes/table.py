@@ -60,9 +60,12 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
         "Every byte is zero: room was reserved and never filled.",
         "Copy or download it again.",
     ),
-    Cause.COMPRESSED: ("A compressor was applied to the whole file.", "Unpack it, with `gunzip` for example."),
+    Cause.COMPRESSED: (
+        "A compressor was applied to the whole file.",
+        "Unpack it, with `gunzip` for example; what gzip, bzip2, xz or zstd made opens as `FILE!/` too.",
+    ),
     Cause.ENCODED_TEXT: (
-        "The file was encoded as base64 or hexadecimal text.",
+        "The file was encoded as base64, hexadecimal or another text.",
         "Decode it, with `base64 -d` or `xxd`.",
     ),
     Cause.ERROR_PAGE: (

@@ -46,11 +46,14 @@ def _explanation(archive: Archive, first: str, rest: str) -> Explanation:
 def _line_ends(archive: Archive, survey: Survey, added: int | None) -> Explanation | None:
     lf, cr, crlf = survey.counts[_LF], survey.counts[_CR], survey.crlf
     binary = survey.rare_controls >= MIN_RARE
-    if lf >= MIN_LINES and crlf == lf and _grew_by(archive, survey, lf, added):
+    times = 2 if cr >= 2 * lf and _is_twice(archive.source) else 1
+    if lf >= MIN_LINES and crlf == lf and _grew_by(archive, survey, times * lf, added):
+        twice = " twice" if times > 1 else ""
         return _explanation(
             archive,
-            "The file was copied in text mode, which put a CR before each LF.",
-            f"All {count(lf, 'byte')} 0A follow a 0D, and nothing else is so in binary data: {in_bytes(lf)} too many. "
+            f"The file was copied in text mode{twice}, which put a CR before each LF.",
+            f"All {count(lf, 'byte')} 0A follow a 0D, and nothing else is so in binary data: {in_bytes(times * lf)} "
+            "too many. "
             f"{_AGAIN}. If no CR LF was in it before, taking each CR before an LF away (dos2unix -f) brings it back.",
         )
     if binary and cr and not lf:
@@ -78,6 +81,12 @@ def _line_ends(archive: Archive, survey: Survey, added: int | None) -> Explanati
             f"{_AGAIN}: which LF were CR LF cannot be told.",
         )
     return None
+
+
+def _is_twice(source: Source) -> bool:
+    """Whether two CRs stand before each LF of the first bytes."""
+    sample = source.read(0, _SAMPLE_BYTES)
+    return 0 < sample.count(b"\n") == sample.count(b"\r\r\n")
 
 
 def _grew_by(archive: Archive, survey: Survey, lines: int, added: int | None) -> bool:
