@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from inspector.core.edit import Edit, Patch
-from inspector.gui.panels.changes import BOTH, ChangesModel
+from inspector.gui.panels.changes import BOTH, ChangesModel, PastModel
+from inspector.operations.protocol.edit_views import PastWrite
 
 
 def said(edit: Edit) -> list[str]:
@@ -22,3 +23,13 @@ def test_what_is_appended_says_so_and_shows_its_bytes() -> None:
 
 def test_what_is_overwritten_stands_over_what_will_be() -> None:
     assert said(Edit("Put", (Patch(1, b"\x0a", b"\x0b"),), 3, 3)) == ["\N{MINUS SIGN} 0A\n+ 0B"]
+
+
+def test_a_filter_keeps_the_numbers_of_earlier_writes() -> None:
+    model = PastModel()
+    writes = tuple(PastWrite(float(at), label, (), 0, at == 0) for at, label in enumerate(("Set", "Cut", "Set again")))
+    model.show(writes, "SET")
+    assert [model.index(row, 1).data() for row in range(model.rowCount())] == ["Set", "Set again"]
+    assert model.number(1) == 2
+    model.show(writes, "nothing")
+    assert model.rowCount() == 0

@@ -104,3 +104,51 @@ def test_the_byte_panel_has_one_layout_at_a_width(show: Show, window: Window, qt
     above = width < MIN_WIDTH_BESIDE_PX
     assert policies == {QFormLayout.RowWrapPolicy.WrapAllRows if above else QFormLayout.RowWrapPolicy.DontWrapRows}
     settle(qtbot, window)
+
+
+def test_typing_in_the_structure_finds_fields_at_any_depth(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-entries.tacozip")
+    panel = tab.structure
+    press(window, "go_to_structure")
+    assert panel.filter.isHidden()
+    QTest.keyClicks(panel.tree, "t")
+    assert panel.filter.hasFocus()
+    QTest.keyClicks(panel.filter, "ile_0002")
+    qtbot.waitUntil(lambda: panel.found_table.isVisible() and panel.found.rowCount() > 1)
+    texts = [str(panel.found.index(row, 0).data()) + str(panel.found.index(row, 1).data()) for row in range(3)]
+    assert all("tile_0002" in text for text in texts[: panel.found.rowCount()])
+
+    QTest.keyClick(panel.filter, Qt.Key.Key_Down)
+    assert panel.found_table.hasFocus()
+    field = panel.found.field(0)
+    qtbot.waitUntil(lambda: tab.document.selection.field == field.path)
+    assert tab.hex_pane.hex.caret() == field.spans[0].start
+
+    QTest.keyClicks(panel.found_table, "?")
+    qtbot.waitUntil(lambda: "No match for “tile_0002?”" in panel._stack.shown_sentence())
+    QTest.keyClick(panel.filter, Qt.Key.Key_Escape)
+    assert panel.tree.isVisible()
+    assert panel.filter.isHidden()
+
+
+def test_typing_among_digests_leaves_those_that_match(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("plain.zip")
+    panel = tab.digests
+    press(window, "go_to_digests")
+    settle(qtbot, window)
+    every = [str(panel.model.index(row, 0).data()) for row in range(panel.model.rowCount())]
+    wanted = every[1].rpartition("/")[2]
+    left = [name for name in every if wanted in name]
+    assert 0 < len(left) < len(every)
+
+    QTest.keyClicks(panel.table, wanted[0])
+    QTest.keyClicks(panel.filter, wanted[1:])
+    qtbot.waitUntil(lambda: panel.model.rowCount() == len(left))
+    qtbot.waitUntil(lambda: str(panel.model.index(0, 0).data()) == left[0])
+    QTest.keyClick(panel.filter, Qt.Key.Key_Return)
+    assert tab.document.selection.origin == "digests" or panel.table.hasFocus()
+    QTest.keyClicks(panel.filter, "no such thing")
+    qtbot.waitUntil(lambda: "No match for" in panel.empty_sentence())
+    panel.filter.setFocus()
+    QTest.keyClick(panel.filter, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == len(every))

@@ -76,13 +76,12 @@ class ByteFacts(QWidget):
         layout.addLayout(self.links)
         layout.addLayout(self.findings)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt override: captions stand above values where it is narrow, else beside; Qt's own choice may be either."""
-        above = self.width() < MIN_WIDTH_BESIDE_PX
+    def fit(self, width: int) -> None:
+        """Put captions above values where the panel is narrow, else beside; Qt's own choice may be either."""
+        above = width < MIN_WIDTH_BESIDE_PX
         policy = QFormLayout.RowWrapPolicy.WrapAllRows if above else QFormLayout.RowWrapPolicy.DontWrapRows
         if policy is not self._form.rowWrapPolicy():
             self._form.setRowWrapPolicy(policy)
-        super().resizeEvent(event)
 
     def _label(self, name: str) -> SelectableLabel:
         label = SelectableLabel()
@@ -229,6 +228,10 @@ class BytePanel(QScrollArea):
         document.selected.connect(self._show_selection)
         document.explained.connect(self._show_explanation)
         self.about.clear("Nothing is selected.")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.about.fit(self.width())
+        super().resizeEvent(event)
 
     # ---- selection ---------------------------------------------------------------------------------------------
 

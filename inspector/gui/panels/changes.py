@@ -13,6 +13,7 @@ from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, plural
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, checksum_names
+from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.theme import fixed_font
@@ -76,6 +77,9 @@ class ChangesPanel(QWidget):
         self.past = PastModel(self)
         self.past_table = table_view(self.past, {WHEN: 150}, "Earlier writes of this program to the archive")
         self.past_table.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.filter = FilterLine(self.past_table, "Filter earlier writes", "Filter earlier writes")
+        self.filter.applied.connect(self._refresh)
+        self.filter.appear_on_typing(self.past_table)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
         self._buttons = (self.write, self.repair, self.undo, self.redo, self.copy_, self.export, self.discard)
@@ -87,6 +91,7 @@ class ChangesPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(buttons)
+        layout.addWidget(self.filter)
         layout.addWidget(self._stack, 1)
         self.setFocusProxy(self._stack)
         self._connect()
@@ -106,7 +111,7 @@ class ChangesPanel(QWidget):
         self.copy_.clicked.connect(self.copyRequested)
         self.export.clicked.connect(self.exportRequested)
         self.clear.clicked.connect(self.clearRequested)
-        self.compare.clicked.connect(lambda: self.compareRequested.emit(max(0, self.past_table.currentIndex().row())))
+        self.compare.clicked.connect(self._compare)
         self.table.clicked.connect(self._show_bytes)
         self.past_table.clicked.connect(self._show_past)
         self.past_table.activated.connect(self._show_past)
@@ -116,7 +121,7 @@ class ChangesPanel(QWidget):
         """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
-    def _refresh(self) -> None:
+    def _refresh(self, *_: object) -> None:
         editing, pending = self._editing, self._editing.pending
         self.model.show(pending)
         for button in (self.write, self.repair, self.copy_, self.export, self.discard):
@@ -124,13 +129,15 @@ class ChangesPanel(QWidget):
         self.undo.setVisible(editing.history.can_undo)
         self.redo.setVisible(editing.history.can_redo)
         self.take_back.setVisible(editing.can_take_back and pending is None)
-        self.past.show(editing.past)
+        self.past.show(editing.past, self.filter.wanted)
         for button in (self.clear, self.compare):
             button.setVisible(bool(editing.past) and pending is None)
         if pending is None:
             self.sentence.setText("")
-            if editing.past:
+            if self.past.rowCount():
                 self._stack.show_view(self.past_table)
+            elif editing.past:
+                self._stack.show_sentence(self.filter.no_match())
             else:
                 self._stack.show_sentence(NOTHING)
         else:
@@ -155,6 +162,10 @@ class ChangesPanel(QWidget):
             sentence = f"{sentence} {breaks}"
         self.sentence.setText(sentence)
 
+    def _compare(self) -> None:
+        if self.past.rowCount():
+            self.compareRequested.emit(self.past.number(max(0, self.past_table.currentIndex().row())))
+
     def _show_past(self, index: QModelIndex) -> None:
         self._go_to(self.past.span_of(index.row()))
 
@@ -175,12 +186,19 @@ class PastModel(TitledTable):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(PAST_TITLES, parent)
+        self._numbers: list[int] = []
 
-    def show(self, rows: tuple[PastWrite, ...]) -> None:
-        """Show these writes."""
+    def show(self, rows: tuple[PastWrite, ...], text: str = "") -> None:
+        """Show those of the writes that contain a text."""
         self.beginResetModel()
-        self._rows = rows
+        wanted = text.casefold()
+        self._numbers = [at for at, row in enumerate(rows) if wanted in f"{_when(row)} {row.what}".casefold()]
+        self._rows = [rows[at] for at in self._numbers]
         self.endResetModel()
+
+    def number(self, row: int) -> int:
+        """The number of the write in a row among all, from 0."""
+        return self._numbers[row]
 
     def span_of(self, row: int) -> Span | None:
         """The first bytes that a write changed, None if it changed none."""
@@ -190,9 +208,12 @@ class PastModel(TitledTable):
         if not index.isValid() or role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return None
         row: PastWrite = self._rows[index.row()]
-        when = f"{datetime.fromtimestamp(row.written).astimezone():%Y-%m-%d %H:%M:%S}"
-        text = when if index.column() == WHEN else row.what
+        text = _when(row) if index.column() == WHEN else row.what
         return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
+
+
+def _when(row: PastWrite) -> str:
+    return f"{datetime.fromtimestamp(row.written).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 class ChangesModel(TitledTable):

@@ -12,6 +12,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Spans, total
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
+from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.icons import verdict_icon
 from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.table_models import PagedTable, TableSource
@@ -19,7 +20,7 @@ from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable
 from inspector.gui.panels.findings import spans_summary
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import ChecksumRow, Page, Status
+from inspector.operations.protocol.views import MAX_SEARCHED_CHECKSUMS, ChecksumRow, Page, Status
 
 TITLES = (
     "Checksum",
@@ -43,17 +44,24 @@ class ChecksumsPanel(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self.model = PagedTable(ChecksumColumns(document.client), self)
+        self._columns = ChecksumColumns(document.client)
+        self.model = PagedTable(self._columns, self)
         self.table = RowTable(self.model, WIDTHS, "Checksums", line_text)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.filter = FilterLine(self.table, "Filter checksums", "Filter checksums by name, state or value")
+        self.filter.appear_on_typing(self.table)
+        self._total = 0
         self.about = Details("About the selected checksum")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.filter)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.about)
+        self.filter.applied.connect(self._apply_filter)
+        self.model.modelReset.connect(self._choose_view)
         document.rowsChanged.connect(self.model.refetch)
         document.statusChanged.connect(self._choose_view)
         document.selected.connect(self._selection_changed)
@@ -69,9 +77,21 @@ class ChecksumsPanel(QWidget):
         """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
+    def _apply_filter(self, text: str) -> None:
+        if not self._columns.text:
+            self._total = self.model.rowCount()
+        self._columns.text = text
+        self.model.refetch()
+        self._choose_view()
+
     def _choose_view(self, *_: object) -> None:
         if self.model.rowCount():
             self._stack.show_view(self.table)
+        elif self.filter.wanted:
+            many = self._total > MAX_SEARCHED_CHECKSUMS
+            searched = f"the first {grouped(MAX_SEARCHED_CHECKSUMS)} checksums" if many else ""
+            self._stack.show_sentence(self.filter.no_match(searched))
+            self.about.hide()
         else:
             self._stack.show_sentence(_why_empty(self._document.status))
             self.about.hide()
@@ -129,9 +149,10 @@ class ChecksumColumns(TableSource):
 
     def __init__(self, client: Client[ArchiveRequests]) -> None:
         self._client = client
+        self.text = ""
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        self._client.ask(ArchiveRequests.checksums, first, count).then(deliver)
+        self._client.ask(ArchiveRequests.checksums, first, count, self.text).then(deliver)
 
     def data(self, row: ChecksumRow, column: int, role: int) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:

@@ -14,14 +14,16 @@ from inspector.core.kinds import Kind
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import total
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.ipc.client import Client
+from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_positions
-from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.table_models import Index, TitledTable
+from inspector.gui.kit.text import ARROW, plain, short
 from inspector.gui.kit.tree_model import PagedTree, TreeSource
-from inspector.gui.kit.widgets import Emptiable, select_row, tree_view
+from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import FieldRow, LayerKind, Page, Stage
+from inspector.operations.protocol.views import FieldRow, FoundField, FoundFields, LayerKind, Page, Stage
 
 TITLES = ("Field", "Value", "Offset", "Size", "Meaning")
 NAME, VALUE, OFFSET, SIZE, MEANING = range(len(TITLES))
@@ -44,11 +46,23 @@ class StructurePanel(QWidget):
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         FirstColumnFitter(self.tree, VALUE)
         self._expanded_rows = ExpandedRows(self.tree, by_positions)
-        self._stack = Emptiable(self.tree)
+        self.found = FoundModel(swatch, self)
+        self.found_table = table_view(
+            self.found, {0: WIDTHS[NAME], 1: WIDTHS[VALUE], 2: WIDTHS[OFFSET]}, "Fields found"
+        )
+        self.filter = FilterLine(self.found_table, "Filter fields", "Filter fields by name, value or meaning")
+        self.filter.appear_on_typing(self.tree, self.found_table)
+        self._search: Job[FoundFields] | None = None
+        self._stack = Emptiable(self.tree, self.found_table)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.filter)
         layout.addWidget(self._stack)
+        self.filter.applied.connect(self._apply_filter)
+        self.found_table.selectionModel().currentRowChanged.connect(self._select_found)
+        self.found_table.activated.connect(self._select_found)
         document.rowsChanged.connect(self._rows_changed)
         document.layersChanged.connect(self._change_layer)
         document.statusChanged.connect(self._update_view)
@@ -75,8 +89,36 @@ class StructurePanel(QWidget):
         self.model.refetch()
         self.model.fetchMore(QModelIndex())
         self._follow(self._document.selection)
+        self._apply_filter(self.filter.wanted)
+
+    # ---- the filter --------------------------------------------------------------------------------------------
+
+    def _apply_filter(self, text: str) -> None:
+        """Show the fields that contain a text as a list, or the tree again."""
+        if self._search is not None:
+            self._search.supersede()
+            self._search = None
+        if text:
+            self._search = self._document.client.start(ArchiveRequests.find_fields, self._layer, text)
+            self._search.then(self._show_found, lambda _: self._show_found(FoundFields((), True)))
+        self._update_view()
+
+    def _show_found(self, found: FoundFields) -> None:
+        self._search = None
+        self.found.show(found)
+        self._update_view()
+
+    def _select_found(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self._document.select_field(self._layer, self.found.field(index.row()), ORIGIN)
 
     def _update_view(self, *_: object) -> None:
+        if self.filter.wanted:
+            if self.found.rowCount():
+                self._stack.show_view(self.found_table)
+            elif self._search is None:
+                self._stack.show_sentence(self.filter.no_match("" if self.found.complete else "the first fields"))
+            return
         if self.model.rowCount():
             self._stack.show_view(self.tree)
             return
@@ -103,6 +145,41 @@ class StructurePanel(QWidget):
         self._is_following = True
         select_row(self.tree, index, self._document.selection.origin != ORIGIN)
         self._is_following = False
+
+
+FOUND_TITLES = ("Field", "Value", "Offset", "In")
+
+
+class FoundModel(TitledTable):
+    """The fields that a filter found, with what is around each."""
+
+    def __init__(self, swatch: Callable[[FieldRow], QColor], parent: QWidget) -> None:
+        super().__init__(FOUND_TITLES, parent)
+        self._swatch = swatch
+        self.complete = True
+
+    def show(self, found: FoundFields) -> None:
+        """Show what was found."""
+        self.beginResetModel()
+        self._rows, self.complete = found.found, found.complete
+        self.endResetModel()
+
+    def field(self, row: int) -> FieldRow:
+        """The field in a row."""
+        found: FoundField = self._rows[row]
+        return found.row
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        found: FoundField = self._rows[index.row()]
+        row, column = found.row, index.column()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            text = short(ARROW.join(found.around)) if column == len(FOUND_TITLES) - 1 else _text(row, column)
+            return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
+        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
+            return severity_icon(row.wrong) if row.wrong is not None else _square(self._swatch(row).name(), _scale())
+        return None
 
 
 class FieldTree(TreeSource):

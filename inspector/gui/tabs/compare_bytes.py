@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import grouped, hexadecimal
@@ -89,9 +90,10 @@ class CompareBytes(QScrollArea):
                 about.show_place(byte.member, stored_offset(byte.stored, byte.explanation.offset))
         self.inspector.setBytes(*(byte.data if (byte := found.get(side)) is not None else b"" for side in _SIDES))
 
-    def restyle(self) -> None:
-        """Apply the current fixed font."""
-        self.inspector.restyle()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        for about in self.about.values():
+            about.fit(self.width() // len(_SIDES))
+        super().resizeEvent(event)
 
 
 def in_a_line(byte: SideByte | None) -> str:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QHeaderView,
-    QLineEdit,
     QProgressBar,
     QSplitter,
     QVBoxLayout,
@@ -27,6 +26,7 @@ from inspector.gui.dialogs.combine import CombineDialog, Plan
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.hex.layout import fitting
 from inspector.gui.ipc.client import Client, Job, compare_client
+from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, push_button
@@ -61,8 +61,6 @@ from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _LEVELS = {Level.MEMBER: "&Members", Level.FIELD: "&Fields", Level.BYTES: "B&ytes", Level.RANGE: "&Ranges"}
-_FILTER_MS = 200
-"""Milliseconds without typing after which the list is filtered."""
 _EXPLAIN_MS = 50
 """Milliseconds without a move after which the bytes at the caret are explained."""
 RANGES = "Enter on a range or a member below compares the bytes of its range in a tab of its own."
@@ -140,16 +138,10 @@ class CompareTab(SideTab):
         self.model = DifferenceModel(self.client, self)
         self.table = RowTable(self.model, WIDTHS, "Differences", lambda row: visible(row.message))
         self.about = Details("The selected difference in full")
-        self.filter = QLineEdit()
-        self.filter.setPlaceholderText("filter differences")
-        self.filter.setAccessibleName("Filter differences")
-        self.filter.setClearButtonEnabled(True)
+        self.filter = FilterLine(self.table, "Filter differences", "Filter differences")
         self.levels = {level: QCheckBox(text) for level, text in _LEVELS.items()}
         self._list_stack = Emptiable(self.table)
         self._summary: Summary | None = None
-        self._filter_timer = QTimer(self)
-        self._filter_timer.setSingleShot(True)
-        self._filter_timer.setInterval(_FILTER_MS)
         self._bytes = QWidget()
         self._bytes.setAccessibleName("Bytes side by side")
         self._byte_stack = Emptiable(self._bytes)
@@ -247,10 +239,9 @@ class CompareTab(SideTab):
         self.views[A].scrolled.connect(self.map.setShown)
         self.map.jumped.connect(self.go_to)
         self.map.rowsRequested.connect(self._draw_map)
-        self._filter_timer.timeout.connect(self._choose)
         for changed in (self.model.modelReset, self.model.rowsInserted, self.model.rowsRemoved):
             changed.connect(self._show_list)
-        self.filter.textChanged.connect(self._filter_timer.start)
+        self.filter.applied.connect(self._choose)
         for level, box in self.levels.items():
             box.setChecked(True)
             box.setVisible(level is not Level.RANGE)  # until datasets are compared
@@ -453,7 +444,7 @@ class CompareTab(SideTab):
     def _draw_map(self, rows: int) -> None:
         self.map.setRows(role_sets(self._alignment, rows))
 
-    def _choose(self) -> None:
+    def _choose(self, *_: object) -> None:
         levels = frozenset(level for level, box in self.levels.items() if box.isChecked())
         self.model.choose(levels=levels, text=self.filter.text().strip())
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         Explanation,
         FieldRow,
         FindingRow,
+        FoundFields,
         LayerInfo,
         ManifestResult,
         MemberPlace,
@@ -211,6 +212,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     def field_rows(self, layer: int, path: tuple[int, ...], first: int, count: int) -> Page[FieldRow]:
         """The children of the field at ``path``; the outermost fields for ``()``."""
 
+    @job(only_shows=True)
+    def find_fields(self, progress: Progress, layer: int, text: str) -> FoundFields:
+        """The fields whose name, value or meaning contains a text, whatever its case."""
+
     @request(network=True)
     def field(self, layer: int, path: tuple[int, ...]) -> FieldRow | None:
         """The field at ``path``, None without one."""
@@ -312,8 +317,8 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """The damaged bytes of a layer: those of the first ``most`` errors and warnings."""
 
     @request(network=True)
-    def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
-        """The recorded checksums and their verdicts."""
+    def checksums(self, first: int, count: int, text: str = "") -> Page[ChecksumRow]:
+        """The recorded checksums and their verdicts; with ``text`` those that contain it, of the first ones."""
 
     @job(only_shows=True)
     def name_causes(self, progress: Progress) -> bool:

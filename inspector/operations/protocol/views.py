@@ -191,6 +191,26 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundField:
+    """A field that a search found, and the names of the fields around it, outermost first."""
+
+    row: FieldRow
+    around: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFields:
+    """What a search for fields found; ``complete``: all fields were looked at."""
+
+    found: tuple[FoundField, ...]
+    complete: bool
+
+
+MAX_SEARCHED_CHECKSUMS = 100_000
+"""Checksums that are searched for a text, the first ones: the answer has to come at once."""
+
+
+@dataclass(frozen=True, slots=True)
 class MemberRow:
     """One member. ``name`` is its full path; ``offset`` is where its stored bytes start in the file.
 

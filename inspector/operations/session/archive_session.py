@@ -36,6 +36,7 @@ class ArchiveSession(SessionState):
     runs = reading.runs
     explain = reading.explain
     field_rows = reading.field_rows
+    find_fields = reading.find_fields
     field = reading.field
     overview = maps.layer_overview
     census = maps.layer_census

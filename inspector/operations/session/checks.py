@@ -34,7 +34,14 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, not_read
 from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
-from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, ManifestResult, Page
+from inspector.operations.protocol.views import (
+    MAX_SEARCHED_CHECKSUMS,
+    CheckResult,
+    ChecksumRow,
+    FindingRow,
+    ManifestResult,
+    Page,
+)
 from inspector.operations.report.writing import require_other_file, write_report
 from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet
 
@@ -233,8 +240,18 @@ class Checks:
             placed.beneath,
         )
 
-    def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
-        """The recorded checksums in order; raises SourceError if they cannot be read."""
+    def checksums(self, first: int, count: int, text: str = "") -> Page[ChecksumRow]:
+        """The recorded checksums in order; raises SourceError if they cannot be read.
+
+        With ``text`` those of the first MAX_SEARCHED_CHECKSUMS that contain it, whatever its case.
+        """
+        if text:
+            parts = [archive.checksums for archive in tuple(self._location.archives)]
+            every = _through(parts, [len(part) for part in parts], 0, MAX_SEARCHED_CHECKSUMS)
+            found = [each for each in every if text.casefold() in _searched(each[1])]
+            first = max(0, min(first, len(found)))
+            some = found[first : first + max(0, min(count, MAX_ROWS))]
+            return Page(len(found), first, tuple(self._checksum(at, checksum) for at, checksum in some))
         total, first, rows = self._page(first, count, lambda archive: archive.checksums)
         return Page(total, first, tuple(self._checksum(at, checksum) for at, checksum in rows))
 
@@ -276,6 +293,12 @@ def _may_be_explained(archive: Opened) -> bool:
     if archive.source.size > MAX_BYTES_UNCHECKED or is_remote(archive.source) or archive.checked:
         return False
     return bool(wrong(archive)) and not any(map(is_cause, archive.findings[:1]))
+
+
+def _searched(checksum: Checksum) -> str:
+    """What is searched of a checksum."""
+    parts = (checksum.name, checksum.algorithm, checksum.stored, checksum.computed, checksum.verdict.value)
+    return visible(" ".join(parts)).casefold()
 
 
 def _through(

@@ -9,12 +9,21 @@ from typing import NamedTuple
 
 from inspector.core.field import Field, FieldTable, Unread, locate
 from inspector.core.kinds import Family, Kind, Role, family_of, role_of
+from inspector.core.progress import Progress
 from inspector.core.rows import LazyRows
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans, subtract
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.views import Explanation, FieldRow, LayerInfo, LayerKind, Page
+from inspector.operations.protocol.views import (
+    Explanation,
+    FieldRow,
+    FoundField,
+    FoundFields,
+    LayerInfo,
+    LayerKind,
+    Page,
+)
 from inspector.operations.session.archive_set import Marks
 
 MAX_CONTENTS = 16
@@ -121,6 +130,9 @@ class Layers:
         return self._all[info.layer]
 
 
+MAX_SEARCHED_FIELDS = 100_000
+"""Fields that a search looks at."""
+MAX_FOUND_FIELDS = 1_000
 MAX_FIELD_ROWS = 2_000
 """The largest number of rows in a page."""
 
@@ -188,6 +200,27 @@ class FieldView:
         first = max(0, min(first, len(fields)))
         stop = min(len(fields), first + max(0, min(count, MAX_FIELD_ROWS)))
         return Page(len(fields), first, tuple(self.row((*path, at), fields[at], around) for at in range(first, stop)))
+
+    def search(self, text: str, progress: Progress) -> FoundFields:
+        """The fields whose name, value or meaning contains a text, outer ones first. Raises Cancelled."""
+        wanted, found, looked_at = text.casefold(), list[FoundField](), 0
+        waiting: list[tuple[tuple[int, ...], tuple[str, ...], Sequence[Field], Around]] = [
+            ((), (), self.layer.fields(), Around())
+        ]
+        while waiting:
+            path, names, fields, around = waiting.pop(0)
+            for at in range(len(fields)):
+                if looked_at >= MAX_SEARCHED_FIELDS or len(found) >= MAX_FOUND_FIELDS:
+                    return FoundFields(tuple(found), False)
+                field = fields[at]
+                looked_at += 1
+                progress.advance(1)
+                row = self.row((*path, at), field, around)
+                if wanted in f"{row.name}\n{row.value}\n{row.note}".casefold():
+                    found.append(FoundField(row, names))
+                if row.children and not isinstance(field.children, Unread):
+                    waiting.append(((*path, at), (*names, row.name), field.children, around.inside(field)))
+        return FoundFields(tuple(found), True)
 
     def explain(self, offset: int) -> Explanation:
         """The fields that own the byte at ``offset``, and the findings on it."""

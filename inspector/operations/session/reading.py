@@ -29,6 +29,7 @@ from inspector.operations.protocol.views import (
     Explanation,
     FieldRow,
     FindingRow,
+    FoundFields,
     LayerInfo,
     LayerKind,
     ManifestResult,
@@ -195,9 +196,15 @@ def damage(session: SessionState, layer: int, most: int) -> Spans:
     return tuple(span for finding in islice(wrong, most) for span in shown.from_file(finding.spans))
 
 
-def checksums(session: SessionState, first: int, count: int) -> Page[ChecksumRow]:
-    """The recorded checksums and their verdicts. Raises SourceError."""
-    return session.now.checks.checksums(first, count)
+def find_fields(session: SessionState, progress: Progress, layer: int, text: str) -> FoundFields:
+    """The fields that contain a text. Raises OperationError, SourceError and Cancelled."""
+    progress.begin("Searching the structure", 0, "fields")
+    return session.now.view(layer).search(text, progress)
+
+
+def checksums(session: SessionState, first: int, count: int, text: str = "") -> Page[ChecksumRow]:
+    """The recorded checksums and their verdicts, those with a text if one is given. Raises SourceError."""
+    return session.now.checks.checksums(first, count, text)
 
 
 def goto(session: SessionState, expression: str, layer: int, caret: int) -> Target:
