@@ -14,6 +14,7 @@ PANEL_LABELS = {
     "Requests": "Re&quests",
     "Coverage": "C&overage",
     "Reader": "Re&ader",
+    "Experiment": "E&xperiment",
 }
 """The panels and their labels in the menu; the keys of the first ten are Alt and a digit."""
 PANELS: dict[str, str] = {
@@ -42,6 +43,10 @@ PANELS: dict[str, str] = {
     "Reader": (
         "What another program or the specification makes of the archive, step by step: what it reads, what that means "
         "to it, and where it stops. The bytes of the current step are selected in all views."
+    ),
+    "Experiment": (
+        "The steps of an experiment: changes of bytes over the archive, which is never written. All that is shown "
+        "follows. Save what they leave as a new file, or the steps as a recipe that repeats them elsewhere."
     ),
     "Bytes": (
         "The bytes of the archive: offsets, hexadecimal values, text. Colours show their meaning, a frame "
@@ -95,6 +100,10 @@ COLUMNS: dict[str, dict[str, str]] = {
     "Pending changes": {
         "Bytes": "The offset and size of the write",
         "Old and new bytes": "The old bytes above the new ones",
+    },
+    "Steps of the experiment": {
+        "Step": "The number of the step; steps apply in this order",
+        "What it does": "The change; a click shows its bytes, Enter changes it, Del takes it out",
     },
     "Requests to S3": {
         "When": "The time of the request",

@@ -35,7 +35,7 @@ class Layout(NamedTuple):
     bottom: int
 
 
-FOOT = frozenset(("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader"))
+FOOT = frozenset(("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Experiment"))
 """The panels that are shown while they have something to say."""
 _SIDES = ("Members", "Structure", "Byte")
 CHECK_LAYOUT = Layout(("Members", "Findings", "Digests", "Repair", "Requests"), "Findings", 45)

@@ -20,9 +20,11 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
+from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.document.navigation import Navigation
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.flows.error_actions import ErrorActions
+from inspector.gui.flows.experiment import ExperimentFlow
 from inspector.gui.flows.extract import ExtractFlow, TempFiles
 from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
@@ -34,6 +36,7 @@ from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
 from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
+from inspector.gui.panels.experiment import ExperimentPanel
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.header import ONLY_TACO, HeaderPanel
 from inspector.gui.panels.members import MembersPanel
@@ -57,7 +60,7 @@ FULL_READER_HEIGHT = 420
 MAX_BOTTOM_HEIGHT = 320
 """The greatest initial height of the bottom panels."""
 SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
-DOCKS_VERSION = 5
+DOCKS_VERSION = 6
 """The version of the dock arrangement; a stored one of another version is ignored."""
 
 
@@ -86,15 +89,20 @@ class Tab(QWidget):
         self.findings = FindingsPanel(document)
         self.digests = ChecksumsPanel(document)
         self.editing = Editing(document)
-        self.hex_editing = HexEditing(document, self.editing, self.hex_pane)
+        self.experiment = Experimenting(document, self.editing)
+        self.hex_editing = HexEditing(document, self.editing, self.experiment, self.hex_pane)
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
         self.reader = ReaderPanel(document)
+        self.experiment_panel = ExperimentPanel(document, self.experiment)
         self.request_watch = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.request_watch)
         self.error_actions = ErrorActions(self.request_watch)
         self.save_flow = SaveFlow(document, self.editing, self.banner, connections, self)
+        self.experiment_flow = ExperimentFlow(
+            document, self.experiment, self.hex_pane, self.experiment_panel, self.banner, self
+        )
         self.upload_confirmation = UploadConfirmation(document, self.editing, self)
         self.recovery = RecoveryFlow(document, self.editing, self.banner, self)
         self.disk_watch = DiskWatch(document, self.editing)
@@ -130,11 +138,12 @@ class Tab(QWidget):
             "Repair": self._dock("Repair", self.repair, bottom),
             "Requests": self._dock("Requests", self.request_panel, bottom),
             "Reader": self._dock("Reader", self.reader, bottom),
+            "Experiment": self._dock("Experiment", self.experiment_panel, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
-        for name in ("Digests", "Header", "Changes", "Repair", "Requests", "Reader"):
+        for name in ("Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Experiment"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
@@ -165,6 +174,8 @@ class Tab(QWidget):
         self.repair.changesRequested.connect(self.show_changes)
         self.repair.copyRequested.connect(self.save_flow.ask_repaired)
         self.repair.salvageRequested.connect(self.save_flow.ask_salvage)
+        self.experiment.changed.connect(self._experiment_changed)
+        self.experiment.shown.connect(self.reader.follow_again)
         document.statusChanged.connect(self._status_changed)
         for changed in (self.findings.model.rowsInserted, self.digests.model.rowsInserted):
             changed.connect(self.quiet.update)
@@ -201,6 +212,7 @@ class Tab(QWidget):
             "Repair": lambda: self.repair.is_needed,
             "Requests": lambda: self.request_watch.is_remote,
             "Reader": lambda: self.reader.is_needed,
+            "Experiment": lambda: self.experiment_panel.is_needed,
         }
 
     def _status_changed(self) -> None:
@@ -210,7 +222,7 @@ class Tab(QWidget):
         self.docks["Header"].toggleViewAction().setVisible(self.header.is_needed)
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
-        if wrong > self._found and self.editing.pending is None:
+        if wrong > self._found and self.editing.pending is None and not self.experiment.is_on:
             self.quiet.rise("Findings")
         self._found = wrong
 
@@ -243,6 +255,13 @@ class Tab(QWidget):
         pending = self.editing.pending
         self.docks["Changes"].setWindowTitle(_title("Changes", self.changes.model.count))
         self.banner.set_pending(pending is not None)
+
+    def _experiment_changed(self) -> None:
+        self.repair.forget()  # its plan is of other bytes
+        self.note.hide()
+        self.docks["Experiment"].setWindowTitle(_title("Experiment", len(self.experiment.steps)))
+        self.banner.refresh()
+        self.quiet.update()
 
     # ---- arrangement -------------------------------------------------------------------------------------------
 
@@ -391,6 +410,12 @@ class Tab(QWidget):
         self._show_dock("Reader")
         self._enlarge("Reader", FULL_READER_HEIGHT)
         self.reader.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_experiment(self) -> None:
+        """Begin an experiment, and focus the list of its steps."""
+        if self.experiment.begin():
+            self._show_dock("Experiment")
+            self.experiment_panel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_changes(self) -> None:
         """Focus the list of pending changes."""
