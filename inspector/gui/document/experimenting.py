@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -14,6 +15,7 @@ from inspector.gui.ipc.client import Job
 from inspector.operations.protocol.experiment_views import (
     Content,
     ExperimentView,
+    FileBytes,
     Inline,
     Insert,
     Operation,
@@ -175,7 +177,9 @@ class Experimenting(QObject):
         def take(step: Step) -> None:
             self.put((*self.steps[:row], step, *self.steps[row + 1 :]))
 
-        self._document.client.ask(ArchiveRequests.parse_step, text, "").then(take, self._document.reported.emit)
+        content = getattr(self.steps[row].operation, "content", None)
+        folder = str(Path(content.path).parent) if isinstance(content, FileBytes) else ""
+        self._document.client.ask(ArchiveRequests.parse_step, text, folder).then(take, self._document.reported.emit)
 
     # ---- showing ---------------------------------------------------------------------------------------------------
 
