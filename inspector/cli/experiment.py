@@ -93,14 +93,7 @@ def run(options: argparse.Namespace) -> int:
 
     Raises OperationError for what cannot be done, and SourceError.
     """
-    if not options.steps and not options.recipe:
-        raise OperationError("An experiment needs a step, such as --flip 100:3 or --damage lost-bytes, or a recipe.")
-    if options.to and is_s3(options.to):
-        raise OperationError("An experiment is written to a local file only.")
-    place = open_nested(options.location, connection_of(options))
-    if isinstance(place, (LocalFolder, S3Prefix)):
-        raise OperationError("An experiment is made on one archive, and this is a folder: name the file.")
-    experiment = Experiment(place)
+    experiment = _opened(options)
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         if options.recipe:
             recipe.repeat(recipe.load(Path(options.recipe)), experiment, progress)
@@ -114,6 +107,23 @@ def run(options: argparse.Namespace) -> int:
         show = _show_json if options.json else _show
         show(out, experiment, report, written)
     return status_of(str(report.state or UNCHECKED), strict=False)
+
+
+def _opened(options: argparse.Namespace) -> Experiment:
+    """The experiment before its first step. Raises OperationError for what cannot be done, and SourceError."""
+    if not options.steps and not options.recipe:
+        raise OperationError("An experiment needs a step, such as --flip 100:3 or --damage lost-bytes, or a recipe.")
+    place = open_nested(options.location, connection_of(options))
+    if isinstance(place, (LocalFolder, S3Prefix)):
+        raise OperationError("An experiment is made on one archive, and this is a folder: name the file.")
+    experiment = Experiment(place)
+    for target in filter(None, (options.to, options.save_recipe)):
+        if is_s3(target):
+            raise OperationError("An experiment is written to a local file only.")
+        experiment.require_not_read(Path(target))
+        if Path(target).exists():  # before all of the archive is read
+            raise OperationError(f"{visible(target)} exists already. Choose another name.")
+    return experiment
 
 
 def _write(experiment: Experiment, options: argparse.Namespace, progress: Progress) -> list[tuple[str, str]]:

@@ -16,15 +16,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 from threading import Event
 from typing import IO
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
+from inspector.core.pieces import PieceSource
 from inspector.core.progress import Cancelled
 from inspector.core.reader import Reader, ReaderKind, ReaderLimit, Recorder, Rejected
-from inspector.core.source import BLOCK, Source, SourceError
+from inspector.core.source import BLOCK, SourceError, blocks
 
 _SMALL_PIECE = 4096
 """Bytes asked for at once where a decompressor's output is not bounded: bzip2 and LZMA in ``zipfile``."""
@@ -37,6 +38,8 @@ _RECORDS = {
     b"PK\x07\x08": "data descriptor",
 }
 """What the first four bytes of a read say."""
+MAX_COPIED_BYTES = 256 << 20
+"""Bytes of a changed archive that are copied for a program that reads files only."""
 MAX_SECONDS = 60.0
 """Seconds after which a program of the system is ended."""
 _POLL_S = 0.02
@@ -217,27 +220,45 @@ def _read_tar_member(trace: Recorder, archive: tarfile.TarFile, file: RecordingF
 # ---- programs of the system ------------------------------------------------------------------------------------------
 
 
-def local_path(source: Source) -> str:
-    """The path of the file whose bytes a source gives. Raises Rejected where it is no file of this machine."""
-    path = getattr(source, "path", None)
-    if path is None:
+@contextmanager
+def local_file(trace: Recorder) -> Iterator[str]:
+    """The path of a file with the bytes that a trace reads: a copy while they are not those of a file as it is.
+
+    Raises Rejected where they are not of this machine, or too many to be copied; SourceError and Cancelled.
+    """
+    source = trace.source
+    if (path := getattr(source, "path", None)) is not None:
+        yield str(Path(path).resolve())
+        return
+    beneath = source
+    while isinstance(beneath, PieceSource):
+        beneath = beneath.base
+    if beneath is source or getattr(beneath, "path", None) is None:
         raise Rejected("It reads files of this machine only, and this is none as it is shown.", known=False)
-    return str(Path(path).resolve())
+    if source.size > MAX_COPIED_BYTES:
+        raise Rejected(f"It reads files only, and {in_bytes(source.size)} are not copied for it.", known=False)
+    with NamedTemporaryFile(suffix=Path(source.name).suffix) as copy:
+        for piece in blocks(source, 0, source.size):
+            copy.write(piece)
+            trace.progress.advance(0)
+        copy.flush()
+        trace.step("a copy of the changed bytes is made for it", None, in_bytes(source.size))
+        yield copy.name
 
 
 def _run_program(fine: Sequence[int], commands: Sequence[Sequence[str]], trace: Recorder) -> None:
     """Run a program on the file: the first command prints the names, the status of each decides."""
-    path = local_path(trace.source)
-    for listing, (program, *options) in enumerate(commands):
-        with TemporaryFile() as output, TemporaryFile() as errors:
-            status = _status_of((shutil.which(program) or program, *options, path), output, errors, trace)
-            for name in _lines(output) if not listing else ():
-                trace.give(name, 0)
-            said = _said_by(path, _lines(errors) or _lines(output)) if status not in fine else ""
-        words = " ".join((program, *options))
-        trace.step(f"ran {words}", None, f"exit status {status}", said, ok=status in fine)
-        if status not in fine:
-            raise Rejected(said or f"It ended with exit status {status}.")
+    with local_file(trace) as path:
+        for listing, (program, *options) in enumerate(commands):
+            with TemporaryFile() as output, TemporaryFile() as errors:
+                status = _status_of((shutil.which(program) or program, *options, path), output, errors, trace)
+                for name in _lines(output) if not listing else ():
+                    trace.give(name, 0)
+                said = _said_by(path, _lines(errors) or _lines(output)) if status not in fine else ""
+            words = " ".join((program, *options))
+            trace.step(f"ran {words}", None, f"exit status {status}", said, ok=status in fine)
+            if status not in fine:
+                raise Rejected(said or f"It ended with exit status {status}.")
 
 
 def _said_by(path: str, lines: Sequence[str]) -> str:

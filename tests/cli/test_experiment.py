@@ -61,7 +61,7 @@ def test_a_recipe_leads_to_the_same_file_elsewhere(run: Run, archive: Path) -> N
     assert again.read_bytes() == new.read_bytes()
 
     status, out, err = run("experiment", archive, "--recipe", recipe, "--to", new, "--flip", "1:1")
-    assert (status, "new" in err, out) == (2, True, "")
+    assert (status, "exists already" in err, out) == (2, True, "")
     status, _, err = run("experiment", new, "--recipe", recipe)
     assert status == 2
     assert "The recipe is for an archive of 37,248 bytes" in err

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -102,6 +103,15 @@ def test_doubling_again_and_again_is_refused_before_it_is_endless() -> None:
         made(DIGITS, *(Duplicate(0, 10 << number) for number in range(60)))
 
 
+def test_many_small_pieces_and_many_rewrites_are_refused() -> None:
+    pieces = [Insert(number, Noise(number, 1)) for number in range(900)]
+    with pytest.raises(OperationError, match=r"makes more than 262,144 pieces of the archive\."):
+        made(DIGITS, *pieces, *(Duplicate(0, 900 << number) for number in range(20)))
+    with pytest.raises(OperationError, match="at most 8 times"):
+        made(DIGITS, *(Rewrite(0x31, b"1") for _ in range(9)))
+    assert made(DIGITS, *(Rewrite(0x31, b"11") for _ in range(8))).count(b"1") == 256
+
+
 @given(st.data())
 def test_steps_changed_in_the_middle_leave_what_they_would_from_the_start(data: st.DataObject) -> None:
     flips = st.lists(st.builds(Flip, st.integers(0, 9), st.integers(0, 7)).map(Step), max_size=6)
@@ -192,8 +202,9 @@ def test_nothing_is_written_over_what_is_read(tmp_path: Path) -> None:
     experiment = Experiment(FileSource(path))
     experiment.set((Step(Insert(3, file_content(str(part), Progress()))),), Progress())
     for target in (path, link, part):
-        with pytest.raises(OperationError, match=r"which is never written\. Choose another name"):
-            experiment.save(target, Progress(), replace=True)
+        for write in (experiment.save, partial(save, experiment)):
+            with pytest.raises(OperationError, match=r"which is never written\. Choose another name"):
+                write(target, Progress(), replace=True)
     experiment.save(tmp_path / "new", Progress())
 
     assert (tmp_path / "new").read_bytes() == b"012" + b"part" * 50_000 + b"3456789"

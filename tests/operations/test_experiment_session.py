@@ -135,3 +135,19 @@ def test_a_folder_of_ranges_is_no_archive_to_experiment_on(sample: Callable[[str
     session.decode(Progress())
     with pytest.raises(OperationError, match="Open one of these files"):
         session.show_experiment(Progress(), ())
+
+
+def test_programs_that_read_files_only_get_a_copy_of_the_experiment(
+    sample: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    session = ArchiveSession(str(sample("two-entries.tacozip")))
+    session.decode(Progress())
+    before = session.follow_reader(Progress(), 0, "tacozip").outcome
+    session.show_experiment(Progress(), (Step(Insert(157, Inline(b"x"))),))
+    after = session.follow_reader(Progress(), 0, "tacozip").outcome
+    session.show_experiment(Progress(), (Step(Cut(50)),))
+    cut = session.follow_reader(Progress(), 0, "tacozip").outcome
+
+    assert (before.accepts, after.accepts, cut.accepts) == (True, True, False)
+    assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ from struct import iter_unpack
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.reader import MAX_READ_BYTES, Reader, ReaderKind, Recorder, Rejected
-from inspector.formats._readers import ZIP_READERS, local_path
+from inspector.formats._readers import ZIP_READERS, local_file
 
 _NAME = b"TACO_HEADER"
 _SIZE = 157
@@ -88,13 +88,13 @@ def _look_beside_the_algorithm(trace: Recorder) -> None:
 
 def _run_tacozip(trace: Recorder) -> None:
     trace.lists = False
-    path = local_path(trace.source)
-    tacozip = import_module(_TACOZIP)
-    trace.step(f"tacozip.read_header(path), tacozip {tacozip.__version__}", None, None, "Its reads cannot be seen.")
-    try:
-        entries = tacozip.read_header(path)
-    except Exception as error:  # whatever it raises is its answer
-        raise trace.reject("stopped with an exception", (0, _SIZE), f"{type(error).__name__}: {error}") from error
+    with local_file(trace) as path:
+        tacozip = import_module(_TACOZIP)
+        trace.step(f"tacozip.read_header(path), tacozip {tacozip.__version__}", None, None, "Its reads cannot be seen.")
+        try:
+            entries = tacozip.read_header(path)
+        except Exception as error:  # whatever it raises is its answer
+            raise trace.reject("stopped with an exception", (0, _SIZE), f"{type(error).__name__}: {error}") from error
     for at, (offset, length) in enumerate(entries):
         start = 45 + 16 * at
         trace.step(f"entry {at}", (start, start + 16), f"offset {offset:,}, length {length:,}")

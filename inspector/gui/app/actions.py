@@ -15,7 +15,12 @@ from inspector.gui.kit.icons import icon
 
 MENUS = {"File": "&File", "Edit": "&Edit", "Go": "&Go", "View": "&View", "Archive": "&Archive", "Help": "&Help"}
 """The menus of the menu bar and their labels."""
-SUBMENUS = {"Panel": ("Go", "To Pane&l"), "Layout": ("View", "&Layout"), "Reader": ("View", "&Reader")}
+SUBMENUS = {
+    "Panel": ("Go", "To Pane&l"),
+    "Layout": ("View", "&Layout"),
+    "Reader": ("View", "&Reader"),
+    "Experiment": ("Archive", "E&xperiment"),
+}
 """The submenus: the menu each is in, and its label."""
 LAYOUT: dict[str, tuple[str, ...]] = {
     "File": (
@@ -50,6 +55,13 @@ LAYOUT: dict[str, tuple[str, ...]] = {
         "show_reader",
         "reader_next reader_previous reader_play",
         "reader_to_failure reader_to_byte reader_break",
+    ),
+    "Experiment": (
+        "show_experiment leave_experiment",
+        "flip_bit zero_bytes randomize_bytes replace_with_file",
+        "insert_bytes insert_file delete_bytes duplicate_bytes cut_here",
+        "damage",
+        "save_experiment save_recipe open_recipe",
     ),
     "Layout": ("layout_inspect layout_check layout_edit save_layout",),
     "Archive": (

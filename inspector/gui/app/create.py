@@ -163,5 +163,5 @@ def _can_append(tab: Tab) -> bool:
 
     status = tab.document.status
     is_local = "://" not in tab.document.location and not status.collection
-    is_idle = status.stage is Stage.READY and tab.editing.pending is None
+    is_idle = status.stage is Stage.READY and tab.editing.pending is None and not tab.document.in_experiment
     return status.format == "rca" and is_idle and is_local

@@ -10,6 +10,8 @@ from inspector.gui.kit.actions import Action, K, action
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
+    from inspector.gui.document.editing import Editing
+    from inspector.gui.document.experimenting import Experimenting
 
 
 def _go_to_panel(name: str, tab: Tab) -> None:
@@ -38,23 +40,28 @@ def _has_pending(tab: Tab) -> bool:
 
 
 def _can_take_back(tab: Tab) -> bool:
-    return tab.editing.can_take_back and tab.editing.pending is None
+    return tab.editing.can_take_back and tab.editing.pending is None and not tab.document.in_experiment
 
 
 def _has_member(tab: Tab) -> bool:
     return tab.document.selection.member is not None
 
 
-@action("&Undo", K.Undo, enabled=lambda tab: tab.editing.history.can_undo)
+def _changes(tab: Tab) -> Editing | Experimenting:
+    """What is undone and redone: the steps of an experiment while one is on."""
+    return tab.experiment if tab.experiment.is_on else tab.editing
+
+
+@action("&Undo", K.Undo, enabled=lambda tab: _changes(tab).history.can_undo)
 def undo(tab: Tab) -> None:
     """Undo the last change."""
-    tab.editing.undo()
+    _changes(tab).undo()
 
 
-@action("&Redo", K.Redo, "Ctrl+Y", enabled=lambda tab: tab.editing.history.can_redo)
+@action("&Redo", K.Redo, "Ctrl+Y", enabled=lambda tab: _changes(tab).history.can_redo)
 def redo(tab: Tab) -> None:
     """Redo the last undone change."""
-    tab.editing.redo()
+    _changes(tab).redo()
 
 
 @action("C&opy Path")
@@ -323,6 +330,108 @@ def reader_to_byte(tab: Tab) -> None:
 def reader_break(tab: Tab) -> None:
     """Stop playing at the selected bytes, or no longer."""
     tab.reader.toggle_break()
+
+
+def _can_experiment(tab: Tab) -> bool:
+    return tab.experiment.is_on or not tab.experiment.why_not
+
+
+def _is_experiment(tab: Tab) -> bool:
+    return tab.experiment.is_on
+
+
+def _has_experiment(tab: Tab) -> bool:
+    return tab.experiment.is_on and bool(tab.experiment.steps)
+
+
+@action("&Begin Experiment", "Ctrl+Shift+X", enabled=_can_experiment)
+def show_experiment(tab: Tab) -> None:
+    """Change the bytes as they are shown, never the file, and see what becomes of the archive."""
+    tab.show_experiment()
+
+
+@action("&Leave Experiment", enabled=_is_experiment)
+def leave_experiment(tab: Tab) -> None:
+    """Drop the steps of the experiment and show the archive as it is."""
+    tab.experiment.leave()
+
+
+@action("&Flip Bit…", enabled=_can_experiment)
+def flip_bit(tab: Tab) -> None:
+    """Experiment: flip a bit of the byte at the caret."""
+    tab.experiment_flow.ask_flip()
+
+
+@action("&Zero", enabled=_can_experiment)
+def zero_bytes(tab: Tab) -> None:
+    """Experiment: put zeros over the selected bytes."""
+    tab.experiment_flow.zero()
+
+
+@action("Fill with R&andom", enabled=_can_experiment)
+def randomize_bytes(tab: Tab) -> None:
+    """Experiment: put random bytes over the selected ones."""
+    tab.experiment_flow.randomize()
+
+
+@action("&Replace with File…", enabled=_can_experiment)
+def replace_with_file(tab: Tab) -> None:
+    """Experiment: put a file in the place of the selected bytes."""
+    tab.experiment_flow.ask_replace()
+
+
+@action("&Insert…", enabled=_can_experiment)
+def insert_bytes(tab: Tab) -> None:
+    """Experiment: insert bytes before the selected ones."""
+    tab.experiment_flow.ask_insert()
+
+
+@action("Insert Fil&e…", enabled=_can_experiment)
+def insert_file(tab: Tab) -> None:
+    """Experiment: insert a file before the selected bytes."""
+    tab.experiment_flow.ask_insert_file()
+
+
+@action("&Delete", enabled=_can_experiment)
+def delete_bytes(tab: Tab) -> None:
+    """Experiment: take the selected bytes out."""
+    tab.experiment_flow.delete()
+
+
+@action("D&uplicate", enabled=_can_experiment)
+def duplicate_bytes(tab: Tab) -> None:
+    """Experiment: insert a copy of the selected bytes behind them."""
+    tab.experiment_flow.duplicate()
+
+
+@action("&Cut Here", enabled=_can_experiment)
+def cut_here(tab: Tab) -> None:
+    """Experiment: end the file before the selected bytes."""
+    tab.experiment_flow.cut()
+
+
+@action("Da&mage…", enabled=_can_experiment)
+def damage(tab: Tab) -> None:
+    """Experiment: damage the archive as a disk or a transfer does."""
+    tab.experiment_flow.ask_damage()
+
+
+@action("&Save as New File…", enabled=_has_experiment)
+def save_experiment(tab: Tab) -> None:
+    """Write what the steps of the experiment leave to a new file."""
+    tab.experiment_flow.ask_save()
+
+
+@action("Save Reci&pe…", enabled=_has_experiment)
+def save_recipe(tab: Tab) -> None:
+    """Write the steps of the experiment to a file that repeats them elsewhere."""
+    tab.experiment_flow.ask_recipe()
+
+
+@action("&Open Recipe…", enabled=_can_experiment)
+def open_recipe(tab: Tab) -> None:
+    """Repeat the steps of a recipe for this archive."""
+    tab.experiment_flow.ask_open()
 
 
 @action("&What’s This?", "Shift+F1")

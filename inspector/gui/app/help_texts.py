@@ -16,6 +16,7 @@ PANEL_LABELS = {
     "Reader": "Re&ader",
     "Strings": "S&trings",
     "Decoded": "&Decoded",
+    "Experiment": "E&xperiment",
 }
 """The panels and their labels in the menu; the keys of the first ten are Alt and a digit."""
 PANELS: dict[str, str] = {
@@ -52,6 +53,10 @@ PANELS: dict[str, str] = {
     "Decoded": (
         "What the stored bytes of a member decode to. Selecting decoded bytes marks the zstd block they come from "
         "among the stored ones, and the other way round; of deflate data only all of it gives all of the content."
+    ),
+    "Experiment": (
+        "The steps of an experiment: changes of bytes over the archive, which is never written. All that is shown "
+        "follows. Save what they leave as a new file, or the steps as a recipe that repeats them elsewhere."
     ),
     "Bytes": (
         "The bytes of the archive: offsets, hexadecimal values, text. Colours show their meaning, a frame "
@@ -105,6 +110,10 @@ COLUMNS: dict[str, dict[str, str]] = {
     "Pending changes": {
         "Bytes": "The offset and size of the write",
         "Old and new bytes": "The old bytes above the new ones",
+    },
+    "Steps of the experiment": {
+        "Step": "The number of the step; steps apply in this order",
+        "What it does": "The change; a click shows its bytes, Enter changes it, Del takes it out",
     },
     "Requests to S3": {
         "When": "The time of the request",

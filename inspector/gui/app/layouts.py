@@ -35,7 +35,9 @@ class Layout(NamedTuple):
     bottom: int
 
 
-FOOT = frozenset(("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Strings", "Decoded"))
+FOOT = frozenset(
+    ("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Strings", "Decoded", "Experiment")
+)
 """The panels that are shown while they have something to say."""
 _SIDES = ("Members", "Structure", "Byte")
 CHECK_LAYOUT = Layout(("Members", "Findings", "Digests", "Repair", "Requests"), "Findings", 45)

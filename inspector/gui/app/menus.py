@@ -56,6 +56,7 @@ class Menus:
         self.colours = ChoiceMenu("&Colour By", preferences.COLOUR_BY, window.settings, parent)
         self.themes = ChoiceMenu("&Theme", preferences.THEME, window.settings, parent)
         self.copying = QMenu("Copy &As", parent)
+        self.experiment = menus["Experiment"]
         for menu in (self.recent, self.samples):
             file.insertMenu(before, menu)
         edit.insertMenu(actions["select_all"], self.copying)
@@ -122,6 +123,7 @@ class Menus:
         menu.addAction(self._actions["select_all"])
         menu.addSeparator()
         menu.addAction(self._actions["edit_bytes"])
+        menu.addMenu(self.experiment)
         menu.addSeparator()
         menu.addAction(self._actions["follow"])
         menu.addAction(self._actions["go_to"])

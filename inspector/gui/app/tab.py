@@ -20,9 +20,11 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
+from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.document.navigation import Navigation
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.flows.error_actions import ErrorActions
+from inspector.gui.flows.experiment import ExperimentFlow
 from inspector.gui.flows.extract import ExtractFlow, TempFiles
 from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
@@ -35,6 +37,7 @@ from inspector.gui.panels.changes import ChangesPanel
 from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
 from inspector.gui.panels.decoded import DecodedPanel
+from inspector.gui.panels.experiment import ExperimentPanel
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.header import ONLY_TACO, HeaderPanel
 from inspector.gui.panels.members import MembersPanel
@@ -88,17 +91,22 @@ class Tab(QWidget):
         self.findings = FindingsPanel(document)
         self.digests = ChecksumsPanel(document)
         self.editing = Editing(document)
-        self.hex_editing = HexEditing(document, self.editing, self.hex_pane)
+        self.experiment = Experimenting(document, self.editing)
+        self.hex_editing = HexEditing(document, self.editing, self.experiment, self.hex_pane)
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
         self.reader = ReaderPanel(document)
         self.strings = StringsPanel(document)
         self.decoded = DecodedPanel(document)
+        self.experiment_panel = ExperimentPanel(document, self.experiment)
         self.request_watch = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.request_watch)
         self.error_actions = ErrorActions(self.request_watch)
         self.save_flow = SaveFlow(document, self.editing, self.banner, connections, self)
+        self.experiment_flow = ExperimentFlow(
+            document, self.experiment, self.hex_pane, self.experiment_panel, self.banner, self
+        )
         self.upload_confirmation = UploadConfirmation(document, self.editing, self)
         self.recovery = RecoveryFlow(document, self.editing, self.banner, self)
         self.disk_watch = DiskWatch(document, self.editing)
@@ -136,11 +144,13 @@ class Tab(QWidget):
             "Reader": self._dock("Reader", self.reader, bottom),
             "Strings": self._dock("Strings", self.strings, bottom),
             "Decoded": self._dock("Decoded", self.decoded, bottom),
+            "Experiment": self._dock("Experiment", self.experiment_panel, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
-        for name in ("Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Strings", "Decoded"):
+        beside_findings = ("Digests", "Header", "Changes", "Repair", "Requests", "Reader")
+        for name in (*beside_findings, "Strings", "Decoded", "Experiment"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
@@ -172,6 +182,8 @@ class Tab(QWidget):
         self.repair.changesRequested.connect(self.show_changes)
         self.repair.copyRequested.connect(self.save_flow.ask_repaired)
         self.repair.salvageRequested.connect(self.save_flow.ask_salvage)
+        self.experiment.changed.connect(self._experiment_changed)
+        self.experiment.shown.connect(self.reader.follow_again)
         document.statusChanged.connect(self._status_changed)
         for changed in (self.findings.model.rowsInserted, self.digests.model.rowsInserted):
             changed.connect(self.quiet.update)
@@ -210,6 +222,7 @@ class Tab(QWidget):
             "Reader": lambda: self.reader.is_needed,
             "Strings": lambda: self.strings.is_needed,
             "Decoded": lambda: self.decoded.is_needed,
+            "Experiment": lambda: self.experiment_panel.is_needed,
         }
 
     def _status_changed(self) -> None:
@@ -219,7 +232,7 @@ class Tab(QWidget):
         self.docks["Header"].toggleViewAction().setVisible(self.header.is_needed)
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
-        if wrong > self._found and self.editing.pending is None:
+        if wrong > self._found and self.editing.pending is None and not self.experiment.is_on:
             self.quiet.rise("Findings")
         self._found = wrong
 
@@ -252,6 +265,13 @@ class Tab(QWidget):
         pending = self.editing.pending
         self.docks["Changes"].setWindowTitle(_title("Changes", self.changes.model.count))
         self.banner.set_pending(pending is not None)
+
+    def _experiment_changed(self) -> None:
+        self.repair.forget()  # its plan is of other bytes
+        self.note.hide()
+        self.docks["Experiment"].setWindowTitle(_title("Experiment", len(self.experiment.steps)))
+        self.banner.refresh()
+        self.quiet.update()
 
     # ---- arrangement -------------------------------------------------------------------------------------------
 
@@ -413,6 +433,12 @@ class Tab(QWidget):
         self._show_dock("Decoded")
         self._enlarge("Decoded")
         self.decoded.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_experiment(self) -> None:
+        """Begin an experiment, and focus the list of its steps."""
+        if self.experiment.begin():
+            self._show_dock("Experiment")
+            self.experiment_panel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_changes(self) -> None:
         """Focus the list of pending changes."""

@@ -198,6 +198,9 @@ class Window(QMainWindow):
         tab.document.statusChanged.connect(partial(self._audit_folder, tab))
         tab.editing.changed.connect(self._enable_actions)
         tab.editing.pastChanged.connect(self._enable_actions)
+        tab.experiment.changed.connect(self._enable_actions)
+        tab.document.statusChanged.connect(self._enable_actions)
+        tab.experiment_flow.chosen.connect(self.open_location)
         tab.reader.traced.connect(self._enable_actions)
         tab.editing.modeChanged.connect(self._enable_actions)
         self.tabs.insert(at, tab)
@@ -291,7 +294,8 @@ class Window(QMainWindow):
         parts = (f"{name}[*]" if name else "", state.value if state is not None else "", TITLE)
         self.setWindowTitle(" – ".join(filter(None, parts)))
         for tab in self.tabs.all():
-            self.settings.set_recent_state(tab.document.location, tab.document.state)
+            if not tab.document.in_experiment:
+                self.settings.set_recent_state(tab.document.location, tab.document.state)
 
     def _leave_tab(self) -> None:
         """Leave the tab shown: adopt its arrangement for the next one, and hide its floating panels."""
@@ -459,6 +463,8 @@ def _work(tab: Tab | SideTab) -> str:
         return "" if tab.settled else f"“{tab.title}”"
     if tab.editing.pending is not None:
         return f"an unwritten change of {tab.document.name}"
+    if tab.experiment.unsaved:
+        return f"an experiment on {tab.document.name} that is not saved"
     is_busy = any(not job.only_shows for job in tab.document.client.jobs)
     return f"a running job on {tab.document.name}" if is_busy else ""
 

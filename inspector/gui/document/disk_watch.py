@@ -138,7 +138,8 @@ class DiskWatch(QObject):
 
     def _shows_growth(self, change: DiskChange) -> bool:
         """Whether only data was appended: RCA archives grow at their end, so the new data can be selected."""
-        return change.grown and self._document.status.format == "rca" and self._editing.pending is None
+        is_plain = self._editing.pending is None and not self._document.in_experiment
+        return change.grown and self._document.status.format == "rca" and is_plain
 
     def _keep(self) -> None:
         self._dismissed, self.change = self.change, None

@@ -89,6 +89,8 @@ class Document(QObject):
         self.sort = (SortKey.ARCHIVE, False)
         self.history = History()
         self.first_caret = 0
+        self.in_experiment = False
+        """Whether what is shown is an experiment, and not the archive as it is."""
         self._last_carets: dict[int, int] = {}
         self._selection_count = 0
         self._only_caret = True
@@ -114,10 +116,17 @@ class Document(QObject):
 
     @property
     def state(self) -> State | None:
-        """What is known of the archive; None while nothing is, and for a file of an unknown format."""
+        """What is known of the archive; None while nothing is, and for a file of an unknown format or an experiment."""
+        if self.in_experiment:
+            return None
         if self.status.stage is Stage.FAILED:
             return State.UNREADABLE
         return None if self.status.format == "bytes" else self.status.state
+
+    @property
+    def chosen_spans(self) -> Spans:
+        """The bytes of what was chosen, such as a field or a member; none where only the caret was moved."""
+        return () if self._only_caret else self.selection.spans
 
     @property
     def settled(self) -> bool:

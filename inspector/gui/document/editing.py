@@ -23,6 +23,8 @@ from inspector.sources.s3.connection import Connection
 PREVIEW_DELAY_MS = 200
 """The archive is decoded with the pending changes after this time without a change."""
 
+NOT_IN_AN_EXPERIMENT = "This is an experiment: leave it before you change the archive itself."
+
 
 @dataclass(frozen=True, slots=True)
 class PendingUpload:
@@ -147,6 +149,9 @@ class Editing(QObject):
 
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add an edit of the file with the pending changes; ``again``: as part of the last step."""
+        if self._document.in_experiment:
+            self._document.reported.emit(NOT_IN_AN_EXPERIMENT)
+            return
         if edit.old_size != self.size:
             self._document.reported.emit("The archive is still being decoded with the last change. Try again.")
             return
@@ -159,6 +164,9 @@ class Editing(QObject):
 
     def put(self, edit: Edit) -> None:
         """Replace all pending changes by an edit of the file on disk; this can be undone."""
+        if self._document.in_experiment:
+            self._document.reported.emit(NOT_IN_AN_EXPERIMENT)
+            return
         self.history.put(edit)
         self._change()
 
@@ -250,8 +258,11 @@ class Editing(QObject):
     ) -> None:
         """Start ``work``, which applies ``edit`` and writes files ``siblings`` the archive; on S3 after confirming.
 
-        The argument of ``work`` says whether to upload the whole object.
+        The argument of ``work`` says whether to upload the whole object. In an experiment nothing is started.
         """
+        if self._document.in_experiment:
+            self._document.reported.emit(NOT_IN_AN_EXPERIMENT)
+            return
 
         def start(whole: bool) -> None:
             # A write that finishes although it was cancelled must still be settled.

@@ -9,11 +9,14 @@ from PySide6.QtWidgets import QFrame, QWidget
 from inspector.core.edit import differing
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
+from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.document.navigation import Navigation
-from inspector.gui.hex.hex_pane import HexPane
+from inspector.gui.hex.hex_pane import EDIT_SENTENCE, EXPERIMENT_EDIT_SENTENCE, HexPane
 from inspector.gui.hex.overwriting import ByteEdit, Overwriting
+from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.widgets import MessageBar
+from inspector.gui.panels.experiment import sign
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Arrow, LayerKind, Reference
 
@@ -85,13 +88,17 @@ ONLY_FILE = "Bytes can only be edited in the File layer; this layer is derived f
 class HexEditing(QObject):
     """Shows pending edits in the hex view at once, and makes typed bytes pending."""
 
-    def __init__(self, document: Document, editing: Editing, pane: HexPane) -> None:
+    def __init__(self, document: Document, editing: Editing, experiment: Experimenting, pane: HexPane) -> None:
         super().__init__(pane)
         self._document = document
         self._editing = editing
+        self._experiment = experiment
         self._pane = pane
         self._view = pane.hex
         editing.changed.connect(self._show)
+        experiment.changed.connect(self._show)
+        experiment.shown.connect(self._show)
+        pane.experiment.stopRequested.connect(experiment.leave)
         self.overwriting = Overwriting(pane.hex)
         editing.modeChanged.connect(self.overwriting.set_on)
         editing.modeChanged.connect(pane.strip.setVisible)
@@ -112,9 +119,25 @@ class HexEditing(QObject):
         model = self._view.model()
         if model is None:
             return
+        if self._show_experiment(model):
+            return
         pending = self._editing.pending if self._in_file() else None
         model.set_overlay(self._editing.history.overlay() if self._in_file() else [])
         self._pane.set_edited(differing(pending) if pending is not None else ())
+
+    def _show_experiment(self, model: HexModel) -> bool:
+        """Show that an experiment is on and what its last step left; returns whether one is on."""
+        experiment, strip = self._experiment, self._pane.experiment
+        strip.setVisible(experiment.is_on)
+        self._pane.strip.say(EXPERIMENT_EDIT_SENTENCE if experiment.is_on else EDIT_SENTENCE)
+        if not experiment.is_on:
+            return False
+        strip.say(sign(self._document, experiment))
+        model.set_overlay(experiment.overlay() if self._in_file() else [])
+        view = experiment.view
+        places = view.places[-1] if view is not None and view.places and experiment.settled else ()
+        self._pane.set_edited(places if self._in_file() else ())
+        return True
 
     def _take_value(self, old: bytes, new: bytes) -> None:
         """Make a value pending that was typed where the inspector reads, if the caret is still there."""
@@ -122,7 +145,9 @@ class HexEditing(QObject):
             self._take(ByteEdit(self._view.caret(), old, new, False, False))
 
     def _take(self, typed: ByteEdit) -> None:
-        if self._in_file():
+        if self._in_file() and self._experiment.is_on:
+            self._experiment.overwrite(typed.offset, typed.new)
+        elif self._in_file():
             self._editing.overwrite(typed.offset, typed.old, typed.new, again=typed.again)
         else:
             self._document.reported.emit(ONLY_FILE)

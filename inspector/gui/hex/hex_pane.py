@@ -43,6 +43,8 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ContentInfo, Explanation, FieldRow, LayerInfo, Reference, Target
 
 ORIGIN = "hex"
+EDIT_SENTENCE = "Typing overwrites bytes. Nothing is written until you press Ctrl+S."
+EXPERIMENT_EDIT_SENTENCE = "Typing overwrites bytes, as steps of the experiment."
 _BY_MEMBER = "each member with its header and entry in one colour"
 MAX_DAMAGE_SPANS = 1_000
 """The most damaged spans that are marked."""
@@ -90,7 +92,9 @@ class HexPane(QWidget):
         self._judged: dict[Verdict, int] = {}
         self._edited: Spans = ()
         self.text_limit = MAX_TEXT_BYTES
-        self.strip = EditStrip()
+        self.strip = ModeStrip("EDIT", "Stop Editing", "Stop overwriting bytes; pending changes stay (Ctrl+Shift+B)")
+        self.strip.say(EDIT_SENTENCE)
+        self.experiment = ModeStrip("EXPERIMENT", "Leave Experiment", "Drop the steps and show the archive as it is")
         self.bar = LayerBar(document)
         self.hex = HexView()
         self.map = FileMap()
@@ -123,6 +127,7 @@ class HexPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
+        layout.addWidget(self.experiment)
         layout.addWidget(self.strip)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.legend)
@@ -469,30 +474,28 @@ class HexPane(QWidget):
             self.image.show_image(data, content.image or "", content.layer.size)
 
 
-class EditStrip(QFrame):
-    """The strip above the bytes while they can be overwritten.
+class ModeStrip(QFrame):
+    """The strip above the bytes while a mode is on: its name, what it means, and a button that ends it.
 
     Signals:
-        stopRequested(): the user wants to stop editing.
+        stopRequested(): the user wants to end the mode.
     """
 
     stopRequested = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, stop: str, tip: str) -> None:
         super().__init__()
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Highlight)
-        self.mark = QLabel("EDIT")
+        self.mark = QLabel(name)
         font = self.mark.font()
         font.setBold(True)
         self.mark.setFont(font)
-        self.sentence = ElidedLabel(
-            "Typing overwrites bytes. Nothing is written until you press Ctrl+S.", Qt.TextElideMode.ElideRight
-        )
+        self.sentence = ElidedLabel("", Qt.TextElideMode.ElideRight)
         for label in (self.mark, self.sentence):
             label.setForegroundRole(QPalette.ColorRole.HighlightedText)
-        self.stop = QPushButton("Stop Editing")
-        self.stop.setToolTip("Stop overwriting bytes; pending changes stay (Ctrl+Shift+B)")
+        self.stop = QPushButton(stop)
+        self.stop.setToolTip(tip)
         self.stop.setAutoDefault(False)
         self.stop.clicked.connect(self.stopRequested)
         layout = QHBoxLayout(self)
@@ -501,6 +504,10 @@ class EditStrip(QFrame):
         layout.addWidget(self.sentence, 1)
         layout.addWidget(self.stop)
         self.hide()
+
+    def say(self, sentence: str) -> None:
+        """Show what the mode means."""
+        self.sentence.setText(sentence)
 
     def minimumSizeHint(self) -> QSize:
         """The sentence may be cut off entirely."""

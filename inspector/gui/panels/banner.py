@@ -134,6 +134,8 @@ class Banner(QFrame):
         status = self._document.status
         self.mark.show_icon(self._icon(status))
         answer, judgement = _answer(status)
+        if self._document.in_experiment and answer:
+            answer = f"Experiment, not the file: {answer}"
         if self._pending and answer:
             answer = f"With the pending changes (not written yet): {answer}"
         self.sentence.setText(answer)

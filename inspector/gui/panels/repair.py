@@ -20,6 +20,7 @@ ORIGIN = "repair"
 NOT_PLANNED = "Repair (Ctrl+M) first makes a plan: which bytes change, and what would be lost. Nothing is written."
 COLLECTION = "These are several files, and each is repaired separately. Open the file that the finding is about."
 NOTHING = "There is nothing to repair."
+ONLY_SAVED = "This is an experiment: save it as a new file to repair that."
 SALVAGE_NOTE = "Salvage writes a new archive; this one stays as it is."
 MAX_REPORTED = 200
 """Members of a salvage that the details name."""
@@ -175,11 +176,12 @@ class RepairPanel(QWidget):
             self._add_unrepaired(sentence)
         self.list.blockSignals(False)
         self._select(code_to_select)
-        self.sentence.setText(plan.sentence)
-        self.make.setEnabled(bool(plan.repairs))
-        self.show_.setEnabled(plan.edit is not None)
-        self.copy_.setEnabled(bool(plan.repairs))
-        self.salvage.setEnabled(plan.salvage is not None)
+        is_real = not self._document.in_experiment
+        self.sentence.setText(plan.sentence if is_real else f"{plan.sentence} {ONLY_SAVED}")
+        self.make.setEnabled(is_real and bool(plan.repairs))
+        self.show_.setEnabled(is_real and plan.edit is not None)
+        self.copy_.setEnabled(is_real and bool(plan.repairs))
+        self.salvage.setEnabled(is_real and plan.salvage is not None)
         if self.list.count() or plan.salvage is not None:
             self._stack.show_view(self._page)
         else:

@@ -41,6 +41,10 @@ from inspector.sources.local.file import FileSource
 MAX_GROWTH_BYTES = 1 << 30
 """An experiment may be as large as twice the archive, and so much more: what reads it takes time for every byte."""
 
+MAX_REWRITES = 8
+"""Steps that rewrite every byte of a value: each reads all that the ones before it left."""
+MAX_PIECES = 1 << 18
+"""Pieces of the archive that steps may leave: reading takes time for each."""
 MAX_SMALL_FILE_BYTES = 1 << 16
 """The bytes of a file up to this size are a part of the step, and of a recipe."""
 
@@ -72,6 +76,8 @@ class Experiment:
         """
         if len(steps) > MAX_STEPS:
             raise OperationError(f"An experiment has at most {MAX_STEPS:,} steps, and these are {len(steps):,}.")
+        if sum(isinstance(step.operation, Rewrite) for step in steps) > MAX_REWRITES:
+            raise OperationError(f"An experiment rewrites all of the archive at most {MAX_REWRITES} times.")
         same = 0
         while same < min(len(steps), len(self.steps)) and steps[same] == self.steps[same]:
             same += 1
@@ -101,6 +107,8 @@ class Experiment:
             ) from None
         if made.size > limit:
             raise OperationError(f"Step {number} ({step}) makes more than {in_bytes(limit)} of the archive.")
+        if len(made) > MAX_PIECES:
+            raise OperationError(f"Step {number} ({step}) makes more than {MAX_PIECES:,} pieces of the archive.")
         return made
 
     def _done(self, table: PieceTable, operation: Operation, progress: Progress) -> PieceTable:
@@ -156,14 +164,17 @@ class Experiment:
             if what := change_of(source):
                 raise OperationError(f"{visible(source.name)} {what}. Open it again.")
 
+    def require_not_read(self, target: Path) -> None:
+        """Raise OperationError if the target is the archive or a file that a step reads."""
+        for each in (self.base, *self._files.values()):
+            require_another_file(each, target)
+
     def save(self, target: Path, progress: Progress, *, replace: bool = False) -> str:
         """Write the archive as the steps leave it to a new file, whole or not at all; returns its SHA-256.
 
         Never over the archive, nor over a file that a step reads. Raises OperationError, SourceError and Cancelled.
         """
-        require_another_file(self.base, target)
-        for each in self._files.values():
-            require_another_file(each, target)
+        self.require_not_read(target)
         self.require_unchanged()
         source, digest = self.source, hashlib.sha256()
         progress.begin("Writing the experiment", source.size)

@@ -152,7 +152,8 @@ class Recipe:
 
 
 def save(experiment: Experiment, target: Path, progress: Progress, *, replace: bool = False) -> None:
-    """Write the recipe of an experiment. Raises OperationError, SourceError and Cancelled."""
+    """Write the recipe of an experiment, never over what it reads. Raises OperationError, SourceError and Cancelled."""
+    experiment.require_not_read(target)
     data = encoded(experiment, progress)
     with AtomicFile(target, replace=replace) as out:
         out.write(data)

@@ -184,6 +184,7 @@ def reload(session: SessionState, progress: Progress, edit: Edit | None = None) 
     Raises OperationError if it is gone or the edit does not match it; then nothing changes.
     """
     with session.job_lock.held(progress):
+        require_no_experiment(session)
         before = session.disk
         session.disk = _reloaded(session, progress)
         try:

@@ -16,6 +16,7 @@ from inspector.operations.protocol.experiment_views import Content, ExperimentVi
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session import changing
 from inspector.operations.session.state import SessionState, Snapshot
+from inspector.sources.s3.source import TAIL_BYTES, RemoteSource
 
 
 def show_experiment(session: SessionState, progress: Progress, steps: Steps | None) -> ExperimentView | None:
@@ -30,10 +31,13 @@ def show_experiment(session: SessionState, progress: Progress, steps: Steps | No
             return None
         experiment = session.experiment or Experiment(_base(session))
         experiment.set(steps, progress)
-        shown = Snapshot(session.name, Location([start(experiment.source)]))
+        source = experiment.source
+        source.sparing = isinstance(source.base, RemoteSource) and source.base.size > TAIL_BYTES
+        shown = Snapshot(session.name, Location([start(source)]))
         decode(shown.archives[0], progress)
         progress.advance(0)
-        if session.disk.checks.checked or shown.location.size <= changing.MAX_PREVIEW_CHECK_BYTES:
+        wanted = session.disk.checks.checked or shown.location.size <= changing.MAX_PREVIEW_CHECK_BYTES
+        if wanted and not source.sparing:
             shown.checks.run(progress)
             progress.advance(0)
         session.experiment = experiment

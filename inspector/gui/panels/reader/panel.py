@@ -71,6 +71,7 @@ class ReaderPanel(QWidget):
         self._document = document
         self._infos: tuple[ReaderInfo, ...] = ()
         self._readers_of = ("", -1)
+        self._followed = ""
         self.result: TraceResult | None = None
         self.rows: tuple[ReaderRow, ...] = ()
         self.breakpoints: list[Span] = []
@@ -177,6 +178,14 @@ class ReaderPanel(QWidget):
         """Whether the user asked for it."""
         return self._is_wanted
 
+    def follow_again(self) -> None:
+        """Follow the same reader anew, if one is followed: the bytes are others."""
+        self._followed = self.chooser.currentData() or ""
+        if self._is_wanted:
+            self.forget()
+            if self.isVisible():
+                self.open()
+
     def open(self) -> None:
         """Offer the readers of the archive shown, follow the first one, and ask what all of them make of it."""
         self._is_wanted = True
@@ -207,7 +216,8 @@ class ReaderPanel(QWidget):
         if not infos:
             self._stack.show_sentence("No other reader of this format is known.")
             return
-        self.choose(infos[0].name)
+        known = {info.name for info in infos if not info.why_not}
+        self.choose(self._followed if self._followed in known else infos[0].name)
         self._document.start(ArchiveRequests.compare_readers, self._document.layer).then(self._take_rows)
 
     def choose(self, name: str) -> None:

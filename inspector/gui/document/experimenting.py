@@ -1,0 +1,244 @@
+"""The experiment on one document: its steps, their history, and what they leave, which is shown and never written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector.core.history import History
+from inspector.gui.document.document import Document
+from inspector.gui.document.editing import PREVIEW_DELAY_MS, Editing
+from inspector.gui.ipc.client import Job
+from inspector.operations.protocol.experiment_views import (
+    Content,
+    ExperimentView,
+    FileBytes,
+    Inline,
+    Insert,
+    Operation,
+    Replace,
+    Step,
+    Steps,
+)
+from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import Stage
+
+
+class Experimenting(QObject):
+    """The experiment on a document. While it is on, what the panels show is the archive as the steps leave it.
+
+    Signals:
+        changed(): the experiment was begun or left, or its steps changed.
+        shown(): the archive is shown as the steps leave it.
+    """
+
+    changed = Signal()
+    shown = Signal()
+
+    def __init__(self, document: Document, editing: Editing) -> None:
+        super().__init__(document)
+        self._document = document
+        self._editing = editing
+        self.history: History[Steps] = History(())
+        self.is_on = False
+        self.view: ExperimentView | None = None
+        self._shown: Steps | None = None
+        self._saved: Steps = ()
+        self._is_typing = False
+        self._job: Job[ExperimentView | None] | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(PREVIEW_DELAY_MS)
+        self._timer.timeout.connect(self._show)
+
+    @property
+    def steps(self) -> Steps:
+        """The steps, in the order in which they apply."""
+        return self.history.now
+
+    @property
+    def _wanted(self) -> Steps | None:
+        """The steps to show; None for the archive as it is."""
+        return self.steps if self.is_on else None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the archive is shown as the steps leave it."""
+        return self._wanted == self._shown
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there are steps that are neither in a file nor in a recipe."""
+        return self.is_on and bool(self.steps) and self.steps != self._saved
+
+    @property
+    def why_not(self) -> str:
+        """Why there can be no experiment now; empty if there can be one."""
+        status = self._document.status
+        if status.collection:
+            return "An experiment is made on one archive. Open one of these files."
+        if status.stage is not Stage.READY:
+            return "The archive is still being read. Begin the experiment after that."
+        if self._editing.pending is not None:
+            return "Write or discard the pending changes first: an experiment begins with the archive as it is."
+        return ""
+
+    def begin(self) -> bool:
+        """Begin the experiment, unless it is on; returns whether it is on then."""
+        if not self.is_on:
+            if why := self.why_not:
+                self._document.reported.emit(why)
+                return False
+            self.history.clear(())
+            self.is_on = self._document.in_experiment = True
+            self._changed()
+        return True
+
+    def leave(self) -> None:
+        """Drop all steps and show the archive as it is."""
+        if self.is_on:
+            self.history.clear(())
+            self.is_on = self._document.in_experiment = False
+            self.view = None
+            self._changed()
+            self._show()
+
+    # ---- steps -----------------------------------------------------------------------------------------------------
+
+    def add(self, operation: Operation) -> None:
+        """Begin the experiment if it is not on, and add a step."""
+        self.add_step(Step(operation))
+
+    def add_step(self, step: Step) -> None:
+        """As ``add``."""
+        if self.begin():
+            self.put((*self.steps, step))
+
+    def put(self, steps: Steps, *, again: bool = False) -> None:
+        """Make these the steps; ``again``: the last change of them goes on."""
+        self.history.put(steps, again=again)
+        self._changed()
+
+    def remove(self, row: int) -> None:
+        """Take a step out; those behind it apply to what is left."""
+        if 0 <= row < len(self.steps):
+            self.put((*self.steps[:row], *self.steps[row + 1 :]))
+
+    def undo(self) -> None:
+        """Undo the last change of the steps."""
+        self.history.undo()
+        self._changed()
+
+    def redo(self) -> None:
+        """Redo the change undone last."""
+        self.history.redo()
+        self._changed()
+
+    def overwrite(self, offset: int, new: bytes) -> None:
+        """Add a step for bytes that were typed; typing goes on in the step before where that ends here."""
+        before = self.overlay() if self._is_typing else []
+        if before and 0 <= offset - before[0][0] <= len(before[0][1]):
+            start, data = before[0]
+            data = data[: offset - start] + new + data[offset - start + len(new) :]
+            whole = Step(Replace(start, start + len(data), Inline(data)))
+            self.put((*self.steps[:-1], whole), again=True)
+        else:
+            self.add(Replace(offset, offset + len(new), Inline(new)))
+        self._is_typing = True
+
+    def overlay(self) -> list[tuple[int, bytes]]:
+        """The bytes of a last step that was typed, for a view whose bytes may not have it yet."""
+        last = self.steps[-1].operation if self.steps else None
+        if not isinstance(last, Replace) or not isinstance(last.content, Inline):
+            return []
+        return [(last.start, last.content.data)] if last.content.size == last.stop - last.start else []
+
+    def damage(self, name: str) -> None:
+        """Add the step that makes a damage by name, at another place each time."""
+        if self.begin():
+            job = self._document.start(ArchiveRequests.damage_step, self.steps, name, len(self.steps))
+            job.then(self.add_step)
+
+    def put_file(self, path: str, start: int, stop: int) -> None:
+        """Put all bytes of a file in the place of ``[start, stop)``, or insert them where that is empty."""
+
+        def take(content: Content) -> None:
+            self.add(Insert(start, content) if start == stop else Replace(start, stop, content))
+
+        if self.begin():
+            self._document.start(ArchiveRequests.content_of_file, path).then(take)
+
+    def change(self, row: int, text: str) -> None:
+        """Replace a step by the one that a recipe with this text has."""
+
+        def take(step: Step) -> None:
+            self.put((*self.steps[:row], step, *self.steps[row + 1 :]))
+
+        content = getattr(self.steps[row].operation, "content", None)
+        folder = str(Path(content.path).parent) if isinstance(content, FileBytes) else ""
+        self._document.client.ask(ArchiveRequests.parse_step, text, folder).then(take, self._document.reported.emit)
+
+    # ---- showing ---------------------------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        self._is_typing = False
+        self.changed.emit()
+        self._timer.start()
+
+    def _show(self) -> None:
+        wanted = self._wanted
+        if wanted == self._shown and self._job is None:
+            return
+        self._job = self._document.start(ArchiveRequests.show_experiment, wanted)
+        self._job.then(partial(self._take, wanted), self._refused)
+
+    def _take(self, steps: Steps | None, view: ExperimentView | None) -> None:
+        self._job = None
+        self._shown, self.view = steps, view
+        self._document.refresh_all()
+        self.shown.emit()
+
+    def _refused(self, sentence: str) -> None:
+        """Take back the change of the steps that cannot be done."""
+        self._job = None
+        self._document.reported.emit(sentence)
+        if self.history.can_undo:
+            self.undo()
+        else:
+            self.leave()
+
+    # ---- files -----------------------------------------------------------------------------------------------------
+
+    def save(self, path: str, over: bool, then: Callable[[str], object]) -> None:
+        """Write the archive as the steps leave it to a new file, and call ``then`` with a sentence."""
+        self._saving(self._document.start(ArchiveRequests.save_experiment, self.steps, path, over), then)
+
+    def save_recipe(self, path: str) -> None:
+        """Write the steps as a recipe."""
+        job = self._document.start(ArchiveRequests.save_recipe, self.steps, path)
+        self._saving(job, self._document.reported.emit)
+
+    def _saving(self, job: Job[str], then: Callable[[str], object]) -> None:
+        steps = self.steps
+
+        def done(sentence: str) -> None:
+            self._saved = steps
+            then(sentence)
+
+        job.then(done)
+
+    def open_recipe(self, path: str) -> None:
+        """Make the steps of a recipe those of the experiment."""
+
+        def take(steps: Steps) -> None:
+            if self.begin():
+                self._saved = steps
+                self.put(steps)
+
+        if why := "" if self.is_on else self.why_not:
+            self._document.reported.emit(why)
+            return
+        self._document.start(ArchiveRequests.open_recipe, path).then(take)

@@ -1,0 +1,223 @@
+"""The changes of an experiment: what each applies to, and the dialogs that ask for more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+
+from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.span import Span
+from inspector.gui.document.document import Document
+from inspector.gui.document.experimenting import Experimenting
+from inspector.gui.flows.hex_overlays import ONLY_FILE
+from inspector.gui.hex.hex_pane import HexPane
+from inspector.gui.kit.file_dialogs import start_near
+from inspector.gui.panels.banner import Banner
+from inspector.gui.panels.experiment import ExperimentPanel
+from inspector.operations.protocol.experiment_views import (
+    DAMAGES,
+    Cut,
+    Delete,
+    Duplicate,
+    Fill,
+    Flip,
+    Inline,
+    Insert,
+    Noise,
+    Replace,
+)
+from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import LayerKind
+
+RECIPES = "Recipe (*.recipe.json)"
+ALL_FILES = "All files (*)"
+
+
+class ExperimentFlow(QObject):
+    """Applies changes to the selected bytes. ``parent`` owns the dialogs.
+
+    Signals:
+        chosen(str): the user chose to open the file that was written.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(
+        self,
+        document: Document,
+        experiment: Experimenting,
+        pane: HexPane,
+        panel: ExperimentPanel,
+        banner: Banner,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._experiment = experiment
+        self._pane = pane
+        self._banner = banner
+        self._parent = parent
+        panel.changeRequested.connect(self.ask_change)
+        panel.damageRequested.connect(self.ask_damage)
+        panel.saveRequested.connect(self.ask_save)
+        panel.recipeRequested.connect(self.ask_recipe)
+        panel.openRequested.connect(self.ask_open)
+
+    def selected(self) -> Span | None:
+        """The bytes a change applies to: those selected, of the field or member chosen elsewhere, or at the caret.
+
+        None where they are no bytes of the file, which is then said.
+        """
+        document, view = self._document, self._pane.hex
+        info = document.layer_info(document.layer)
+        if info is None or info.kind is not LayerKind.FILE or document.status.collection:
+            document.reported.emit(self._experiment.why_not or ONLY_FILE)
+            return None
+        if view.selection().size:
+            return view.selection()
+        if document.chosen_spans and document.chosen_spans[0].size:
+            return document.chosen_spans[0]
+        return Span(view.caret(), min(view.caret() + 1, info.size))
+
+    # ---- changes without a question --------------------------------------------------------------------------------
+
+    def zero(self) -> None:
+        """Put zeros over the selected bytes."""
+        if (span := self.selected()) is not None:
+            self._experiment.add(Replace(*span, Fill(b"\0", span.size)))
+
+    def randomize(self) -> None:
+        """Put random bytes over the selected ones, others each time."""
+        if (span := self.selected()) is not None:
+            self._experiment.add(Replace(*span, Noise(len(self._experiment.steps), span.size)))
+
+    def delete(self) -> None:
+        """Take the selected bytes out."""
+        if (span := self.selected()) is not None:
+            self._experiment.add(Delete(*span))
+
+    def duplicate(self) -> None:
+        """Insert a copy of the selected bytes behind them."""
+        if (span := self.selected()) is not None:
+            self._experiment.add(Duplicate(*span))
+
+    def cut(self) -> None:
+        """End the file before the selected bytes."""
+        if (span := self.selected()) is not None:
+            self._experiment.add(Cut(span.start))
+
+    # ---- changes that ask ------------------------------------------------------------------------------------------
+
+    def ask_flip(self) -> None:
+        """Ask which bit of the byte at the caret to flip."""
+        if (span := self.selected()) is None:
+            return
+        dialog = self._dialog("Flip Bit", f"Bit of the byte at {hexadecimal(span.start)}, from 0, the lowest, to 7:")
+        dialog.setInputMode(QInputDialog.InputMode.IntInput)
+        dialog.setIntRange(0, 7)
+        dialog.intValueSelected.connect(lambda bit: self._experiment.add(Flip(span.start, bit)))
+        dialog.open()
+
+    def ask_insert(self) -> None:
+        """Ask for bytes to insert before the selected ones."""
+        if (span := self.selected()) is None:
+            return
+
+        def take(text: str) -> None:
+            try:
+                data = bytes.fromhex(text.replace("0x", " ").replace(",", " "))
+            except ValueError:
+                data = b""
+            if data:
+                self._experiment.add(Insert(span.start, Inline(data)))
+            else:
+                self._document.reported.emit("Type bytes as pairs of hex digits, such as 50 4B 03 04.")
+
+        dialog = self._dialog("Insert Bytes", f"Bytes in hex to insert at {hexadecimal(span.start)}:")
+        dialog.textValueSelected.connect(take)
+        dialog.open()
+
+    def ask_insert_file(self) -> None:
+        """Ask for a file to insert before the selected bytes."""
+        if (span := self.selected()) is not None:
+            self._ask_file("Insert File", lambda path: self._experiment.put_file(path, span.start, span.start))
+
+    def ask_replace(self) -> None:
+        """Ask for a file to put in the place of the selected bytes."""
+        if (span := self.selected()) is not None:
+            title = f"Replace {in_bytes(span.size)} with File"
+            self._ask_file(title, lambda path: self._experiment.put_file(path, *span))
+
+    def ask_damage(self) -> None:
+        """Ask for a damage by name."""
+        dialog = self._dialog("Damage", "Damage it as a disk or a transfer does, at a place chosen at random:")
+        dialog.setComboBoxItems([f"{name}: {what}" for name, what in DAMAGES.items()])
+        dialog.setComboBoxEditable(False)
+        dialog.textValueSelected.connect(lambda text: self._experiment.damage(text.partition(":")[0]))
+        dialog.open()
+
+    def ask_change(self, row: int) -> None:
+        """Ask what a step is to be, as a line of a recipe."""
+
+        def ask(text: str) -> None:
+            dialog = self._dialog("Change Step", f"Step {row + 1:,} as a line of a recipe:")
+            dialog.setTextValue(text)
+            dialog.resize(640, dialog.sizeHint().height())
+            dialog.textValueSelected.connect(lambda text: self._experiment.change(row, text))
+            dialog.open()
+
+        step = self._experiment.steps[row]
+        self._document.client.ask(ArchiveRequests.step_text, step).then(ask, self._document.reported.emit)
+
+    # ---- files -----------------------------------------------------------------------------------------------------
+
+    def ask_save(self) -> None:
+        """Ask for the new file that what the steps leave is written to."""
+        path = Path(self._document.name)
+
+        def write(target: str) -> None:
+            # The dialog has asked before it replaces a file.
+            self._experiment.save(target, True, lambda sentence: self._saved(target, sentence))
+
+        self._ask_target("Save Experiment as New File", f"{path.stem}-experiment{path.suffix}", ALL_FILES, write)
+
+    def _saved(self, target: str, sentence: str) -> None:
+        self._banner.ask(sentence, "Open It", lambda: self.chosen.emit(target))
+
+    def ask_recipe(self) -> None:
+        """Ask for the file that the steps are written to."""
+        name = f"{self._document.name}.recipe.json"
+        self._ask_target("Save Recipe", name, RECIPES, self._experiment.save_recipe)
+
+    def ask_open(self) -> None:
+        """Ask for a recipe, and repeat its steps."""
+        self._ask_file("Open Recipe", self._experiment.open_recipe, RECIPES)
+
+    def _dialog(self, title: str, label: str) -> QInputDialog:
+        dialog = QInputDialog(self._parent)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(label)
+        return dialog
+
+    def _ask_file(self, title: str, take: Callable[[str], object], filters: str = "") -> None:
+        dialog = QFileDialog(self._parent, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([filters, ALL_FILES] if filters else [ALL_FILES])
+        start_near(dialog, self._document.location)
+        dialog.fileSelected.connect(take)
+        dialog.open()
+
+    def _ask_target(self, title: str, name: str, filters: str, take: Callable[[str], object]) -> None:
+        dialog = QFileDialog(self._parent, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(filters)
+        start_near(dialog, self._document.location)
+        dialog.selectFile(name)
+        dialog.fileSelected.connect(take)
+        dialog.open()

@@ -1,0 +1,169 @@
+"""The steps of an experiment, and the buttons to change, save and leave it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.core.span import Span
+from inspector.gui.document.document import Document
+from inspector.gui.document.experimenting import Experimenting
+from inspector.gui.kit.table_models import Index, TitledTable
+from inspector.gui.kit.text import plain
+from inspector.gui.kit.widgets import Emptiable, FlowLayout, push_button, select_row, table_view
+from inspector.operations.protocol.experiment_views import Steps
+
+ORIGIN = "experiment"
+TITLES = ("Step", "What it does")
+NUMBER, WHAT = range(len(TITLES))
+NOTHING = (
+    "An experiment changes bytes as they are shown and never the file. Begin one with Archive > Experiment, or choose "
+    "a change from the menu of the bytes."
+)
+NO_STEP = (
+    "No step yet: select bytes, then choose a change from their menu or from Archive > Experiment. "
+    "Everything that is shown follows."
+)
+
+
+def sign(document: Document, experiment: Experimenting) -> str:
+    """What is on, in a sentence: that nothing is written, and what the steps make of the size."""
+    steps, view = experiment.steps, experiment.view
+    parts = [f"Nothing is written to {visible(document.name)}."]
+    if steps and view is not None:
+        parts.append(f"{count(len(steps), 'step')}: {in_bytes(view.base_size)} become {view.size:,}.")
+    return " ".join(parts)
+
+
+class ExperimentPanel(QWidget):
+    """Shows the steps of an experiment.
+
+    Signals:
+        changeRequested(int): change the step of a row.
+        damageRequested(): choose a damage.
+        saveRequested(), recipeRequested(), openRequested(): save as a new file, save a recipe, open one.
+    """
+
+    changeRequested = Signal(int)
+    damageRequested = Signal()
+    saveRequested = Signal()
+    recipeRequested = Signal()
+    openRequested = Signal()
+
+    def __init__(self, document: Document, experiment: Experimenting) -> None:
+        super().__init__()
+        self._document = document
+        self._experiment = experiment
+        self.model = StepsModel(self)
+        self.table = table_view(self.model, {NUMBER: 60}, "Steps of the experiment")
+        self.undo = push_button("Undo", "Undo the last change of the steps (Ctrl+Z)")
+        self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)")
+        self.remove = push_button("Remove", "Take the selected step out; those behind it apply to what is left (Del)")
+        self.change = push_button("Change…", "Change the selected step, as a line of a recipe (Enter)")
+        self.damage = push_button("Damage…", "Damage it as a disk or a transfer does")
+        self.save = push_button("Save as New File…", "Write what the steps leave to a new file")
+        self.recipe = push_button("Save Recipe…", "Write the steps to a file that repeats them elsewhere")
+        self.open = push_button("Open Recipe…", "Repeat the steps of a recipe for this archive")
+        self.leave = push_button("Leave Experiment", "Drop the steps and show the archive as it is")
+        self._stack = Emptiable(self.table)
+        self._lay_out()
+        self.setFocusProxy(self._stack)
+        experiment.changed.connect(self._refresh)
+        experiment.shown.connect(self._refresh)
+        self.undo.clicked.connect(experiment.undo)
+        self.redo.clicked.connect(experiment.redo)
+        self.remove.clicked.connect(self.remove_selected)
+        self.change.clicked.connect(self._change_selected)
+        self.damage.clicked.connect(self.damageRequested)
+        self.save.clicked.connect(self.saveRequested)
+        self.recipe.clicked.connect(self.recipeRequested)
+        self.open.clicked.connect(self.openRequested)
+        self.leave.clicked.connect(experiment.leave)
+        self.table.clicked.connect(self._show_bytes)
+        self.table.activated.connect(lambda _: self._change_selected())
+        self.table.selectionModel().currentChanged.connect(lambda *_: self._enable())
+        delete = self.table.addAction("Remove")
+        delete.setShortcut(Qt.Key.Key_Delete)
+        delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        delete.triggered.connect(self.remove_selected)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        bar = FlowLayout(4, 4)
+        bar.add(self.undo, self.redo, self.remove, self.change, self.damage)
+        bar.add(self.save, self.recipe, self.open, self.leave)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 0)
+        layout.setSpacing(4)
+        layout.addLayout(bar)
+        layout.addWidget(self._stack, 1)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether an experiment is on."""
+        return self._experiment.is_on
+
+    def _refresh(self) -> None:
+        experiment = self._experiment
+        row = self.table.currentIndex().row()
+        if self.model.steps != experiment.steps:
+            more = len(experiment.steps) > len(self.model.steps)
+            self.model.show(experiment.steps)
+            last = len(experiment.steps) - 1
+            select_row(self.table, self.model.index(last if more else min(max(row, 0), last), 0), scroll=True)
+        if experiment.steps:
+            self._stack.show_view(self.table)
+        else:
+            self._stack.show_sentence(NO_STEP if experiment.is_on else NOTHING)
+        self._enable()
+
+    def _enable(self) -> None:
+        experiment = self._experiment
+        self.undo.setEnabled(experiment.history.can_undo)
+        self.redo.setEnabled(experiment.history.can_redo)
+        for button in (self.remove, self.change):
+            button.setEnabled(self.table.currentIndex().isValid())
+        for button in (self.save, self.recipe):
+            button.setEnabled(bool(experiment.steps))
+        self.leave.setEnabled(experiment.is_on)
+
+    def remove_selected(self) -> None:
+        """Take the selected step out."""
+        self._experiment.remove(self.table.currentIndex().row())
+
+    def _change_selected(self) -> None:
+        if self.table.currentIndex().isValid():
+            self.changeRequested.emit(self.table.currentIndex().row())
+
+    def _show_bytes(self, index: QModelIndex) -> None:
+        """Show the bytes a step left; later steps may have moved them."""
+        view, size = self._experiment.view, self._document.size
+        spans = view.places[index.row()] if view is not None and index.row() < len(view.places) else ()
+        if spans and size:
+            start, stop = spans[0].clipped(0, size)
+            found = Span(min(start, size - 1), stop)
+            self._document.go_to(0, found.start, max(found.start, found.stop), ORIGIN)
+
+
+class StepsModel(TitledTable):
+    """The steps in order."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, parent)
+        self.steps: Steps = ()
+
+    def show(self, steps: Steps) -> None:
+        """Show these steps."""
+        self.beginResetModel()
+        self._rows = self.steps = steps
+        self.endResetModel()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return None
+        text = f"{index.row() + 1:,}" if index.column() == NUMBER else str(self._rows[index.row()])
+        return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
