@@ -36,7 +36,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
     "Go": (
         "go_to back forward follow",
         "next_finding previous_finding",
-        "add_bookmark next_bookmark",
+        "add_bookmark next_bookmark export_notes import_notes",
         "next_unexplained previous_unexplained next_alike previous_alike",
         "next_zeros previous_zeros next_repeat previous_repeat",
         "next_pane previous_pane next_tab previous_tab list_tabs",
