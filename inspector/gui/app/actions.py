@@ -15,14 +15,19 @@ from inspector.gui.kit.icons import icon
 
 MENUS = {"File": "&File", "Edit": "&Edit", "Go": "&Go", "View": "&View", "Archive": "&Archive", "Help": "&Help"}
 """The menus of the menu bar and their labels."""
-SUBMENUS = {"Panel": ("Go", "To Pane&l"), "Layout": ("View", "&Layout"), "Reader": ("View", "&Reader")}
+SUBMENUS = {
+    "Panel": ("Go", "To Pane&l"),
+    "Runs": ("Go", "&Zeros and Repeats"),
+    "Layout": ("View", "&Layout"),
+    "Reader": ("View", "&Reader"),
+}
 """The submenus: the menu each is in, and its label."""
 LAYOUT: dict[str, tuple[str, ...]] = {
     "File": (
         "new_archive open_files open_folder ask_location browse paste_locations search_catalogue",
         "compare_with compare_before compare_selection",
         "reopen_session reload",
-        "export_report",
+        "export_report export_notes import_notes",
         "close_tab close",
     ),
     "Edit": (
@@ -36,12 +41,12 @@ LAYOUT: dict[str, tuple[str, ...]] = {
     "Go": (
         "go_to back forward follow",
         "next_finding previous_finding",
-        "add_bookmark next_bookmark export_notes import_notes",
+        "add_bookmark next_bookmark",
         "next_unexplained previous_unexplained next_alike previous_alike",
-        "next_zeros previous_zeros next_repeat previous_repeat",
         "next_pane previous_pane next_tab previous_tab list_tabs",
     ),
     "Panel": (" ".join(each.name for each in PANEL_ACTIONS),),
+    "Runs": ("next_zeros previous_zeros next_repeat previous_repeat",),
     "View": (
         "zoom_in zoom_out zoom_reset",
         "show_arrows show_bands show_strings show_decoded",

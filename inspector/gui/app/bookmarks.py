@@ -234,13 +234,13 @@ class Bookmarks:
         else:
             document.reported.emit(f"The notes could not be written: {file.errorString()}.")
 
-    @action("&Import Notes…", tip="Add the notes in a file to those of this archive", document=True)
+    @action("&Add Notes from a File…", tip="Add the notes in a file to those of this archive", document=True)
     def import_notes(self) -> None:
         """Ask for files of notes and add them."""
         tab = self._shown()
         if tab is not None:
             document = tab.document
-            ask_for_files(self._parent, "Import Notes", partial(self.read_files, document), document.location)
+            ask_for_files(self._parent, "Add Notes from a File", partial(self.read_files, document), document.location)
 
     def read_files(self, document: Document, paths: list[str]) -> None:
         """Add the notes in files to those of a document."""
