@@ -78,10 +78,10 @@ def test_what_the_colours_say_is_chosen_in_the_menu(
 ) -> None:
     tab = show("two-entries.tacozip")
     menu = window.menus.colours
-    assert [action.text() for action in menu.actions()] == ["Structure", "Field kind", "Verdict", "Member"]
+    assert [action.text() for action in menu.actions()] == ["Structure", "Field kind", "Verdict", "Member", "Entropy"]
     assert "TACO entry unused · 5" in tab.hex_pane.legend.labels()
 
-    for action, label in zip(menu.actions()[1:], ("length or offset", "not checked · 5", "each member"), strict=True):
+    for action, label in zip(menu.actions()[1:4], ("length or offset", "not checked · 5", "each member"), strict=True):
         action.trigger()
         settle(qtbot, window)
         assert any(each.startswith(label) for each in tab.hex_pane.legend.labels())

@@ -17,6 +17,7 @@ MENUS = {"File": "&File", "Edit": "&Edit", "Go": "&Go", "View": "&View", "Archiv
 """The menus of the menu bar and their labels."""
 SUBMENUS = {
     "Panel": ("Go", "To Pane&l"),
+    "Runs": ("Go", "&Zeros and Repeats"),
     "Layout": ("View", "&Layout"),
     "Reader": ("View", "&Reader"),
     "Experiment": ("Archive", "E&xperiment"),
@@ -27,7 +28,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
         "new_archive open_files open_folder ask_location browse paste_locations search_catalogue",
         "compare_with compare_before compare_selection",
         "reopen_session reload",
-        "export_report",
+        "export_report export_notes import_notes",
         "close_tab close",
     ),
     "Edit": (
@@ -43,10 +44,10 @@ LAYOUT: dict[str, tuple[str, ...]] = {
         "next_finding previous_finding",
         "add_bookmark next_bookmark",
         "next_unexplained previous_unexplained next_alike previous_alike",
-        "next_zeros previous_zeros next_repeat previous_repeat",
         "next_pane previous_pane next_tab previous_tab list_tabs",
     ),
     "Panel": (" ".join(each.name for each in PANEL_ACTIONS),),
+    "Runs": ("next_zeros previous_zeros next_repeat previous_repeat",),
     "View": (
         "zoom_in zoom_out zoom_reset",
         "show_arrows show_bands show_strings show_decoded",

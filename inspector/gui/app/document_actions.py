@@ -154,19 +154,19 @@ def next_zeros(tab: Tab) -> None:
     tab.navigation.next_zeros()
 
 
-@action("Previous Run of Zeros", "Ctrl+Shift+F7")
+@action("&Previous Run of Zeros", "Ctrl+Shift+F7")
 def previous_zeros(tab: Tab) -> None:
     """Show the previous run of at least 64 zeros."""
     tab.navigation.next_zeros(backwards=True)
 
 
-@action("Next Repea&ted Block", "Ctrl+F8")
+@action("Next &Repeated Block", "Ctrl+F8")
 def next_repeat(tab: Tab) -> None:
     """Show the next bytes that stand earlier in the file too."""
     tab.navigation.next_repeat()
 
 
-@action("Previous Repeated Block", "Ctrl+Shift+F8")
+@action("Previous R&epeated Block", "Ctrl+Shift+F8")
 def previous_repeat(tab: Tab) -> None:
     """Show the previous bytes that stand earlier in the file too."""
     tab.navigation.next_repeat(backwards=True)
@@ -280,7 +280,7 @@ def show_reader(tab: Tab) -> None:
     tab.show_reader()
 
 
-@action("Strin&gs", "Ctrl+Shift+T")
+@action("List Strin&gs", "Ctrl+Shift+T")
 def show_strings(tab: Tab) -> None:
     """Search the bytes for text in several encodings."""
     tab.show_strings()

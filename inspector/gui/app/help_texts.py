@@ -15,7 +15,7 @@ PANEL_LABELS = {
     "Coverage": "C&overage",
     "Reader": "Re&ader",
     "Strings": "S&trings",
-    "Decoded": "&Decoded",
+    "Decoded": "D&ecoded",
     "Experiment": "E&xperiment",
 }
 """The panels and their labels in the menu; the keys of the first ten are Alt and a digit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -153,6 +153,8 @@ class ExportFlow(QObject):
         self._document = document
         self._banner = banner
         self._parent = parent
+        self.notes: Sequence[str] = ()
+        """The user's notes, which stand in reports."""
 
     # ---- reports -----------------------------------------------------------------------------------------------
 
@@ -175,7 +177,7 @@ class ExportFlow(QObject):
         def done(_: object) -> None:
             self._document.reported.emit(f"The report was written to {visible(path)}.")
 
-        self._document.start(ArchiveRequests.export, path, kind, redact).then(done)
+        self._document.start(ArchiveRequests.export, path, kind, redact, tuple(self.notes)).then(done)
 
     # ---- manifests ---------------------------------------------------------------------------------------------
 

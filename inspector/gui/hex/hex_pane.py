@@ -107,6 +107,7 @@ class HexPane(QWidget):
         self.inspector = DataInspector()
         self._bookmarks: tuple[tuple[int, int, str], ...] = ()
         self._notes: dict[int, str] = {}
+        self._all_notes: tuple[tuple[int, Structure], ...] = ()
         self.inspected = (0, 0)
         """The layer and the offset of the bytes that the inspector reads."""
         self.text = TextView()
@@ -223,6 +224,16 @@ class HexPane(QWidget):
         self._bookmarks = tuple(bookmarks)
         self._show_bookmarks()
 
+    def set_notes(self, notes: Iterable[tuple[int, Structure]]) -> None:
+        """Outline the notes (layer and structure) of the layer shown on the bytes, and name them beside."""
+        self._all_notes = tuple(notes)
+        self._show_notes()
+
+    def _show_notes(self) -> None:
+        if self._model is not None:
+            size, layer = self._model.size, self._document.layer
+            self._model.set_notes([each for which, each in self._all_notes if which == layer and each.stop <= size])
+
     def _show_bookmarks(self) -> None:
         size = self._info.size if self._info is not None else 0
         layer = self._document.layer
@@ -257,6 +268,7 @@ class HexPane(QWidget):
             self._show_mode(Mode.HEX)
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
             self._model.changed.connect(self._describe_look)
+            self._show_notes()
             self.hex.setModel(self._model)  # which also updates the frame of the map
             self.hex.setEmptyText("There are no bytes.")
         self._changed()
@@ -366,8 +378,11 @@ class HexPane(QWidget):
             self._document.go_to(target.layer, target.start, target.stop, "step")
 
     def _choose_structure(self, structure: Structure) -> None:
-        """Select the structure whose name was clicked."""
+        """Select the structure whose name was clicked, or the bytes of a note."""
         layer = self._document.layer
+        if not structure.path:
+            self._document.go_to(layer, structure.start, structure.stop, "lane")
+            return
 
         def select(row: FieldRow | None) -> None:
             if row is not None:

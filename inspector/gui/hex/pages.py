@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -54,6 +54,7 @@ class HexModel(QObject):
         self._fetch = fetch
         self._pages: OrderedDict[int, _Page] = OrderedDict()
         self._overlay: list[tuple[int, bytes]] = []
+        self._notes: list[Structure] = []
         self._by = ColourBy.STRUCTURE
         self._generation = 0
         self._request = 0
@@ -111,7 +112,14 @@ class HexModel(QObject):
             for each in page.structures if page is not None else ():
                 if each.start < stop and start < each.stop:
                     found.setdefault((each.start, each.path), each)
-        return list(found.values())
+        found_notes = [each for each in self._notes if each.start < stop and start < each.stop]
+        return [*found.values(), *found_notes]
+
+    def set_notes(self, notes: Sequence[Structure]) -> None:
+        """Outline and name the user's notes as if they were structures."""
+        if list(notes) != self._notes:
+            self._notes = list(notes)
+            self.changed.emit(0, self.size)
 
     def tints_of(self, runs: Iterable[Run]) -> list[Tint]:
         """The backgrounds of runs in file order."""

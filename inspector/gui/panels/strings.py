@@ -36,7 +36,7 @@ FIRST_ENCODINGS = (Encoding.ASCII, Encoding.UTF8)
 DEFAULT_MINIMUM = 6
 DELAY_MS = 250
 """Milliseconds after the last change of an option before the search starts again."""
-NOT_YET = "Open this panel with View > Strings (Ctrl+Shift+T) to search the bytes for text."
+NOT_YET = "Open this panel with View > List Strings (Ctrl+Shift+T) to search the bytes for text."
 REMOTE = "A search reads all of the object, which costs requests. Press Search to start it."
 
 

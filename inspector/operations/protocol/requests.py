@@ -329,8 +329,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Decode the rest, and check everything, even if it was checked before."""
 
     @job(writes_files=True)
-    def export(self, progress: Progress, path: str, kind: ReportKind, redact: bool = False) -> None:
-        """Write a report to a file; ``redact``: without names and content."""
+    def export(
+        self, progress: Progress, path: str, kind: ReportKind, redact: bool = False, notes: Sequence[str] = ()
+    ) -> None:
+        """Write a report with the user's notes to a file; ``redact``: without names, content and notes."""
 
     @job(writes_files=True)
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:

@@ -167,13 +167,21 @@ class ReportFacts:
 
 
 def gather(
-    report: CheckReport, progress: Progress, *, redact: bool = False, note: str = "", now: datetime | None = None
+    report: CheckReport,
+    progress: Progress,
+    *,
+    redact: bool = False,
+    note: str = "",
+    notes: Sequence[str] = (),
+    now: datetime | None = None,
 ) -> ReportFacts:
-    """What a report on a checked location says; ``note`` is added to what the file is, ``now`` is when it is made.
+    """What a report on a checked location says; ``note`` is added to what the file is, and ``notes`` are the user's.
+
+    ``now`` is when it is made.
 
     Reads the archive again for its digest and the excerpts, and plans its repairs. Raises Cancelled.
     """
-    return _Gathering(report, progress, redact).all(note, now or datetime.now(UTC))
+    return _Gathering(report, progress, redact).all(note, () if redact else notes, now or datetime.now(UTC))
 
 
 class _Gathering:
@@ -183,7 +191,7 @@ class _Gathering:
         self._redact = redact
         self._single = report.archives[0] if len(report.archives) == 1 else None
 
-    def all(self, note: str, now: datetime) -> ReportFacts:
+    def all(self, note: str, notes: Sequence[str], now: datetime) -> ReportFacts:
         """Everything."""
         report = self._report
         self._progress.begin("Writing the report", 0)
@@ -194,7 +202,7 @@ class _Gathering:
             report.state,
             self._sentence(),
             "" if self._redact else _said(cause),
-            tuple(self._about(note, now)),
+            (*self._about(note, now), *(("User's note", _said(each)) for each in notes)),
             self._drawing(),
             findings,
             more,

@@ -50,13 +50,20 @@ def require_other_file(path: Path, archives: Iterable[Archive]) -> None:
 
 
 def write_report(
-    report: CheckReport, path: Path, kind: ReportKind, progress: Progress, *, redact: bool = False, note: str = ""
+    report: CheckReport,
+    path: Path,
+    kind: ReportKind,
+    progress: Progress,
+    *,
+    redact: bool = False,
+    note: str = "",
+    notes: Sequence[str] = (),
 ) -> None:
-    """Write a report, replacing what is there. Raises SourceError, OperationError and Cancelled."""
+    """Write a report with the user's notes, replacing what is there. Raises SourceError, OperationError, Cancelled."""
     if kind in RENDERED:
         data = RENDERED[kind](report).encode("utf-8", "backslashreplace")
     else:
-        data = rendered((gather(report, progress, redact=redact, note=note),), kind, progress)
+        data = rendered((gather(report, progress, redact=redact, note=note, notes=notes),), kind, progress)
     write(path, data)
 
 

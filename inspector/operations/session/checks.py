@@ -204,13 +204,22 @@ class Checks:
             bool(self._cancelled),
         )
 
-    def export(self, path: Path, kind: ReportKind, progress: Progress, *, redact: bool = False, note: str = "") -> None:
+    def export(
+        self,
+        path: Path,
+        kind: ReportKind,
+        progress: Progress,
+        *,
+        redact: bool = False,
+        note: str = "",
+        notes: Sequence[str] = (),
+    ) -> None:
         """Write a report to a file; raises OperationError if that is an open archive, SourceError and Cancelled."""
         require_other_file(path, self._location.archives)
         report = self._report or replace(
             report_of(self._name, self._location, ""), state=self.state(), sentence=self.sentence()
         )
-        write_report(report, path, kind, progress, redact=redact, note=note)
+        write_report(report, path, kind, progress, redact=redact, note=note, notes=notes)
 
     # ---- rows --------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -273,13 +273,20 @@ def run_check(session: SessionState, progress: Progress) -> CheckResult:
             session.generation += 1
 
 
-def export(session: SessionState, progress: Progress, path: str, kind: ReportKind, redact: bool = False) -> None:
-    """Write a report to a file. Raises OperationError, SourceError and Cancelled."""
+def export(
+    session: SessionState,
+    progress: Progress,
+    path: str,
+    kind: ReportKind,
+    redact: bool = False,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write a report with the user's notes to a file. Raises OperationError, SourceError and Cancelled."""
     progress.begin("Writing the report", 0)
     note = "" if session.now is session.disk else "with changes that are not written yet"
     if session.experiment is not None:
         note = f"as an experiment of {count(len(session.experiment.steps), 'step')} leaves it"
-    session.now.checks.export(Path(path), kind, progress, redact=redact, note=note)
+    session.now.checks.export(Path(path), kind, progress, redact=redact, note=note, notes=notes)
 
 
 def write_manifest(session: SessionState, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:

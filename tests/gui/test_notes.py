@@ -1,0 +1,138 @@
+"""Notes on spans: made from the selection, outlined and named, in a colour, in files and in reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QInputDialog
+from pytestqt.qtbot import QtBot
+
+from inspector.core.span import Span
+from inspector.gui.app.bookmarks import Bookmark, notes_in
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.operations.protocol.check_views import ReportKind
+from tests.gui.conftest import Show, dialog_of, press, settle
+
+
+def noted(tab: Tab, window: Window, qtbot: QtBot, start: int, stop: int, text: str) -> None:
+    """Select bytes and keep a note on them."""
+    tab.document.go_to(0, start, stop)
+    settle(qtbot, window)
+    press(window, "add_bookmark")
+    dialog = dialog_of(window, QInputDialog)
+    assert isinstance(dialog, QInputDialog)
+    dialog.setTextValue(text)
+    dialog.accept()
+    settle(qtbot, window)
+
+
+def kept(tab: Tab, window: Window) -> list[Bookmark]:
+    return window.bookmarks.store.of(tab.document.location, tab.document.status.size)
+
+
+def test_a_note_on_selected_bytes_is_named_beside_them(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    noted(tab, window, qtbot, 20, 60, "strange\x07 bytes")
+    assert kept(tab, window) == [Bookmark(0, 20, "strange\x07 bytes", 40)]
+    brackets = [each for each in tab.hex_pane.hex.lane.brackets if each.structure.label.startswith("✎ strange")]
+    assert [(each.structure.start, each.structure.stop) for each in brackets] == [(20, 60)]
+    assert "\x07" not in brackets[0].structure.label
+
+    tab.document.select_byte(0, 200, "test")
+    settle(qtbot, window)
+    tab.hex_pane.hex.lane.chosen.emit(brackets[0].structure)
+    settle(qtbot, window)
+    assert tab.hex_pane.hex.selection() == Span(20, 60)
+
+
+def test_a_note_gets_a_colour_and_keeps_its_span(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    noted(tab, window, qtbot, 20, 60, "one")
+    tab.document.select_byte(0, 20, "test")
+    settle(qtbot, window)
+    window.bookmarks.menu.aboutToShow.emit()
+    colours = next(action.menu() for action in window.bookmarks.menu.actions() if "Colour" in action.text())
+    next(action for action in colours.actions() if action.text() == "Green").trigger()
+    assert kept(tab, window) == [Bookmark(0, 20, "one", 40, "green")]
+
+    press(window, "add_bookmark")
+    dialog = dialog_of(window, QInputDialog)
+    assert isinstance(dialog, QInputDialog)
+    assert dialog.textValue() == "one"
+    dialog.setTextValue("two")
+    dialog.accept()
+    settle(qtbot, window)
+    assert kept(tab, window) == [Bookmark(0, 20, "two", 40, "green")]
+
+
+def test_notes_go_to_a_file_and_come_back_from_it(show: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    tab = show("journey.caf")
+    noted(tab, window, qtbot, 20, 60, "odd")
+    path = tmp_path / "journey.caf.notes.json"
+    said: list[str] = []
+    tab.document.reported.connect(said.append)
+    window.bookmarks.write_file(tab.document, str(path))
+    assert json.loads(path.read_text("utf-8"))["notes"] == [
+        {"layer": 0, "start": 20, "stop": 60, "text": "odd", "colour": "blue"}
+    ]
+    before = kept(tab, window)
+    window.bookmarks.store.remove(tab.document.location, tab.document.status.size, 0, 20)
+    window.bookmarks.read_files(tab.document, [str(path)])
+    assert kept(tab, window) == before
+    assert said[-1] == "1 note added."
+
+    archive = Path(tab.document.location).read_bytes()
+    window.bookmarks.write_file(tab.document, tab.document.location)
+    assert Path(tab.document.location).read_bytes() == archive
+    window.bookmarks.write_file(tab.document, str(tmp_path / "no" / "folder.json"))
+    assert said[-1].startswith("The notes could not be written: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "{", '{"size": 11, "notes": []}', '{"size": "x", "notes": []}', "9" * 5_000, "[" * 100_000),
+        '{"size": 10, "notes": 7}',
+    ],
+)
+def test_a_file_that_is_not_of_this_archive_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.json"
+    path.write_text(text)
+
+    with pytest.raises((ValueError, RecursionError)):
+        notes_in(str(path), 10)
+
+
+def test_what_is_no_note_in_a_file_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "notes.json"
+    notes = [
+        *(
+            1,
+            {},
+            {"layer": 0, "start": 5, "stop": 5, "text": "empty"},
+            {"layer": -1, "start": 0, "stop": 1, "text": ""},
+        ),
+        {"layer": 0, "start": 0, "stop": 2**70, "text": "x"},
+        {"layer": 0, "start": 0, "stop": 4, "text": "x", "colour": "none"},
+        {"layer": 0, "start": 1, "stop": 4, "text": "fine"},
+    ]
+    path.write_text(json.dumps({"size": 10, "notes": notes}))
+
+    assert notes_in(str(path), 10) == [Bookmark(0, 1, "fine", 3)]
+
+
+def test_notes_stand_in_reports_unless_they_are_redacted(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    tab = show("journey.caf")
+    noted(tab, window, qtbot, 20, 60, "odd <b> bytes")
+    for redact in (False, True):
+        path = tmp_path / f"report-{redact}.html"
+        tab.export_flow.write_report(str(path), ReportKind.HTML, redact)
+        settle(qtbot, window)
+        text = path.read_text("utf-8")
+        assert ("odd &lt;b&gt; bytes" in text) is not redact
+        assert "0x14..0x3C" in text or redact
