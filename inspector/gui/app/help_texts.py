@@ -75,16 +75,18 @@ _MEMBERS = {
     "Digest": "The recorded checksum of the content",
     "Offset": "The offset of the stored content in the archive",
 }
+_FIELDS = {
+    "Field": "The specification's name for the field, with the colour of its bytes",
+    "Value": "The value of the bytes, in the specification's notation",
+    "Offset": "The offset of the field, in hexadecimal",
+    "Size": "The size of the field in bytes",
+    "Meaning": "What the value means",
+}
 COLUMNS: dict[str, dict[str, str]] = {
     "Members as a table": _MEMBERS,
     "Members as a tree": _MEMBERS,
-    "Fields": {
-        "Field": "The specification's name for the field, with the colour of its bytes",
-        "Value": "The value of the bytes, in the specification's notation",
-        "Offset": "The offset of the field, in hexadecimal",
-        "Size": "The size of the field in bytes",
-        "Meaning": "What the value means",
-    },
+    "Fields": _FIELDS,
+    "Fields found": {**_FIELDS, "In": "What the field stands in, from the outside in"},
     "Earlier writes of this program to the archive": {
         "Written": "When it was written, in local time",
         "What": "What was changed; a click shows the bytes",
