@@ -14,8 +14,6 @@ from pathlib import Path
 from threading import Event, Semaphore
 from typing import Any
 
-import dask
-import distributed
 import pytest
 
 from inspector.__main__ import main
@@ -34,6 +32,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def cluster(**options: Any) -> Any:
+    import distributed  # here, for it takes long, and all processes collect all tests
+
     return distributed.LocalCluster(
         dashboard_address="127.0.0.1:0", protocol="tcp", host="127.0.0.1", silence_logs=logging.CRITICAL, **options
     )
@@ -201,6 +201,9 @@ def _die_of_the_fifth(chunk: Chunk) -> list[Result]:
 
 
 def test_an_archive_that_ends_its_worker_is_a_result(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dask
+    import distributed  # noqa: F401 - its settings have to be there before one of them is changed
+
     monkeypatch.setattr(dask_cluster, "examine_chunk", _die_of_the_fifth)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),

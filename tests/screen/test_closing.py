@@ -13,6 +13,7 @@ from tests.patience import until
 from tests.screen.conftest import Start
 from tests.screen.display import SIZE, Display
 from tests.screen.program import Program
+from tests.sweeping import in_the_sweep
 
 Sample = Callable[[str], Path]
 MUCH = 64 << 30
@@ -86,7 +87,7 @@ def test_a_change_that_is_not_written_asks(start: Start, sample: Sample, tmp_pat
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("size", [(1024, 700), SIZE])
+@pytest.mark.parametrize("size", [(1024, 700), in_the_sweep(SIZE)])
 def test_it_fits_into_the_size_it_is_given(
     start: Start, screen: Display, sample: Sample, size: tuple[int, int]
 ) -> None:
