@@ -42,6 +42,7 @@ AREAS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("inspector/operations/edit", ("tests/operations", "tests/cli/test_changing.py")),
 )
 """The folders that are changed, and where the tests of each are."""
+TESTS_OF_READERS = "tests/operations/test_tracing.py"
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -141,6 +142,7 @@ def chosen(number: int, seed: int, only: str) -> list[Mutation]:
 def tests_for(path: Path) -> list[str]:
     """The files of tests nearest to a file of the program, those that name its module first."""
     folders = next(tests for area, tests in AREAS if path.is_relative_to(area))
+    folders += (TESTS_OF_READERS,) if path.stem == "readers" else ()
     files = [found for each in folders for found in (sorted((ROOT / each).rglob("test_*.py")) or [ROOT / each])]
     module = ".".join(path.with_suffix("").parts)
     files.sort(key=lambda each: (module not in each.read_text(encoding="utf-8"), path.stem not in each.stem))

@@ -293,6 +293,20 @@ def test_the_steps_of_the_fast_lookup(sample: Callable[[str], Path]) -> None:
     assert dict(content.state)["index size"] == f"{index:,}"
 
 
+@pytest.mark.parametrize(
+    ("data", "action", "message"),
+    [
+        (b"{}\x03\0\0\0", "read the footer", "The index would be 3 bytes, larger than the file."),
+        (b"{}\0", "seek to the end minus 4", "The file has 3 bytes, no room for a footer."),
+    ],
+)
+def test_the_fast_lookup_ends_at_a_footer_that_cannot_be(data: bytes, action: str, message: str) -> None:
+    found, steps = followed(BytesSource(data, "short.caf"), "spec")
+
+    assert (found.outcome.accepts, found.outcome.message) == (False, message)
+    assert [(step.action, step.ok) for step in steps] == [(action, False)]
+
+
 def test_reads_are_kept_in_order_and_counted(sample: Callable[[str], Path]) -> None:
     source = FileSource(sample("journey.caf"))
     found, steps = followed(source, "spec")

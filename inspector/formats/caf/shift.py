@@ -17,8 +17,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks, gather, is_sparing
 from inspector.core.span import Span
 from inspector.formats._extents import GAP, Rows
+from inspector.formats._signatures import HEAD_BYTES, has_signature
 from inspector.formats.caf.inserted import is_text_mode
-from inspector.formats.caf.signatures import HEAD_BYTES, has_signature
 
 _MAX_END = 64 << 30
 """An ``end_byte`` past this, twice the largest archive that is allowed, is a wrong number rather than lost bytes."""

@@ -23,7 +23,7 @@ from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats._causes.table import is_cause
-from inspector.formats.caf.signatures import HEAD_BYTES, has_signature
+from inspector.formats._signatures import HEAD_BYTES, has_signature
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.compare.combined import NOTHING, Combination, CombinedSource
 from inspector.operations.compare.comparing import Comparison

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive
 from inspector.core.field import Field
 from inspector.core.finding import Severity
-from inspector.core.format import Format, MemberError
+from inspector.core.format import Format, MemberError, ProbeResult
 from inspector.core.member import Codec
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source
@@ -177,6 +177,19 @@ def test_unreadable_metadata_is_a_finding(place: Place, metadata: bytes) -> None
     assert codes(archive) == ["datas3t-metadata-damaged"]
     assert len(archive.members) == 4
     assert archive.members[0].digest is None
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        (f"{NAME}.metadata", zstandard.compress(b"[]"), ProbeResult.CERTAIN),
+        (f"{NAME}.metadata", b"[]" + zstandard.compress(b"[]"), ProbeResult.NO),
+        ("archive.metadata", zstandard.compress(b"[]"), ProbeResult.NO),
+    ],
+    ids=["both", "no frame", "another name"],
+)
+def test_metadata_is_a_frame_with_the_suffix_of_metadata(name: str, data: bytes, expected: ProbeResult) -> None:
+    assert datas3t.METADATA.probe(BytesSource(data, name)) is expected
 
 
 def test_a_range_without_metadata(place: Place) -> None:

@@ -88,3 +88,12 @@ def test_what_nothing_proves_is_said_to_whoever_reads_it(case: str) -> None:
 @pytest.mark.parametrize("data", [build.archive(ONE, TWO, THREE), full_chunk() + bytes(4) + b"deadhash"])
 def test_of_what_is_proved_nothing_is_said(data: bytes) -> None:
     assert unproved(data) == []
+
+
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
+def test_a_single_blob_is_proved_by_the_hash_of_its_own_segment(convention: str) -> None:
+    archive = opened(build.archive(ONE, TWO, THREE, convention=convention))
+
+    for member in range(len(archive.members)):
+        assert [each.code for each in FORMAT.prove(archive, [member], Progress()) if each.code == "rca-unproved"] == []

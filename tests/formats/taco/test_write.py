@@ -36,6 +36,18 @@ def test_the_header_is_laid_out_as_specified() -> None:
     assert data[77:] == bytes(80)
 
 
+def test_the_central_headers_are_laid_out_as_tacozip_writes_them() -> None:
+    first, second = slots([(b"data", 3, None)])
+    # Made by, needed, then flags, method, time and date; disk and internal attributes.
+    common, rest = bytes((63, 3, 20, 0, 0, 0, 0, 0, 0, 0, 33, 0)), bytes(4)
+    for slot, name, size, mode in ((first, b"TACO_HEADER", 116, 0o644), (second, b"data", 3, 0o100644)):
+        sizes = size.to_bytes(4, "little") * 2
+        lengths = bytes((len(name), 0, 0, 0, 0, 0))
+        wanted = b"PK\1\2" + common + (7).to_bytes(4, "little") + sizes + lengths + rest
+        wanted += (mode << 16).to_bytes(4, "little") + slot.head.to_bytes(4, "little") + name
+        assert slot.central(7) == wanted
+
+
 def test_an_entry_of_zeros_that_is_given_counts() -> None:
     assert header(slots([])[0], [(0, 0), (5, 6)])[0][41] == 2
 
