@@ -170,6 +170,10 @@ def shifted_tar(archive: Archive) -> Explanation | None:
     if change < 0:
         first = f"{size} {'is' if change == -1 else 'are'} missing between the bytes {begin:,} and {end:,}."
         cause = Cause.LOST_PART if part else Cause.LOST_BYTES
+    elif change % BLOCK == 0 and not part:
+        first = f"A header is missing between the bytes {begin:,} and {end:,}, and bytes with it."
+        cause = Cause.LOST_BYTES
+        known = " Whole blocks that were inserted there would look the same."
     else:
         first = f"{size} {'was' if change == 1 else 'were'} inserted between the bytes {begin:,} and {end:,}."
         cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
