@@ -21,7 +21,7 @@ from inspector.operations.edit.apply_repairs import salvage_report
 from inspector.operations.edit.plan_repairs import Plan, plan
 from tests.damage.generator import KINDS, Case, Memory, damaged, make
 from tests.damage.measure import copies, measured
-from tests.formats.archives import after, checked
+from tests.formats.archives import after, assert_covered, checked
 
 
 def case(kind: str, made_format: str, number: int = 0) -> Case:
@@ -212,3 +212,10 @@ def test_a_part_of_a_folder_cannot_be_opened(tmp_path: Path) -> None:
 
     with pytest.raises(SourceError, match="that is a folder"):
         open_place(f"{tmp_path}!/@0-5")
+
+
+def test_datapoints_without_a_zero_byte_are_saved_from_a_copy_that_dropped_all_zeros() -> None:
+    one = case("zeros-removed", "datas3t")
+    result = measured(one)
+    assert result.recovered == result.provable > 0
+    assert_covered(checked(one.source))

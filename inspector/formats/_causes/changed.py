@@ -29,6 +29,8 @@ MIN_FILLED_BYTES = 512
 """Shorter runs of one byte are no block."""
 PATTERN_SIZES = (1, 2, 4, 8)
 """Bytes of a pattern that fills a block."""
+MAX_LATE = 3
+"""Distances of late headers that are tried as the size of bytes that stand there twice."""
 MIN_FOLDED = 3
 """Fewer findings about the structure are not explained by bytes that changed."""
 
@@ -170,6 +172,10 @@ def shifted_tar(archive: Archive) -> Explanation | None:
     if change < 0:
         first = f"{size} {'is' if change == -1 else 'are'} missing between the bytes {begin:,} and {end:,}."
         cause = Cause.LOST_PART if part else Cause.LOST_BYTES
+    elif change % BLOCK == 0 and not part:
+        first = f"A header is missing between the bytes {begin:,} and {end:,}, and bytes with it."
+        cause = Cause.LOST_BYTES
+        known = " Whole blocks that were inserted there would look the same."
     else:
         first = f"{size} {'was' if change == 1 else 'were'} inserted between the bytes {begin:,} and {end:,}."
         cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
@@ -178,6 +184,14 @@ def shifted_tar(archive: Archive) -> Explanation | None:
         "members behind it are whole, only moved; that one is not. Copy the file again."
     )
     return Explanation(cause, message, (Span(begin, max(begin + 1, end)),), tuple(wrong(archive)), member=member)
+
+
+def late_headers(archive: Archive) -> list[int]:
+    """By how many bytes headers of a tar stand too late, the most first; a few of them."""
+    if archive.format not in ("tar", "datas3t") or archive.members.heads is None:
+        return []
+    distances = {_distance(archive, each) for each in range(len(archive.members))}
+    return sorted((each for each in distances if each > 0), reverse=True)[:MAX_LATE]
 
 
 def _distance(archive: Archive, member: int) -> int:

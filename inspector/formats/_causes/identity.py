@@ -49,8 +49,12 @@ _COMPRESSED = (
     _Signature(b"\xfd7zXZ\0", "an xz file", "unxz"),
     _Signature(b"BZh", "a bzip2 file", "bunzip2"),
     _Signature(b"\x28\xb5\x2f\xfd", "a zstd file", "unzstd"),
+    _Signature(b"\x2a\x4d\x18", "a zstd file", "unzstd", at=1),
     _Signature(b"\x04\x22\x4d\x18", "an lz4 file", "unlz4"),
     _Signature(b"\x1f\x9d", "a file of compress", "uncompress"),
+    _Signature(b"LZIP", "an lzip file", "lzip -d"),
+    _Signature(b"\xff\x06\0\0sNaPpY", "a file of framed Snappy", "snzip -d"),
+    _Signature(b"\x89LZO\0\r\n\x1a\n", "an lzop file", "lzop -d"),
     _Signature(b"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x"),
     _Signature(b"Rar!\x1a\x07", "a RAR archive", "unrar x"),
 )
@@ -86,6 +90,9 @@ _ENCRYPTED = (
 
 _MIN_ESCAPES = 32
 _MIN_UNPACKED_BYTES = 512
+_MIN_TEXT_BYTES = 1_024
+_TEXT_SAMPLES = 16
+_PRINTED = re.compile(rb"[\t\n\r -~]+")
 _OPENED_INSIDE = frozenset(("gunzip", "unxz", "bunzip2", "unzstd"))
 """What ``FILE!/`` unpacks."""
 _MIN_WIDE_BYTES = 256
@@ -119,7 +126,7 @@ _DVC = re.compile(rb"(?:md5: [0-9a-f]{32}\r?\n)?outs:\r?\n- (?:md5|hash|size|pat
 RESPONSE = re.compile(rb"HTTP/\d(?:\.\d)? \d{3}[^\r\n]{0,200}\r?\n(?:[\w-]{1,100}:[^\r\n]{0,2000}\r?\n){0,100}\r?\n")
 HEADERS = re.compile(
     rb"(?:(?:content-(?:type|length|encoding|disposition)|etag|x-amz-[\w-]{1,60}|date|server|last-modified|"
-    rb"accept-ranges|connection|cache-control):[^\r\n]{0,2000}\r?\n){2,100}\r?\n",
+    rb"accept-ranges|connection|cache-control|status|transfer-encoding|vary|via|expires|pragma):[^\r\n]{0,2000}\r?\n){2,100}\r?\n",
     re.IGNORECASE,
 )
 FORM = re.compile(
@@ -203,6 +210,7 @@ def identify(archive: Archive) -> Explanation | None:
         _wide,
         _swapped,
         _other_format,
+        _some_text,
     )
     return next((found for step in steps if (found := step(file)) is not None), None)
 
@@ -275,7 +283,7 @@ def _is_text_file(file: _File) -> bool:
 def _error_page(file: _File) -> Explanation | None:
     if not _is_text_file(file):
         return None
-    head, text = file.head, file.tail.rstrip().lower()
+    head, text = file.head.removeprefix(b"\xef\xbb\xbf"), file.tail.rstrip().lower()
     whole = Span(0, file.source.size)
     if _ERROR_XML.match(head):
         found = _ERROR_CODE.search(head)
@@ -571,6 +579,22 @@ def _escaped(file: _File) -> Explanation | None:
         f"Decode it first with {how} and open what comes out."
     )
     return Explanation(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
+
+
+def _some_text(file: _File) -> Explanation | None:
+    """Text of a kind that is not known: all that is read of it can be printed."""
+    size = file.source.size
+    if file.listed or file.may_begin_with_data or size < _MIN_TEXT_BYTES or is_remote(file.source):
+        return None
+    places = range(0, size, max(HEAD_BYTES, size // _TEXT_SAMPLES))
+    if not all(_PRINTED.fullmatch(file.source.read(at, HEAD_BYTES)) for at in (*places, size - _MIN_TEXT_BYTES)):
+        return None
+    message = (
+        f'This is text, not {file.what}. It begins "{_shown(file.head)}", and no byte of the samples read is one that '
+        "cannot be printed. Something on the way allowed text only and encoded it, or it is another file. Decode it "
+        "the way it was encoded, or copy it again in binary mode."
+    )
+    return Explanation(Cause.ENCODED_TEXT, message, (Span(0, size),))
 
 
 def _wide(file: _File) -> Explanation | None:

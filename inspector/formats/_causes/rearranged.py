@@ -15,6 +15,7 @@ from inspector.core.progress import Progress
 from inspector.core.span import Span, intersect
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._causes.blocks import MAX_SPANS, PART_SIZES
+from inspector.formats._causes.changed import late_headers
 from inspector.formats._causes.table import Cause, Explanation, wrong
 from inspector.formats._causes.wrapped import without
 from inspector.formats.caf.inserted import find_doubled
@@ -124,7 +125,7 @@ def _sizes(archive: Archive) -> Iterator[int]:
             if extra > 0:
                 yield extra
         return
-    yield from (*PART_SIZES, *SMALL_SIZES)
+    yield from dict.fromkeys((*late_headers(archive), *PART_SIZES, *SMALL_SIZES))
 
 
 def _size(part: int) -> str:

@@ -6,6 +6,8 @@ of the file has to agree too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inspector.core.archive import Archive
 from inspector.core.numbers import count, in_bytes
 from inspector.core.source import Source
@@ -137,6 +139,13 @@ def _encoded_anew(archive: Archive, survey: Survey) -> Explanation | None:
             f"The bytes EF BF BD, which stand for what is no UTF-8, occur {count(replaced, 'time')} at least. "
             f"{_AGAIN}; what they replaced cannot be computed.",
         )
+    if _is_all_utf8(counts) and survey.rare_controls >= MIN_RARE and _is_utf8(archive.source.read(0, _SAMPLE_BYTES)):
+        return _explanation(
+            archive,
+            "The file was encoded as UTF-8 text, so each byte above 7F became two or more.",
+            "All of it is UTF-8, with control bytes between, and binary data is not. "
+            f"{_AGAIN}, or take the encoding back with iconv.",
+        )
     pairs = counts[0xC2] + counts[0xC3]
     others = sum(counts[0xC4:]) + counts[0xC0] + counts[0xC1]
     # Bytes of Windows-1252 become sequences of three bytes, E2 80 93 and such.
@@ -152,6 +161,14 @@ def _encoded_anew(archive: Archive, survey: Survey) -> Explanation | None:
         f"All of it is UTF-8, with {count(pairs, 'sequence')} C2 or C3 and a second byte. Binary data is not. "
         f"{_AGAIN}, or take the encoding back: iconv -f UTF-8 -t ISO-8859-1.",
     )
+
+
+def _is_all_utf8(counts: Sequence[int]) -> bool:
+    """Whether as many bytes continue a sequence as UTF-8 needs, and none are there that it does not have."""
+    twos, threes, fours = sum(counts[0xC2:0xE0]), sum(counts[0xE0:0xF0]), sum(counts[0xF0:0xF5])
+    never = counts[0xC0] + counts[0xC1] + sum(counts[0xF5:])
+    begun = twos + threes + fours
+    return begun >= MIN_ENCODED and not never and twos + 2 * threes + 3 * fours == sum(counts[0x80:0xC0])
 
 
 def _replacements(source: Source, survey: Survey) -> int:

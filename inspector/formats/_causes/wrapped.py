@@ -28,6 +28,7 @@ MAX_STARTS = 4
 """Places that are tried as the beginning of an RCA."""
 _HEAD_BYTES = 16 << 10
 _LINE_BYTES = 256
+_BOM = b"\xef\xbb\xbf"
 
 
 class _Kept(SplicedSource):
@@ -168,7 +169,9 @@ def in_front(archive: Archive, progress: Progress) -> Explanation | None:
     if data.startswith((b"#!", b"MZ", b"\x7fELF")) or not _is_text(data):
         return None
     shown = data.strip().decode("utf-8", "replace").splitlines()
-    if data == b"\xef\xbb\xbf":
+    if data == _BOM and _is_encoded(archive.source.read(start, _HEAD_BYTES)):
+        return None  # all of it was made text, not only the mark put in front
+    if data == _BOM:
         first, what = "The mark of UTF-8 text stands in front of the archive: 3 bytes.", "A program that writes text"
     else:
         first = f"{in_bytes(start)} of text {'stands' if start == 1 else 'stand'} in front of the archive."
@@ -203,6 +206,14 @@ def _beginning(archive: Archive, progress: Progress) -> int:
     return next(fine, found[0] if found and not is_rca(source, 0) else 0)
 
 
+def _is_encoded(data: bytes) -> bool:
+    """Whether bytes above 7F occur, all of them in UTF-8."""
+    try:
+        return not data.isascii() and bool(data.decode())
+    except UnicodeDecodeError as error:
+        return error.start >= len(data) - 3 and not data[: error.start].isascii()
+
+
 def _is_text(data: bytes) -> bool:
-    body = data.removeprefix(b"\xef\xbb\xbf")
+    body = data.removeprefix(_BOM)
     return body.isascii() and not any(byte < 32 and byte not in b"\t\r\n\x1b" for byte in body)

@@ -7,6 +7,7 @@ is tried at the distance by which its neighbours have moved, too.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,10 +21,13 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.formats._tar.header import BLOCK, aligned, parse
 from inspector.formats._tar.resync import Proved
+from inspector.formats._tar.search import SEARCH_WINDOW_BYTES
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key
 
+_HEADER_WITHOUT_ZEROS = re.compile(rb"(?P<name>\d{20}\.\D{1,60}?|\d{20})\d{21}(?P<size>[0-7]{11})\d{11}[0-7]{6} 0ustar")
+"""What is left of a header: mode, uid, gid, size, mtime, checksum and type flag stand in a row."""
 MAX_NAMES_COUNTED = 100
 """Names from which the extension of a lost name is taken."""
 
@@ -61,7 +65,37 @@ class Recovery:
             if (proved := self._proved(row, head, stop, stop, progress)) is not None:
                 found.append(proved._replace(head=max(free, head)))
                 free = proved.start + aligned(proved.stop - proved.start)
-        return found
+        return found or self._without_zeros(start, stop, progress)
+
+    def _without_zeros(self, start: int, stop: int, progress: Progress) -> list[Proved]:
+        """The datapoints of a copy that dropped all zero bytes, as far as they had none themselves.
+
+        Their headers are shorter then: a name, numbers in a row, and the magic. Each ends where the next begins.
+        """
+        source = self._emitter.archive.source
+        if stop - start < BLOCK or b"\0" in source.read(start, BLOCK):
+            return []
+        places: list[tuple[int, bytes, int]] = []
+        for at in range(start, stop, SEARCH_WINDOW_BYTES):
+            data = source.read(at, min(SEARCH_WINDOW_BYTES + BLOCK, stop - at))
+            found = _HEADER_WITHOUT_ZEROS.finditer(data)
+            here = (each for each in found if each.start() < SEARCH_WINDOW_BYTES)
+            places += ((at + each.start(), each["name"], int(each["size"], 8)) for each in here)
+            progress.advance(0)
+        ends = [place for place, _, _ in places[1:]] + [stop]
+        pairs = zip(places, ends, strict=False)
+        tried = (self._ending_at(end, place, name, size, progress) for (place, name, size), end in pairs)
+        return [each for each in tried if each is not None]
+
+    def _ending_at(self, end: int, place: int, name: bytes, size: int, progress: Progress) -> Proved | None:
+        """The datapoint of a name whose data of ``size`` bytes ends at ``end``, if its hash proves that."""
+        key, rows = datapoint_key(name), self._records.rows
+        row = None if key is None else self._row_of.get(key[0])
+        if row is None or rows is None or end - size <= place:
+            return None
+        # One size is tried: it is recorded, so that a shorter one is no datapoint.
+        proved = _proved_size(self._emitter.archive.source, end - size, end, end, rows.hashes[row], progress)
+        return Proved(name, place, end - size, end) if proved == size else None
 
     def _row_of_last(self) -> int | None:
         members = self._emitter.members
