@@ -80,6 +80,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--save-recipe", type=non_empty_name, metavar="OUT.json", help="write the steps as a recipe to a new file"
     )
     command.add_argument(
+        "--save-patch",
+        type=non_empty_name,
+        metavar="OUT.json",
+        help="write old and new bytes as a patch to a new file, which the window applies in place",
+    )
+    command.add_argument(
         "--to", type=non_empty_name, metavar="NEWFILE", help="write what the steps leave to a new file"
     )
     command.add_argument("--readers", action="store_true", help="also say what each known reader makes of it")
@@ -117,7 +123,7 @@ def _opened(options: argparse.Namespace) -> Experiment:
     if isinstance(place, (LocalFolder, S3Prefix)):
         raise OperationError("An experiment is made on one archive, and this is a folder: name the file.")
     experiment = Experiment(place)
-    for target in filter(None, (options.to, options.save_recipe)):
+    for target in filter(None, (options.to, options.save_recipe, options.save_patch)):
         if is_s3(target):
             raise OperationError("An experiment is written to a local file only.")
         experiment.require_not_read(Path(target))
@@ -127,13 +133,16 @@ def _opened(options: argparse.Namespace) -> Experiment:
 
 
 def _write(experiment: Experiment, options: argparse.Namespace, progress: Progress) -> list[tuple[str, str]]:
-    """Write what was asked for; returns each name with the SHA-256 of an archive, or nothing for a recipe."""
+    """Write what was asked for; returns each name with the SHA-256 of an archive, or nothing for recipe and patch."""
     written = []
     if options.to:
         written.append((options.to, experiment.save(Path(options.to), progress)))
     if options.save_recipe:
         recipe.save(experiment, Path(options.save_recipe), progress)
         written.append((options.save_recipe, ""))
+    if options.save_patch:
+        experiment.save_patch(Path(options.save_patch), progress)
+        written.append((options.save_patch, ""))
     return written
 
 
@@ -146,8 +155,8 @@ def _show(out: Lines, experiment: Experiment, report: CheckReport, written: list
     text = f"With {'this' if len(experiment.steps) == 1 else 'these'} {steps}{as_text(report).removeprefix(name)}"
     out.write(painted_report(text) if wants_colour(sys.stdout) else text)
     for target, digest in written:
-        what = f"{in_bytes(view.size)}, SHA-256 {digest}" if digest else "the recipe"
-        out.write(f"Written to {visible(target)}: {what}.\n")
+        what = f": {in_bytes(view.size)}, SHA-256 {digest}" if digest else ""
+        out.write(f"Written to {visible(target)}{what}.\n")
 
 
 def _show_json(out: Lines, experiment: Experiment, report: CheckReport, written: list[tuple[str, str]]) -> None:

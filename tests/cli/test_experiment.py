@@ -60,6 +60,12 @@ def test_a_recipe_leads_to_the_same_file_elsewhere(run: Run, archive: Path) -> N
     assert run("experiment", archive, "--json", "--recipe", recipe, "--to", again)[0] == 1
     assert again.read_bytes() == new.read_bytes()
 
+    patch = archive.with_name("patch.json")
+    assert run("experiment", archive, "--flip=9:0", "--save-patch", patch)[1].endswith(f"Written to {patch}.\n")
+    old = archive.read_bytes()[9]
+    changed = {"offset": 9, "old": f"{old:02x}", "new": f"{old ^ 1:02x}"}
+    assert json.loads(patch.read_text())["patches"] == [changed]
+
     status, out, err = run("experiment", archive, "--recipe", recipe, "--to", new, "--flip", "1:1")
     assert (status, "exists already" in err, out) == (2, True, "")
     status, _, err = run("experiment", new, "--recipe", recipe)

@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core.edit import OverlaySource
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats._causes.table import Cause
 from inspector.operations.check.checking import check_location, state_of
+from inspector.operations.edit import patch_file
 from inspector.operations.experiment.experiment import Experiment, file_content, place_of
 from inspector.operations.experiment.recipe import decoded, encoded, load, repeat, save
 from inspector.operations.experiment.sources import NoiseSource, noise
@@ -223,6 +225,26 @@ def test_an_archive_that_changed_meanwhile_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="has become longer"):
         experiment.save(tmp_path / "new", Progress())
     assert [each.name for each in tmp_path.iterdir()] == ["a.caf"]
+
+
+@pytest.mark.parametrize(("operation", "wanted"), OPERATIONS, ids=[str(each) for each, _ in OPERATIONS])
+def test_a_patch_makes_the_same_in_place(operation: Operation, wanted: bytes, tmp_path: Path) -> None:
+    base = BytesSource(DIGITS, "base")
+    experiment = Experiment(base)
+    experiment.set((Step(operation), Step(Flip(0, 7))), Progress())
+    experiment.save_patch(tmp_path / "patch", Progress())
+    edit = patch_file.decoded(FileSource(tmp_path / "patch"), base)
+
+    assert OverlaySource(base, edit).read(0, 99) == bytes((wanted[0] ^ 128,)) + wanted[1:]
+    assert all(patch.old != patch.new for patch in edit.patches)
+
+
+def test_too_much_for_a_patch_is_refused(tmp_path: Path) -> None:
+    experiment = Experiment(NoiseSource(1, 20 << 20))
+    experiment.set((Step(Delete(0, 1)),), Progress())
+    with pytest.raises(OperationError, match="More than 16,777,216 bytes differ"):
+        experiment.save_patch(tmp_path / "patch", Progress())
+    assert list(tmp_path.iterdir()) == []
 
 
 # ---- recipes -------------------------------------------------------------------------------------------------------

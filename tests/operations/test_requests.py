@@ -57,6 +57,7 @@ WRITES_FILES = {
         "CompareRequests.write_combination",
         "ArchiveRequests.save_experiment",
         "ArchiveRequests.save_recipe",
+        "ArchiveRequests.save_experiment_patch",
         "ArchiveRequests.export_patch",
         "ArchiveRequests.recover",
         "ArchiveRequests.make_repairs",

@@ -62,7 +62,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
         "flip_bit zero_bytes randomize_bytes replace_with_file",
         "insert_bytes insert_file delete_bytes duplicate_bytes cut_here",
         "damage",
-        "save_experiment save_recipe open_recipe",
+        "save_experiment save_recipe save_experiment_patch open_recipe",
     ),
     "Layout": ("layout_inspect layout_check layout_edit save_layout",),
     "Archive": (

@@ -428,6 +428,12 @@ def save_recipe(tab: Tab) -> None:
     tab.experiment_flow.ask_recipe()
 
 
+@action("Save Pa&tch…", enabled=_has_experiment)
+def save_experiment_patch(tab: Tab) -> None:
+    """Write what differs as a patch, which can be imported and written in place after the experiment."""
+    tab.experiment_flow.ask_patch()
+
+
 @action("&Open Recipe…", enabled=_can_experiment)
 def open_recipe(tab: Tab) -> None:
     """Repeat the steps of a recipe for this archive."""

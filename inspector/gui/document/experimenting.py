@@ -221,6 +221,11 @@ class Experimenting(QObject):
         job = self._document.start(ArchiveRequests.save_recipe, self.steps, path)
         self._saving(job, self._document.reported.emit)
 
+    def save_patch(self, path: str) -> None:
+        """Write what differs from the archive as a patch, which can be imported once the experiment is left."""
+        job = self._document.start(ArchiveRequests.save_experiment_patch, self.steps, path)
+        self._saving(job, self._document.reported.emit)
+
     def _saving(self, job: Job[str], then: Callable[[str], object]) -> None:
         steps = self.steps
 

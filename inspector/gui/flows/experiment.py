@@ -13,6 +13,7 @@ from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.flows.hex_overlays import ONLY_FILE
+from inspector.gui.flows.save import PATCHES
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.kit.file_dialogs import start_near
 from inspector.gui.panels.banner import Banner
@@ -191,6 +192,10 @@ class ExperimentFlow(QObject):
         """Ask for the file that the steps are written to."""
         name = f"{self._document.name}.recipe.json"
         self._ask_target("Save Recipe", name, RECIPES, self._experiment.save_recipe)
+
+    def ask_patch(self) -> None:
+        """Ask for the file that what differs is written to as a patch."""
+        self._ask_target("Save Patch", f"{self._document.name}.patch.json", PATCHES, self._experiment.save_patch)
 
     def ask_open(self) -> None:
         """Ask for a recipe, and repeat its steps."""

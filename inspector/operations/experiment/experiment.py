@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.pieces import PieceSource, PieceTable, RepeatedSource
 from inspector.core.progress import Progress
-from inspector.core.source import Source, blocks, change_of
+from inspector.core.source import BLOCK, Source, blocks, change_of
 from inspector.core.span import Span, Spans
+from inspector.operations.edit import patch_file
 from inspector.operations.experiment.damages import damage_operation
 from inspector.operations.experiment.sources import NoiseSource, RewrittenSource
 from inspector.operations.jobs.operation_error import OperationError
@@ -38,6 +40,8 @@ from inspector.operations.protocol.experiment_views import (
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 
+_MAX_LABELLED = 3
+"""Steps that the label of a patch names."""
 MAX_GROWTH_BYTES = 1 << 30
 """An experiment may be as large as twice the archive, and so much more: what reads it takes time for every byte."""
 
@@ -45,6 +49,8 @@ MAX_REWRITES = 8
 """Steps that rewrite every byte of a value: each reads all that the ones before it left."""
 MAX_PIECES = 1 << 18
 """Pieces of the archive that steps may leave: reading takes time for each."""
+MAX_PATCH_BYTES = 16 << 20
+"""Bytes that may differ for a patch, which holds them all."""
 MAX_SMALL_FILE_BYTES = 1 << 16
 """The bytes of a file up to this size are a part of the step, and of a recipe."""
 
@@ -163,6 +169,38 @@ class Experiment:
         for source in (self.base, *self._files.values()):
             if what := change_of(source):
                 raise OperationError(f"{visible(source.name)} {what}. Open it again.")
+
+    def edit(self, progress: Progress) -> Edit:
+        """What the steps leave as one change in place: patches of all bytes that are others at their offsets.
+
+        Raises OperationError where these are too many, SourceError and Cancelled.
+        """
+        self.require_unchanged()
+        patches, total, at = [], 0, 0
+        progress.begin("Comparing", self.source.size)
+        for piece in self._tables[-1].pieces():
+            same = piece.source is self.base and piece.start == at
+            for start in range(0, 0 if same else piece.size, BLOCK):
+                size = min(BLOCK, piece.size - start)
+                old, new = self.base.read(at + start, size), piece.source.read(piece.start + start, size)
+                progress.advance(size)
+                if old != new:
+                    patches.append(Patch(at + start, old, new))
+                    total += size
+                if total > MAX_PATCH_BYTES:
+                    raise OperationError(
+                        f"More than {in_bytes(MAX_PATCH_BYTES)} differ, and a patch would hold them all. Save a recipe."
+                    )
+            at += piece.size
+        what = "; ".join(str(step) for step in self.steps[:_MAX_LABELLED])
+        return Edit(f"Experiment: {what}", tuple(patches), self.base.size, self.source.size)
+
+    def save_patch(self, target: Path, progress: Progress, *, replace: bool = False) -> None:
+        """Write ``edit`` as a patch file, never over what is read. Raises OperationError, SourceError and Cancelled."""
+        self.require_not_read(target)
+        data = patch_file.encoded(self.edit(progress))
+        with AtomicFile(target, replace=replace) as out:
+            out.write(data)
 
     def require_not_read(self, target: Path) -> None:
         """Raise OperationError if the target is the archive or a file that a step reads."""

@@ -581,6 +581,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     def save_recipe(self, progress: Progress, steps: Steps, path: str) -> str:
         """Write the steps as a recipe."""
 
+    @job(writes_files=True)
+    def save_experiment_patch(self, progress: Progress, steps: Steps, path: str) -> str:
+        """Write what differs between the archive and what the steps leave as a patch."""
+
     @job(only_shows=True)
     def open_recipe(self, progress: Progress, path: str) -> Steps:
         """The steps of a recipe, which is for this archive."""

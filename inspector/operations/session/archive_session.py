@@ -124,4 +124,5 @@ class ArchiveSession(SessionState):
     parse_step = experimenting.parse_step
     save_experiment = experimenting.save_experiment
     save_recipe = experimenting.save_recipe
+    save_experiment_patch = experimenting.save_experiment_patch
     open_recipe = experimenting.open_recipe

@@ -96,6 +96,13 @@ def save_recipe(session: SessionState, progress: Progress, steps: Steps, path: s
         return f"The recipe was written to {visible(path)}."
 
 
+def save_experiment_patch(session: SessionState, progress: Progress, steps: Steps, path: str) -> str:
+    """Write what differs as a patch. Raises OperationError, SourceError and Cancelled."""
+    with session.job_lock.held(progress):
+        _with(session, steps, progress).save_patch(Path(path), progress, replace=True)
+        return f"The patch was written to {visible(path)}."
+
+
 def open_recipe(session: SessionState, progress: Progress, path: str) -> Steps:
     """The steps of a recipe, which is for this archive. Raises OperationError, SourceError and Cancelled."""
     with session.job_lock.held(progress):
