@@ -41,7 +41,11 @@ def test_strings_name_their_places_and_select_their_bytes(show: Show, window: Wi
     index = panel.model.index(0, STRING)
     assert panel.model.index(0, MEMBER).data().endswith("tile_0001.png")
     assert "file name" in panel.model.index(0, FIELD).data()
+    caret = tab.document.selection.caret
     panel.table.setCurrentIndex(index)
+    settle(qtbot, window)
+    assert tab.document.selection.caret == caret  # opening the panel moves nothing
+    panel.table.activated.emit(index)
     settle(qtbot, window)
     row = panel.model.row(index)
     assert tab.document.selection.spans == (Span(row.text.start, row.text.stop),)

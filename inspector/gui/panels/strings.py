@@ -61,6 +61,7 @@ class StringsPanel(QWidget):
         self.filter.setAccessibleName("Filter strings")
         self.searching: QPushButton = push_button("Search", "Search all bytes of the layer shown")
         self.about = ElidedLabel("", Qt.TextElideMode.ElideRight)
+        self.about.setContentsMargins(8, 2, 8, 2)
         self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.model = PagedTable(StringColumns(document.client), self)
         self.table = RowTable(self.model, WIDTHS, "Strings", line_text)
@@ -84,8 +85,9 @@ class StringsPanel(QWidget):
         self.minimum.valueChanged.connect(self._change)
         self.filter.textChanged.connect(self._change)
         self.searching.clicked.connect(lambda _=False: self.search())
-        self.table.selectionModel().currentRowChanged.connect(self._select_row)
+        self.table.selectionModel().currentRowChanged.connect(self._row_changed)
         self.table.clicked.connect(self._select_row)
+        self.table.activated.connect(self._select_row)
         self.model.rowsInserted.connect(self._refresh)
         self.model.rowsRemoved.connect(self._refresh)
         document.statusChanged.connect(self._bytes_changed)
@@ -183,6 +185,11 @@ class StringsPanel(QWidget):
     def empty_sentence(self) -> str:
         """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
+
+    def _row_changed(self, index: QModelIndex, before: QModelIndex) -> None:
+        """Follow the user; the first row becomes the current one by itself and selects nothing."""
+        if before.isValid():
+            self._select_row(index)
 
     def _select_row(self, index: QModelIndex) -> None:
         row = self.model.row(index)
