@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -115,6 +115,17 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among tests while they are collected, nor later: among 9,000 of them that takes 0.2 s."""
+    gc.disable()
+    outcome = yield
+    gc.enable()
+    gc.collect()
+    gc.freeze()
+    return outcome
 
 
 @pytest.hookimpl(tryfirst=True)
