@@ -70,6 +70,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Size": "The size of the field in bytes",
         "Meaning": "What the value means",
     },
+    "Fields found": {
+        "Field": "The specification's name for the field, with the colour of its bytes",
+        "Value": "The value of the bytes, in the specification's notation",
+        "Offset": "The offset of the field, in hexadecimal",
+        "In": "The fields around it, the outermost first",
+    },
     "Earlier writes of this program to the archive": {
         "Written": "When it was written, in local time",
         "What": "What was changed; a click shows the bytes",
@@ -77,6 +83,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     "Bytes at the caret as values": {
         "Read as": "A type: width in bits and byte order (LE little-endian, BE big-endian)",
         "Value": "The bytes at the caret read as that type",
+        "Value in A": "The bytes of A at the caret read as that type; bold where those of B differ",
+        "Value in B": "The bytes of B at the caret read as that type; bold where those of A differ",
     },
     "Checksums": {
         "Checksum": "What the checksum covers",
