@@ -10,7 +10,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QTreeView
+from PySide6.QtWidgets import QAbstractItemView, QTabBar, QTreeView
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
@@ -249,3 +249,23 @@ def test_the_map_frames_all_where_all_is_seen(show: Show, sample: Callable[[str]
     size = sample("no-members.caf").stat().st_size
     assert tab.hex_pane.map.accessibleDescription() == f"Bytes 0x0 to 0x{size:X} are shown."
     assert tab.hex_pane.map.framed() == (0, size)
+
+
+def test_a_panel_behind_a_tab_says_its_title_once(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    findings, members_ = tab.docks["Findings"], tab.docks["Members"]
+    qtbot.waitUntil(lambda: findings.titleBarWidget() is not None)
+    assert findings.widget().mapTo(findings, QPoint(0, 0)).y() <= 1, "nothing stands above the panel"
+    assert members_.titleBarWidget() is None
+    bar = next(each for each in tab.area.findChildren(QTabBar) if each.isVisible())
+    at = [bar.tabText(tab_) for tab_ in range(bar.count())].index(findings.windowTitle())
+
+    menu = tab.dock_titles.menu_of(bar, at)
+    assert menu is not None
+    menu.actions()[0].trigger()
+    assert findings.isHidden()
+    press(window, "go_to_findings")
+    qtbot.waitUntil(lambda: not findings.isHidden())
+    for other in tab.area.tabifiedDockWidgets(findings):
+        other.hide()
+    qtbot.waitUntil(lambda: findings.titleBarWidget() is None)

@@ -86,7 +86,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "Members as a table": _MEMBERS,
     "Members as a tree": _MEMBERS,
     "Fields": _FIELDS,
-    "Fields found": {**_FIELDS, "In": "What the field stands in, from the outside in"},
+    "Fields found": {**_FIELDS, "In": "The fields around it, the outermost first"},
     "Earlier writes of this program to the archive": {
         "Written": "When it was written, in local time",
         "What": "What was changed; a click shows the bytes",
@@ -94,6 +94,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     "Bytes at the caret as values": {
         "Read as": "A type: width in bits and byte order (LE little-endian, BE big-endian)",
         "Value": "The bytes at the caret read as that type",
+        "Value in A": "The bytes of A at the caret read as that type; bold where those of B differ",
+        "Value in B": "The bytes of B at the caret read as that type; bold where those of A differ",
     },
     "Checksums": {
         "Checksum": "What the checksum covers",

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVB
 from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
+from inspector.gui.app.dock_titles import DockTitles
 from inspector.gui.app.help_texts import PANEL_LABELS
 from inspector.gui.app.pane_focus import PaneFocus
 from inspector.gui.app.quiet_panels import QuietPanels
@@ -155,6 +156,7 @@ class Tab(QWidget):
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
         self.quiet = QuietPanels(self.docks, self._speaking(), self)
+        self.dock_titles = DockTitles(self.area, self.docks.values())
         self._found = 0
         self._previewed: Edit | None = None
         self.editing.may_write = self._show_writes_once
@@ -216,7 +218,9 @@ class Tab(QWidget):
             "Findings": lambda: bool(self.document.status.counts or self.findings.model.rowCount()),
             "Digests": lambda: self.digests.model.rowCount() > 0,
             "Header": lambda: self.header.is_needed,
-            "Changes": lambda: editing.overwriting or editing.pending is not None or editing.can_take_back,
+            "Changes": lambda: (
+                editing.overwriting or editing.pending is not None or editing.can_take_back or bool(editing.past)
+            ),
             "Repair": lambda: self.repair.is_needed,
             "Requests": lambda: self.request_watch.is_remote,
             "Reader": lambda: self.reader.is_needed,
