@@ -163,9 +163,10 @@ def test_what_needs_more_is_asked_for(
     dialog.setTextValue("00 FF")
     dialog.accept()
     shown()
-    for name in ("insert_file", "replace_with_file"):
+    for steps, name in enumerate(("insert_file", "replace_with_file"), 3):
         press(window, name)
         dialog_of(window, QFileDialog).fileSelected.emit(str(tmp_path / "piece"))  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda steps=steps: len(tab.experiment.steps) == steps, timeout=WAIT)
         shown()
     data = path.read_bytes()
     data = data[:100] + bytes((data[100] ^ 32,)) + data[101:]
