@@ -87,7 +87,9 @@ class FirstColumnFitter(QObject):
             last = near.pop()
             total -= widths[last]
             self._header.setSectionHidden(last, True)
-        share = max(MIN_SHARE, min(1, room / total)) if total else 1
+        # The last one that a tree shows is not hidden: it shrinks further, for the tree is not to scroll sideways.
+        least = 0 if self._hides and len(near) == 1 else MIN_SHARE
+        share = max(least, min(1, room / total)) if total else 1
         for column in near:
             self._header.setSectionHidden(column, False)
             self._header.resizeSection(column, int(widths[column] * share))
