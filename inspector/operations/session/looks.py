@@ -107,6 +107,7 @@ def find_strings(
 
     now = session.now
     found: list[Text] = []
+    progress.advance(0)  # a search that a later one superseded does not replace what that finds
     now.strings = (layer, found)
     for text in strings(now.layers[layer].source, encodings, minimum, progress, wanted):
         if len(found) == MAX_STRINGS:
