@@ -160,7 +160,7 @@ class Experimenting(QObject):
         return [(last.start, last.content.data)] if last.content.size == last.stop - last.start else []
 
     def damage(self, name: str) -> None:
-        """Add the step that makes a damage by name, at another place each time."""
+        """Add the step that makes a damage by name. The number of steps is its seed, so each hits another place."""
         if self.begin():
             job = self._document.start(ArchiveRequests.damage_step, self.steps, name, len(self.steps))
             job.then(self._meant_for_these(self.add_step))
