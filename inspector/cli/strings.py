@@ -19,7 +19,7 @@ from inspector.cli.output import Lines, ProgressBar
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.bytes.places import field_text, member_at
-from inspector.operations.bytes.strings import MIN_CHARACTERS, strings
+from inspector.operations.bytes.strings import MAX_MINIMUM, MIN_CHARACTERS, strings
 from inspector.operations.protocol.bytes_views import Encoding, Text
 
 
@@ -29,7 +29,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--min",
         metavar="N",
-        type=one_or_more,
+        type=_shortest,
         default=MIN_CHARACTERS,
         help=f"strings of at least N characters (default {MIN_CHARACTERS})",
     )
@@ -75,3 +75,11 @@ def _object(text: Text, part: LocationPart, *, several: bool) -> str:
     if several:
         value["source"] = part.key
     return f"{json.dumps(value)}\n"
+
+
+def _shortest(text: str) -> int:
+    """A number of characters; raises ArgumentTypeError."""
+    number = one_or_more(text)
+    if number > MAX_MINIMUM:
+        raise argparse.ArgumentTypeError(f"it must be {MAX_MINIMUM:,} or less")
+    return number

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import Run, objects
 
 NOISE = random.Random(5).randbytes(20_000)
@@ -83,3 +85,12 @@ def test_dump_lists_which_bytes_of_a_member_decode_to_which(run: Run, sample: Ca
     ]
     assert "->" in run("dump", "--decoded", "station-1/2024-05.log", path)[1]
     assert run("dump", "--decoded", "readme.txt", sample("plain.zip"))[0] == 2
+
+
+def test_a_shortest_string_that_memory_cannot_hold_is_refused(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "text.bin"
+    path.write_bytes(b"text " * 100)
+
+    with pytest.raises(SystemExit) as left:
+        run("strings", "--min", "5000000000", path)
+    assert left.value.code == 2

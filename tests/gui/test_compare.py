@@ -110,6 +110,20 @@ def test_equal_files_have_no_list(window: Window, qtbot: QtBot, sample: Sample, 
     assert tab.views[A].isVisible()
 
 
+def test_nothing_of_an_earlier_result_is_shown_where_there_is_none(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
+) -> None:
+    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
+    assert tab.model.rowCount()
+
+    damaged.unlink()
+    tab.start()
+    settle(qtbot, window)
+    settle(qtbot, window)
+    tab._show_list()
+    assert tab._list_stack.shown_sentence() == "There is no result."
+
+
 def test_different_formats_have_a_list_and_no_bytes(window: Window, qtbot: QtBot, sample: Sample) -> None:
     tab = compared(window, qtbot, sample("plain.zip"), sample("plain.tar"))
 

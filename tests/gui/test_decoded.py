@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.panels.decoded import DecodedPanel
+from inspector.operations.protocol.requests import ArchiveRequests
 from tests.gui.conftest import Show, press, settle
 
 TEXT = " ".join(random.Random(4).choices(("chunk", "segment", "blob", "reset"), k=90_000)).encode()
@@ -64,3 +65,17 @@ def test_a_member_that_is_not_compressed_says_so(show: Show, window: Window, qtb
     panel = decoded(tab, window, qtbot)
 
     assert "is not compressed: its bytes are its content." in panel.empty_sentence()
+
+
+def test_a_member_decoded_later_is_what_is_kept(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    tab.document.select_member(0, "members")
+    settle(qtbot, window)
+    tab.decoded.open()
+    first = tab.document._jobs[ArchiveRequests.decode_member]
+    tab.document.select_member(1, "members")
+    tab.decoded.open()
+
+    assert first.cancelled
+    settle(qtbot, window)
+    assert "is not compressed" in tab.decoded.empty_sentence()

@@ -18,7 +18,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.operations.protocol.experiment_views import DAMAGES
+from inspector.operations.protocol.experiment_views import DAMAGES, Cut, Flip, Step
 from tests.gui.conftest import WAIT, Copied, dialog_of, overwrite, press, settle
 
 Shown = Callable[[], None]
@@ -305,3 +305,33 @@ def test_a_member_chosen_elsewhere_is_what_a_change_applies_to(archive: tuple[Ta
     tab.hex_pane.hex.setFocus()
     QTest.keyClick(tab.hex_pane.hex, Qt.Key.Key_Right)
     assert tab.experiment_flow.selected() == Span(chosen.start + 1, chosen.start + 2)
+
+
+def test_what_was_asked_before_the_experiment_was_left_does_not_begin_another(
+    archive: tuple[Tab, Path], shown: Shown, qtbot: QtBot
+) -> None:
+    tab, _ = archive
+    said: list[str] = []
+    tab.document.reported.connect(said.append)
+    tab.experiment.damage("flipped-bit")
+    tab.experiment.leave()
+    qtbot.waitUntil(lambda: bool(said), timeout=WAIT)
+    shown()
+
+    assert (tab.experiment.is_on, tab.experiment.steps) == (False, ())
+    assert said == ["The steps have changed meanwhile, so nothing was added."]
+
+
+def test_a_step_that_cannot_be_done_takes_no_other_with_it(
+    archive: tuple[Tab, Path], shown: Shown, qtbot: QtBot
+) -> None:
+    tab, _ = archive
+    tab.experiment.add(Flip(16, 0))
+    shown()
+    tab.experiment.add(Cut(1 << 40))
+    tab.experiment._show()
+    tab.experiment.undo()
+    qtbot.waitUntil(lambda: tab.experiment._job is None, timeout=WAIT)
+    shown()
+
+    assert tab.experiment.steps == (Step(Flip(16, 0)),)

@@ -37,6 +37,17 @@ PIECES = st.one_of(
 DATA = st.lists(PIECES, max_size=8).map(b"".join)
 
 
+class Counted(BytesSource):
+    """Counts the bytes read."""
+
+    count = 0
+
+    def read(self, offset: int, length: int) -> bytes:
+        data = super().read(offset, length)
+        self.count += len(data)
+        return data
+
+
 # ---- classes ---------------------------------------------------------------------------------------------------------
 
 
@@ -221,6 +232,15 @@ def test_zeros_patterns_and_noise_do_not_repeat(data: bytes) -> None:
     assert repeats(BytesSource(data), Progress()) == ()
 
 
+def test_places_that_soon_differ_cost_no_more_than_they_are_long() -> None:
+    draw = random.Random(5)
+    same = draw.randbytes(200)
+    source = Counted(b"".join(same + draw.randbytes(312) for _ in range(400)))
+
+    assert repeats(source, Progress()) == ()
+    assert source.count <= 20 * source.size
+
+
 def test_stepping_goes_from_repeat_to_repeat() -> None:
     data = NOISE[:2_000] + b"-" + NOISE[:1_000] + b"+" + NOISE[1_000:2_000]
     one, other = repeats(BytesSource(data), Progress())
@@ -298,6 +318,25 @@ def test_an_endless_string_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch)
 
     assert "".join(each.text for each in found) == "x" * 5_000
     assert max(each.stop - each.start for each in found) <= 300
+
+
+@pytest.mark.parametrize("encoding", [Encoding.ASCII, Encoding.UTF8])
+@given(data=TEXTS, minimum=st.integers(1, 6))
+def test_strings_begin_where_a_plain_search_begins_them(encoding: Encoding, data: bytes, minimum: int) -> None:
+    character = strings_module._CHARACTERS[encoding][0]
+    plain = re.finditer(character + rb"{%d,}" % minimum, data)
+    texts = [(match.span(), match.group().decode().replace("\t", "")) for match in plain]
+    found = strings(BytesSource(data), (encoding,), minimum, Progress())
+
+    assert [(each.start, each.stop) for each in found] == [span for span, text in texts if text.isprintable()]
+
+
+def test_a_run_that_is_too_short_is_looked_at_once() -> None:
+    search = strings_module._Search(Encoding.UTF8, 20_000)
+    # Were each of its characters to begin a search, it would be 200 million steps.
+    assert list(search.feed(b"x" * 19_999 + b"\0" + "я".encode() * 19_999 + b"\0", True)) == []
+    assert search._pattern.match(b"x" * 19_999, 1) is None
+    assert search._pattern.match(b"x" * 40_000, 1) is None
 
 
 def test_noise_holds_few_strings() -> None:

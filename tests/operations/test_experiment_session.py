@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from inspector.core.pieces import PieceSource, PieceTable
-from inspector.core.progress import Progress
+from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
@@ -132,6 +132,15 @@ def test_what_is_wrong_leaves_what_is_shown(session: ArchiveSession) -> None:
         session.show_experiment(Progress(), (Step(Cut(10_000)),))
     with pytest.raises(OperationError, match="This is no step of a recipe"):
         session.parse_step('{"do": "burn"}', "")
+    assert session.status().size == 100
+
+
+def test_what_is_superseded_does_not_undo_what_came_after_it(session: ArchiveSession) -> None:
+    session.show_experiment(Progress(), (Step(Cut(100)),))
+    superseded = Progress()
+    superseded.cancel()
+    with pytest.raises(Cancelled):
+        session.show_experiment(superseded, None)
     assert session.status().size == 100
 
 

@@ -61,6 +61,8 @@ class Inside:
         self._progress = progress
         self._left = MAX_SEARCHED_TIMES * source.size
         self._pieces: list[bytes] = []
+        self._tail: int | None = None
+        """Where the zeros that end the file begin. Found once: each of many members may point at them."""
         self.end_tells = True
         """Whether nothing is lost elsewhere, so that the size of the file is that of whole records."""
         self._carried = (0, 0)
@@ -185,8 +187,9 @@ class Inside:
 
     def _is_end(self, at: int) -> bool:
         """Whether the zeros that end the file begin there."""
-        size = self._source.size
-        return size - at >= 2 * BLOCK and first_byte(self._source, at, size, self._progress) == size
+        if self._tail is None:
+            self._tail = _tail_of_zeros(self._source, self._progress)
+        return self._tail <= at <= self._source.size - 2 * BLOCK
 
     def _has_ends(self, zeros: int, stop: int) -> bool:
         """Whether a tar that ends in ``zeros`` has some of them before ``stop``, and the file an end of its own.
@@ -213,6 +216,19 @@ class Inside:
             return None
         before = _first_leading([each for each in inside if each < at], targets, at)
         return at if before is None else before
+
+
+def _tail_of_zeros(source: Source, progress: Progress) -> int:
+    """Where the zeros that end a source begin; its size if there are none."""
+    at = source.size
+    while at > 0:
+        low = max(0, at - SEARCH_WINDOW_BYTES)
+        used = len(source.read(low, at - low).rstrip(b"\0"))
+        if used:
+            return low + used
+        at = low
+        progress.advance(0)
+    return 0
 
 
 def _alike(one: bytes, other: bytes) -> bool:

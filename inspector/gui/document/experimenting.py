@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -25,6 +26,8 @@ from inspector.operations.protocol.experiment_views import (
 )
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
+
+Answer = TypeVar("Answer")
 
 
 class Experimenting(QObject):
@@ -157,10 +160,10 @@ class Experimenting(QObject):
         return [(last.start, last.content.data)] if last.content.size == last.stop - last.start else []
 
     def damage(self, name: str) -> None:
-        """Add the step that makes a damage by name, at another place each time."""
+        """Add the step that makes a damage by name. The number of steps is its seed, so each hits another place."""
         if self.begin():
             job = self._document.start(ArchiveRequests.damage_step, self.steps, name, len(self.steps))
-            job.then(self.add_step)
+            job.then(self._meant_for_these(self.add_step))
 
     def put_file(self, path: str, start: int, stop: int) -> None:
         """Put all bytes of a file in the place of ``[start, stop)``, or insert them where that is empty."""
@@ -169,7 +172,7 @@ class Experimenting(QObject):
             self.add(Insert(start, content) if start == stop else Replace(start, stop, content))
 
         if self.begin():
-            self._document.start(ArchiveRequests.content_of_file, path).then(take)
+            self._document.start(ArchiveRequests.content_of_file, path).then(self._meant_for_these(take))
 
     def change(self, row: int, text: str) -> None:
         """Replace a step by the one that a recipe with this text has."""
@@ -179,7 +182,20 @@ class Experimenting(QObject):
 
         content = getattr(self.steps[row].operation, "content", None)
         folder = str(Path(content.path).parent) if isinstance(content, FileBytes) else ""
-        self._document.client.ask(ArchiveRequests.parse_step, text, folder).then(take, self._document.reported.emit)
+        asked = self._document.client.ask(ArchiveRequests.parse_step, text, folder)
+        asked.then(self._meant_for_these(take), self._document.reported.emit)
+
+    def _meant_for_these(self, take: Callable[[Answer], object]) -> Callable[[Answer], None]:
+        """``take`` for an answer about the steps as they are now; the places it names are others after a change."""
+        steps = self.steps
+
+        def taken(answer: Answer) -> None:
+            if self.is_on and self.steps == steps:
+                take(answer)
+            else:
+                self._document.reported.emit("The steps have changed meanwhile, so nothing was added.")
+
+        return taken
 
     # ---- showing ---------------------------------------------------------------------------------------------------
 
@@ -193,7 +209,7 @@ class Experimenting(QObject):
         if wanted == self._shown and self._job is None:
             return
         self._job = self._document.start(ArchiveRequests.show_experiment, wanted)
-        self._job.then(partial(self._take, wanted), self._refused)
+        self._job.then(partial(self._take, wanted), partial(self._refused, wanted))
 
     def _take(self, steps: Steps | None, view: ExperimentView | None) -> None:
         self._job = None
@@ -201,10 +217,12 @@ class Experimenting(QObject):
         self._document.refresh_all()
         self.shown.emit()
 
-    def _refused(self, sentence: str) -> None:
-        """Take back the change of the steps that cannot be done."""
+    def _refused(self, steps: Steps | None, sentence: str) -> None:
+        """Take back the change of the steps that cannot be done, unless the user has changed them since."""
         self._job = None
         self._document.reported.emit(sentence)
+        if steps != self._wanted:
+            return
         if self.history.can_undo:
             self.undo()
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
@@ -20,6 +20,40 @@ MAX_GROUP_ROWS = 500
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
+
+
+class TreeNode(Protocol):
+    """A row or the root: the number of the node above it, its place below that, and the numbers of those below it."""
+
+    parent: int
+    position: int
+    children: list[int]
+
+
+Node = TypeVar("Node", bound=TreeNode)
+
+
+class NumberedTree(QAbstractItemModel, Generic[Node]):
+    """A tree that owns its nodes in ``_nodes``, the root first; indexes hold only their numbers."""
+
+    _nodes: list[Node]
+
+    def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
+        if not self.hasIndex(row, column, parent):
+            return QModelIndex()
+        return self.createIndex(row, column, self._at(parent).children[row])
+
+    def parent(self, index: Index = NOWHERE) -> Any:
+        return self._index(self._at(index).parent) if index.isValid() else QModelIndex()
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        return 0 if parent.column() > 0 else len(self._at(parent).children)
+
+    def _at(self, index: Index) -> Node:
+        return self._nodes[index.internalId() if index.isValid() else 0]
+
+    def _index(self, number: int) -> QModelIndex:
+        return self.createIndex(self._nodes[number].position, 0, number) if number > 0 else QModelIndex()
 
 
 class TreeSource(Protocol):
@@ -58,8 +92,8 @@ class _Node:
     loaded: bool = False
 
 
-class PagedTree(DraggableRows, QAbstractItemModel):
-    """A tree model. It owns its nodes; indexes hold only their numbers.
+class PagedTree(DraggableRows, NumberedTree[_Node]):
+    """A tree model whose rows are fetched when they are needed.
 
     Signals:
         revealed(object): the index of the row requested with ``reveal``.
@@ -205,23 +239,7 @@ class PagedTree(DraggableRows, QAbstractItemModel):
         self._target = None
         self.revealed.emit(self._index(number))
 
-    def _index(self, number: int) -> QModelIndex:
-        return self.createIndex(self._nodes[number].position, 0, number) if number else QModelIndex()
-
     # ---- overrides ---------------------------------------------------------------------------------------------
-
-    def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
-        if not self.hasIndex(row, column, parent):
-            return QModelIndex()
-        return self.createIndex(row, column, self._at(parent).children[row])
-
-    def parent(self, index: Index = NOWHERE) -> Any:
-        if not index.isValid():
-            return QModelIndex()
-        return self._index(self._at(index).parent)
-
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.column() > 0 else len(self._at(parent).children)
 
     def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
         return len(self.rows.titles)
@@ -255,6 +273,3 @@ class PagedTree(DraggableRows, QAbstractItemModel):
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self.rows.titles[section]
         return None
-
-    def _at(self, index: Index) -> _Node:
-        return self._nodes[index.internalId() if index.isValid() else 0]

@@ -81,7 +81,7 @@ class DecodedPanel(QWidget):
         self._forget("Decoding…")
         self._shown_of = self._stamp()
         number = self._number
-        job = self._document.client.start(ArchiveRequests.decode_member, member)
+        job = self._document.start(ArchiveRequests.decode_member, member)
         job.then(lambda info: self._take(number, info), lambda sentence: self._fail(number, sentence))
         job.finished.connect(lambda _: self._ended(number))
 

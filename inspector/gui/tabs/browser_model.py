@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, plural, rounded
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.tree_model import NOWHERE, Index, NumberedTree
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 
 TITLES = ("Name", "Size", "Last changed (UTC)")
@@ -23,8 +24,6 @@ BUCKETS = ""
 """The location that means all buckets."""
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ICONS = {EntryKind.BUCKET: "folder", EntryKind.PREFIX: "folder", EntryKind.OBJECT: "file"}
-Index = QModelIndex | QPersistentModelIndex
-NOWHERE = QModelIndex()
 
 RequestPage = Callable[[str, str, Callable[[RemotePage], None], Callable[[str], None]], object]
 """Requests a page: location, page token, callback for the page, callback for an error sentence."""
@@ -52,7 +51,7 @@ class _Node:
     next_page: str = ""
 
 
-class BrowserModel(QAbstractItemModel):
+class BrowserModel(NumberedTree[_Node]):
     """The tree. ``begin`` sets its root; a prefix is listed when it is expanded.
 
     Signals:
@@ -163,17 +162,6 @@ class BrowserModel(QAbstractItemModel):
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
-    def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
-        if not self.hasIndex(row, column, parent):
-            return QModelIndex()
-        return self.createIndex(row, column, self._at(parent).children[row])
-
-    def parent(self, index: Index = NOWHERE) -> Any:
-        return self._index(self._at(index).parent) if index.isValid() else QModelIndex()
-
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.column() > 0 else len(self._at(parent).children)
-
     def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
         return len(TITLES)
 
@@ -208,12 +196,6 @@ class BrowserModel(QAbstractItemModel):
     def _is_folder(self, index: Index) -> bool:
         entry = self._at(index).entry
         return entry is not None and entry.kind is not EntryKind.OBJECT
-
-    def _at(self, index: Index) -> _Node:
-        return self._nodes[index.internalId() if index.isValid() else 0]
-
-    def _index(self, number: int) -> QModelIndex:
-        return self.createIndex(self._nodes[number].position, 0, number) if number > 0 else QModelIndex()
 
 
 def _text(node: _Node, column: int) -> str:

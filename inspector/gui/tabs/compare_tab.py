@@ -370,7 +370,7 @@ class CompareTab(SideTab):
     # ---- the result --------------------------------------------------------------------------------------------
 
     def _show(self, compared: Compared | None) -> None:
-        self.compared = compared
+        self.compared, self._summary = compared, None
         known = compared.alignment if compared is not None else None
         self._alignment = Alignment() if known is None else known
         for side, view in self.views.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -176,7 +177,8 @@ def _samples(start: int, stop: int, rows: int) -> list[Span]:
 
 
 def _is_known(piece: Span, known: Sequence[Span]) -> bool:
-    return any(each.start <= piece.start and piece.stop <= each.stop for each in known)
+    at = bisect_right(known, piece.start, key=lambda each: each.start) - 1
+    return at >= 0 and piece.stop <= known[at].stop
 
 
 class _Painter:

@@ -28,6 +28,9 @@ MAX_REPEATS = 10_000
 """The most repeats that are told."""
 _WINDOW = 1 << 20
 _PIECE = 1 << 16
+"""The most bytes compared at a time around a place."""
+_FIRST_PIECE = 256
+"""Bytes compared first; pieces grow, because most places that look alike soon differ."""
 _ZEROS = re.compile(rb"\x00+")
 
 
@@ -132,10 +135,11 @@ def repeats(source: Source, progress: Progress) -> tuple[Repeat, ...]:
     pairs = sorted(zip(places[order[same]].tolist(), places[order[same - 1]].tolist(), strict=True))
     found: list[Repeat] = []
     done = 0
+    short = (0, 0)  # where the last stretch that is no repeat ends, and the distance of its copy
     progress.begin("Comparing repeats", len(pairs), "places")
     for later, earlier in pairs:
         progress.advance(1)
-        if later < done:
+        if later < done or (later < short[0] and later - earlier == short[1]):
             continue
         repeat = _grown(source, later, earlier, done)
         if repeat.stop - repeat.start >= MIN_REPEAT:
@@ -143,6 +147,8 @@ def repeats(source: Source, progress: Progress) -> tuple[Repeat, ...]:
             done = repeat.stop
             if len(found) == MAX_REPEATS:
                 break
+        else:
+            short = repeat.stop, later - earlier
     return tuple(found)
 
 
@@ -201,9 +207,10 @@ def _grown(source: Source, later: int, earlier: int, first: int) -> Repeat:
 
 
 def _same_after(source: Source, later: int, earlier: int) -> int:
-    length, most = 0, min(source.size - later, later - earlier)
+    length, most, piece = 0, min(source.size - later, later - earlier), _FIRST_PIECE
     while length < most:
-        size = min(_PIECE, most - length)
+        size = min(piece, most - length)
+        piece = min(_PIECE, 4 * piece)
         same = _common(source.read(later + length, size), source.read(earlier + length, size))
         length += same
         if same < size:
@@ -212,9 +219,10 @@ def _same_after(source: Source, later: int, earlier: int) -> int:
 
 
 def _same_before(source: Source, later: int, earlier: int, first: int) -> int:
-    length, most = 0, min(later - first, earlier, later - earlier)
+    length, most, piece = 0, min(later - first, earlier, later - earlier), _FIRST_PIECE
     while length < most:
-        size = min(_PIECE, most - length)
+        size = min(piece, most - length)
+        piece = min(_PIECE, 4 * piece)
         one, other = source.read(later - length - size, size), source.read(earlier - length - size, size)
         same = _common(one[::-1], other[::-1])
         length += same

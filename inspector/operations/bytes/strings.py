@@ -12,6 +12,8 @@ from inspector.operations.protocol.bytes_views import Encoding, Text
 
 MIN_CHARACTERS = 4
 """The shortest string unless another length is asked for, in characters."""
+MAX_MINIMUM = 100_000
+"""The most characters that the shortest string may be asked to have: so many are held in memory."""
 MAX_TEXT_CHARACTERS = 4_096
 """Characters of a string that are told; its span has all of them."""
 BLOCK_BYTES = 1 << 20
@@ -28,6 +30,18 @@ _UTF8 = (
 )
 _UTF16LE = rb"(?:[\t\x20-\x7e\xa0-\xff]\x00|[\x00-\xff][\x01-\x05])"
 _UTF16BE = rb"(?:\x00[\t\x20-\x7e\xa0-\xff]|[\x01-\x05][\x00-\xff])"
+_WITHIN = {
+    Encoding.ASCII: rb"(?<![\t\x20-\x7e])",
+    Encoding.UTF8: (
+        rb"(?<![\t\x20-\x7e])(?<!\xc2[\xa0-\xbf])(?<![\xc3-\xdf][\x80-\xbf])"
+        rb"(?<!\xe0[\xa0-\xbf][\x80-\xbf])(?<![\xe1-\xec\xee\xef][\x80-\xbf]{2})(?<!\xed[\x80-\x9f][\x80-\xbf])"
+    ),
+}
+"""What tells that a run of characters does not begin here but goes on; else each of its characters begins a search.
+
+Not for UTF-16, where bytes that a string at an odd place has taken may look like the character before. Of characters of
+four bytes there are few.
+"""
 _CHARACTERS = {
     Encoding.ASCII: (_ASCII, 1, "ascii"),
     Encoding.UTF8: (_UTF8, 4, "utf-8"),
@@ -46,11 +60,11 @@ def strings(
 ) -> Iterator[Text]:
     """The strings of at least ``minimum`` characters that hold ``wanted``; those of each encoding ascend.
 
-    ``wanted`` ignores case. With UTF-8, what is ASCII alone is told as that if ASCII is asked for. A string longer than
-    ``WINDOW`` is told in parts. Raises SourceError and Cancelled.
+    ``minimum`` is at most MAX_MINIMUM; ``wanted`` ignores case. With UTF-8, what is ASCII alone is told as that if
+    ASCII is asked for. A string longer than ``WINDOW`` is told in parts. Raises SourceError and Cancelled.
     """
     progress.begin("Searching for strings", source.size)
-    minimum = max(1, minimum)
+    minimum = max(1, min(minimum, MAX_MINIMUM))
     lower = wanted.casefold()
     searches = [_Search(each, minimum) for each in Encoding if each in encodings]
     if Encoding.ASCII in encodings and Encoding.UTF8 in encodings:
@@ -77,7 +91,8 @@ class _Search:
         character, self._width, self._codec = _CHARACTERS[encoding]
         self.encoding = encoding
         self._minimum = minimum
-        self._pattern = re.compile(character + rb"{%d,}" % minimum, re.DOTALL)
+        begin = _WITHIN.get(encoding, b"")
+        self._pattern = re.compile(begin + character + rb"{%d,}" % minimum, re.DOTALL)
         self._held = b""
         self._at = 0
 

@@ -53,6 +53,8 @@ def preview(session: SessionState, progress: Progress, edit: Edit | None) -> tup
     Returns the names of the checksums that the edit makes wrong, None if the preview was not checked.
     """
     with session.job_lock.held(progress):
+        # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
+        progress.advance(0)
         snapshot = session.disk if edit is None else _snapshot_with(session, edit, progress)
         session.show(snapshot)
         return broken(snapshot.archives[0], edit) if edit is not None and snapshot.checks.checked else None

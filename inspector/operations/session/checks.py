@@ -135,9 +135,10 @@ class Checks:
 
     def name_causes(self, progress: Progress) -> bool:
         """Place causes before what decoding found; returns whether there are any. Cancelling ends it."""
-        if not self.unexplained:
-            return False
-        self._looked, self._look = True, progress
+        with self._naming:  # a check that begins meanwhile either ends this look or comes before it
+            if not self.unexplained:
+                return False
+            self._looked, self._look = True, progress
         found = False
         with suppress(Cancelled, SourceError):  # a check meets the same error, and reports it
             for archive in filter(_may_be_explained, tuple(self._location.archives)):

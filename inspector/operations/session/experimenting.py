@@ -25,6 +25,8 @@ def show_experiment(session: SessionState, progress: Progress, steps: Steps | No
     Raises OperationError where they cannot be done, SourceError and Cancelled: what is shown stays.
     """
     with session.job_lock.held(progress):
+        # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
+        progress.advance(0)
         if steps is None:
             session.experiment = None
             session.show(session.disk)

@@ -80,6 +80,7 @@ def decode_member(session: SessionState, progress: Progress, index: int) -> Deco
     now = session.now
     at, local = now.archive_set.locate(index)
     decoded = Decoded(now.archives[at], local, progress)
+    progress.advance(0)  # a member that a later one superseded does not replace that
     now.decoded = (index, decoded.source)
     size = decoded.source.size
     return DecodedInfo(index, decoded.name, at, size, tuple(decoded.pieces), decoded.sentence)
@@ -107,6 +108,7 @@ def find_strings(
 
     now = session.now
     found: list[Text] = []
+    progress.advance(0)  # a search that a later one superseded does not replace what that finds
     now.strings = (layer, found)
     for text in strings(now.layers[layer].source, encodings, minimum, progress, wanted):
         if len(found) == MAX_STRINGS:

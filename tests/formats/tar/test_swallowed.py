@@ -160,6 +160,22 @@ def test_members_that_all_reach_to_the_end_are_searched_in_linear_time() -> None
     assert source.count <= 40 * source.size
 
 
+def test_zeros_that_many_members_point_at_are_looked_at_once() -> None:
+    zeros = 8_000 * 512
+    blocks = []
+    for left in range(500, 0, -1):
+        inner = tarfile.TarInfo("inner")
+        inner.size = (4 * left - 3) * 512
+        outer = tarfile.TarInfo(f"{left}.bin")
+        outer.size = 1_536
+        headers = [each.tobuf(tarfile.USTAR_FORMAT) for each in (outer, inner)]
+        blocks += [headers[0], b"\1" * 512, headers[1], b"\1" * 512]
+    source = Counted(b"".join(blocks) + bytes(zeros) + b"\1" * 512)
+    checked(source)
+
+    assert source.count <= 40 * source.size
+
+
 class Counted(BytesSource):
     """Counts the bytes read."""
 
