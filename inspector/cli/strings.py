@@ -19,7 +19,7 @@ from inspector.cli.output import Lines, ProgressBar
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.bytes.places import field_text, member_at
-from inspector.operations.bytes.strings import MIN_CHARACTERS, strings
+from inspector.operations.bytes.strings import MIN_CHARACTERS, WINDOW, strings
 from inspector.operations.protocol.bytes_views import Encoding, Text
 
 
@@ -29,7 +29,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--min",
         metavar="N",
-        type=one_or_more,
+        type=_minimum,
         default=MIN_CHARACTERS,
         help=f"strings of at least N characters (default {MIN_CHARACTERS})",
     )
@@ -56,6 +56,13 @@ def run(options: argparse.Namespace) -> int:
             for text in strings(part.archive.source, encodings, options.min, progress, options.filter):
                 out.write(_object(text, part, several=len(parts) > 1) if options.json else _line(text, part))
     return status_of(parts)
+
+
+def _minimum(text: str) -> int:
+    """Raises ArgumentTypeError for more characters than are held in memory at once."""
+    if (number := one_or_more(text)) > WINDOW:
+        raise argparse.ArgumentTypeError(f"it must be {WINDOW:,} or less")
+    return number
 
 
 def _line(text: Text, part: LocationPart) -> str:
