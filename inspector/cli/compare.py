@@ -14,6 +14,7 @@ from inspector.cli.options import (
     add_progress,
     connection_of,
     non_empty_name,
+    one_or_more,
 )
 from inspector.cli.output import Lines, ProgressBar, complain, json_text, remark
 from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_beside
@@ -41,7 +42,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("others", metavar="B", nargs="*", help="what to compare it with; each one after another")
     command.add_argument(
         "--before",
-        type=_number,
+        type=one_or_more,
         metavar="N",
         help="compare A as it was before the N-th of its writes that `repair --history` lists, from 1, with what it is",
     )
@@ -97,13 +98,6 @@ def run(options: argparse.Namespace) -> int:
     if options.to is not None:
         _combine(found, options)
     return NOT_SOUND if any(each.summary.equal is False for each in found) else FINE
-
-
-def _number(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
 
 
 def _before(location: str, number: int, connection: Connection) -> Version:

@@ -105,7 +105,7 @@ def _lines(
             yield _json(value, part, several=several)
         else:
             words = ", ".join(each if len(shares) == 1 else f"{each} {share:.0%}" for each, share in shares)
-            yield _line(part, span, f"{bits:4.2f} bits  {words}")
+            yield _line(part, span, f"{bits:4.2f} bits/byte  {words}")
 
 
 def _runs(part: LocationPart, options: argparse.Namespace, *, several: bool) -> Iterator[str]:

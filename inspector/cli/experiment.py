@@ -123,7 +123,10 @@ def _opened(options: argparse.Namespace) -> Experiment:
     if isinstance(place, (LocalFolder, S3Prefix)):
         raise OperationError("An experiment is made on one archive, and this is a folder: name the file.")
     experiment = Experiment(place)
-    for target in filter(None, (options.to, options.save_recipe, options.save_patch)):
+    targets = [each for each in (options.to, options.save_recipe, options.save_patch) if each]
+    if len({Path(each).resolve() for each in targets}) < len(targets):  # else the first is written before it is noticed
+        raise OperationError("--to, --save-recipe and --save-patch write a file each: give each its own name.")
+    for target in targets:
         if is_s3(target):
             raise OperationError("An experiment is written to a local file only.")
         experiment.require_not_read(Path(target))
@@ -244,7 +247,7 @@ _STEPS: dict[str, tuple[str, str, Callable[[Experiment, tuple[str, ...]], Step],
         "A-B:HEX|@FILE",
         rf"{_RANGE}:{_PUT}",
         _plain(lambda experiment, start, stop, put: Replace(*_span(experiment, start, stop), _content(put))),
-        "put these bytes there, as many as they are",
+        "put these bytes in the place of those; the size may change",
     ),
     "insert": (
         "OFFSET:HEX|@FILE",

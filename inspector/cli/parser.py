@@ -110,7 +110,8 @@ class DiscreetParser(argparse.ArgumentParser):
 
 def window_parser() -> argparse.ArgumentParser:
     """The parser for a command line without a sub-command: ``locations``, and actions instead of a window."""
-    commands = "\n".join(f"  {name:<10}{what}" for name, what in COMMANDS.items())
+    width = max(map(len, COMMANDS)) + 2
+    commands = "\n".join(f"  {name:<{width}}{what}" for name, what in COMMANDS.items())
     parser = DiscreetParser(
         prog=PROGRAM,
         description="Open archives in the window, one tab per location.",

@@ -31,7 +31,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="N",
         type=_shortest,
         default=MIN_CHARACTERS,
-        help=f"strings of at least N characters (default {MIN_CHARACTERS})",
+        help=f"strings of at least N characters (default {MIN_CHARACTERS}, at most {MAX_MINIMUM:,})",
     )
     command.add_argument(
         "--encoding",

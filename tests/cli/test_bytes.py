@@ -29,7 +29,7 @@ def test_stretches_that_look_alike_are_one_line(run: Run, tmp_path: Path) -> Non
 
     blocks = objects(run("entropy", "--json", "--blocks", "10", path)[1])
     assert len(blocks) == 10
-    assert "compressed or random" in run("entropy", path)[1]
+    assert " bits/byte  compressed or random" in run("entropy", path)[1]
 
 
 def test_runs_of_zeros_and_repeats_are_listed_with_their_fields(

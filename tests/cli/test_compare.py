@@ -167,3 +167,9 @@ def test_two_locations_are_named_or_one_with_before(
 ) -> None:
     status, _, said = run("compare", sample("plain.zip"), *wrong)
     assert (status, "Name two locations" in said) == (2, True)
+
+
+def test_an_empty_folder_is_not_said_to_be_none(run: Run, sample: Callable[[str], Path], tmp_path: Path) -> None:
+    status, out, err = run("compare", tmp_path, sample("gap.caf"))
+    assert (status, out) == (2, "")
+    assert "neither a known archive nor a folder with files." in err

@@ -96,6 +96,8 @@ def test_what_is_left_sound_is_0_and_readers_are_told(run: Run, archive: Path) -
         (["--flip", "0:1", "--to", "a.rca"], "a.rca is what the experiment reads, which is never written."),
         (["--flip", "0:1", "--to", "s3://bucket/key"], "to a local file only"),
         (["--recipe", "a.rca"], "a.rca is no valid recipe"),
+        (["--swap", "0-10,5-20"], "does not fit: the bytes it swaps overlap."),
+        (["--cut", "9", "--to", "new", "--save-recipe", "./new"], "give each its own name"),
     ],
 )
 def test_what_cannot_be_done_is_2_and_writes_nothing(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.parser import COMMANDS, EXAMPLES
+from inspector.cli.parser import COMMANDS, EXAMPLES, window_parser
 from tests.cli.running import Run
 
 Sample = Callable[[str], Path]
@@ -78,3 +78,18 @@ COMP_WORDS=(archive-inspector extract --keep); COMP_CWORD=2; _archive_inspector;
 """
     done = subprocess.run(["bash", "-c", script + asked], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["extract", "--keep-damaged"]
+
+
+def test_no_name_of_a_command_runs_into_what_it_does() -> None:
+    shown = window_parser().format_help()
+    for name, what in COMMANDS.items():
+        assert f"  {name} " in shown
+        assert f" {what}" in shown
+
+
+@pytest.mark.parametrize("wrong", ["0", "-3", "many", "9" * 20])
+def test_a_number_that_cannot_be_is_wrong_usage(run: Run, capfd: pytest.CaptureFixture[str], wrong: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("strings", f"--min={wrong}", "any")
+    assert ended.value.code == 2
+    assert "it must be" in capfd.readouterr().err

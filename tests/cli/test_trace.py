@@ -69,7 +69,7 @@ def test_standard_input_can_be_traced(run: Run, sample: Callable[[str], Path], m
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--reader", "zipfile", "two-resets-spec.rca"], "zipfile is no reader of RCA archive"),
+        (["--reader", "zipfile", "two-resets-spec.rca"], "zipfile does not read this file (RCA archive)"),
         (["--member", "x", "plain.zip"], "--member says what one reader reads"),
         (["library.a"], "No other reader of Unix ar archive is known"),
     ],

@@ -83,7 +83,7 @@ def test_what_each_operation_leaves_and_where(operation: Operation, wanted: byte
 
 
 @pytest.mark.parametrize(
-    "operation", [Delete(5, 11), Flip(10, 0), Copy(0, 5, 6), Swap(Span(0, 3), Span(2, 5)), Cut(11)]
+    "operation", [Delete(5, 11), Flip(10, 0), Copy(0, 5, 6), Swap(Span(0, 3), Span(8, 11)), Cut(11)]
 )
 def test_what_does_not_fit_is_refused_and_changes_nothing(operation: Operation) -> None:
     experiment = Experiment(BytesSource(DIGITS))
@@ -92,6 +92,8 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(operation: Operation) 
         experiment.set((Step(Flip(0, 0)), Step(operation)), Progress())
     assert experiment.steps == (Step(Flip(0, 0)),)
     assert experiment.source.read(0, 99) == b"1123456789"
+    with pytest.raises(OperationError, match=r"does not fit: the bytes it swaps overlap\."):
+        experiment.set((Step(Swap(Span(0, 3), Span(2, 5))),), Progress())
 
 
 @pytest.mark.parametrize("content", [Fill(b"x", 1 << 60), Noise(1, 1 << 40)])
@@ -303,12 +305,12 @@ HOSTILE = [
     ({"do": "insert", "offset": 1 << 40, "bytes": "00"}, "does not fit"),
     ({"do": "delete", "start": 5, "stop": 2}, "end at 2, before they begin at 5"),
     ({"do": "delete", "start": -1, "stop": 2}, "no valid recipe"),
-    ({"do": "swap", "first": [0, 5], "second": [4, 6]}, "does not fit"),
+    ({"do": "swap", "first": [0, 5], "second": [4, 6]}, "does not fit: the bytes it swaps overlap."),
     ({"do": "flip", "offset": 0, "bit": 8}, "no valid recipe"),
     ({"do": "flip", "offset": 10.5, "bit": 1}, "no valid recipe"),
     ({"do": "replace", "start": 0, "stop": 1}, "not exactly one of bytes, fill, random and file"),
     ({"do": "replace", "start": 0, "stop": 1, "bytes": "0", "fill": "00"}, "not exactly one of"),
-    ({"do": "replace", "start": 0, "stop": 1, "bytes": "xy"}, "is not possible"),
+    ({"do": "replace", "start": 0, "stop": 1, "bytes": "xy"}, "its bytes are not in hex"),
     ({"do": "insert", "offset": 0, "fill": ""}, "how many bytes"),
     ({"do": "replace", "start": 0, "stop": 1, "fill": ""}, "its pattern"),
     ({"do": "insert", "offset": 0, "file": "../secret", "size": 1, "sha256": "0" * 64}, "beside the recipe"),

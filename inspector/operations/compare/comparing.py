@@ -158,7 +158,9 @@ class _Comparing:
             raise OperationError("Bytes can only be compared between two files.")
         needs_members = pair is None or self._quick or self._levels == {Level.MEMBER}
         if needs_members and not self._has_members():
-            raise OperationError("Members cannot be compared: one of the two is no known archive and no folder.")
+            raise OperationError(
+                "Members cannot be compared: one of the two is neither a known archive nor a folder with files."
+            )
 
     def _pair(self) -> tuple[Opened, Opened] | None:
         """The two archives whose bytes can be compared; None for folders, and for different formats."""

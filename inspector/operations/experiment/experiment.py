@@ -11,7 +11,7 @@ from inspector.core.numbers import in_bytes
 from inspector.core.pieces import PieceSource, PieceTable, RepeatedSource
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks, change_of
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span, Spans, intersect
 from inspector.operations.edit import patch_file
 from inspector.operations.experiment.damages import damage_operation
 from inspector.operations.experiment.sources import NoiseSource, RewrittenSource
@@ -108,9 +108,10 @@ class Experiment:
                 )
             made = self._done(table, operation, progress)
         except ValueError:
-            raise OperationError(
-                f"Step {number} ({step}) does not fit: the archive has {in_bytes(table.size)} there."
-            ) from None
+            why = f"the archive has {in_bytes(table.size)} there"
+            if isinstance(operation, Swap) and intersect([operation.first], [operation.second]):
+                why = "the bytes it swaps overlap"
+            raise OperationError(f"Step {number} ({step}) does not fit: {why}.") from None
         if made.size > limit:
             raise OperationError(f"Step {number} ({step}) makes more than {in_bytes(limit)} of the archive.")
         if len(made) > MAX_PIECES:

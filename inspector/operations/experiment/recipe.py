@@ -291,7 +291,7 @@ def _operation(step: _Step, folder: Path) -> Operation:  # noqa: C901 - one line
         case _Swap():
             return Swap(_span(*step.first), _span(*step.second))
         case _Rewrite():
-            old, new = bytes.fromhex(step.old), bytes.fromhex(step.new)
+            old, new = _in_hex(step.old), _in_hex(step.new)
             if len(old) != 1 or len(new) > MAX_REWRITTEN_BYTES:
                 raise ValueError(f"one byte becomes at most {MAX_REWRITTEN_BYTES}")
             return Rewrite(old[0], new)
@@ -303,12 +303,19 @@ def _span(start: int, stop: int) -> Span:
     return Span(start, stop)
 
 
+def _in_hex(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise ValueError("its bytes are not in hex, where each has two digits") from None
+
+
 def _content(step: _Filled, folder: Path, usual: int | None = None) -> Content:
     given = [each for each in (step.bytes, step.fill, step.random, step.file) if each is not None]
     if len(given) != 1:
         raise ValueError("it says not exactly one of bytes, fill, random and file")
     if step.bytes is not None:
-        data = bytes.fromhex(step.bytes)
+        data = _in_hex(step.bytes)
         if len(data) > MAX_INLINE_BYTES:
             raise ValueError(f"it has more than {in_bytes(MAX_INLINE_BYTES)}; put them into a file beside the recipe")
         return Inline(data)
@@ -319,7 +326,7 @@ def _content(step: _Filled, folder: Path, usual: int | None = None) -> Content:
         return _beside(step, folder, size)
     if step.random is not None:
         return Noise(step.random, size)
-    pattern = bytes.fromhex(step.fill or "")
+    pattern = _in_hex(step.fill or "")
     if not 0 < len(pattern) <= MAX_PATTERN_BYTES:
         raise ValueError(f"its pattern does not have 1 to {MAX_PATTERN_BYTES:,} bytes")
     return Fill(pattern, size)

@@ -84,7 +84,7 @@ def reader_named(decoder: Format | None, name: str) -> Reader:
     if found is None:
         names = ", ".join(each.name for each in readers) or "none"
         title = decoder.title if decoder is not None else "plain bytes"
-        raise OperationError(f"{visible(name)} is no reader of {title}. Known readers: {names}.")
+        raise OperationError(f"{visible(name)} does not read this file ({title}). Known readers: {names}.")
     if why := found.present():
         raise OperationError(f"{found.title} cannot run: {why}.")
     return found
