@@ -444,7 +444,7 @@ def test_every_sample_gets_a_table_and_every_step_lies_in_the_file(path: Path) -
 
 
 def test_a_reader_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(OperationError, match=r"zipfile does not read this file \(RCA archive\)\. Known readers: spec, rcarch"):
+    with pytest.raises(OperationError, match=r"does not read this file \(RCA archive\)\. Known readers: spec, rcarch"):
         reader_named(RCA, "zipfile")
 
 
