@@ -105,8 +105,10 @@ def _sentence(hashes: Hashes, whole: int) -> str:
     ]
     if not parts and whole == blobs:
         parts.append(f"{count(segments, 'segment')} and {count(blobs, 'blob')} are verified")
-    else:
+    elif blobs:
         parts.append(_part(whole, blobs, "blobs", "is proved whole", "are proved whole"))
+    else:
+        parts.append("no blob is found")
     garbage = 0 if layout.chunks.corrupt else sum(size(field.spans) for field in layout.chunks.tail)
     if garbage:
         parts.append(f"{in_bytes(garbage)} follow that readers ignore")

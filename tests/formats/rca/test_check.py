@@ -103,6 +103,13 @@ def test_where_decompression_fails_bounds_where_the_damage_lies() -> None:
     assert state_of([archive]) is State.DAMAGED
 
 
+def test_where_no_blob_is_left_none_is_counted() -> None:
+    data = bytearray(build.archive(ONE))
+    data[10:12] = b"\xff\xff"
+    _, sentence = checked(bytes(data))
+    assert sentence == "1 of 1 segment is damaged; no blob is found."
+
+
 @pytest.mark.usefixtures("_both_ways")
 def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
     data = bytearray(build.archive(noisy(300), TWO))
