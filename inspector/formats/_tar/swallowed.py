@@ -220,13 +220,13 @@ class Inside:
 
 def _tail_of_zeros(source: Source, progress: Progress) -> int:
     """Where the zeros that end a source begin; its size if there are none."""
-    at = source.size
+    at, window = source.size, BLOCK
     while at > 0:
-        low = max(0, at - SEARCH_WINDOW_BYTES)
+        low = max(0, at - window)
         used = len(source.read(low, at - low).rstrip(b"\0"))
         if used:
             return low + used
-        at = low
+        at, window = low, min(2 * window, SEARCH_WINDOW_BYTES)  # most files end in few zeros
         progress.advance(0)
     return 0
 
