@@ -20,6 +20,7 @@ from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
+from inspector.core.zeros import zeros_stop
 from inspector.formats._kinds import TAR_END
 from inspector.formats._tar import codes
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, padded_stop, parse
@@ -27,7 +28,6 @@ from inspector.formats._tar.search import (
     MAX_REMOTE_SEARCH_BYTES,
     MAX_ZERO_SEARCH_BYTES,
     SearchResult,
-    first_byte,
     headers_between,
     next_header,
 )
@@ -403,7 +403,7 @@ def _goes_on(cursor: Cursor, at: int, stop: int) -> bool:
     if any(block):
         return at >= stop and parse(block).fits
     end = min(source.size, max(stop, at + 2 * BLOCK))
-    return source.size - at >= 2 * BLOCK and first_byte(source, at, end, cursor.progress) == end
+    return source.size - at >= 2 * BLOCK and zeros_stop(source, at, end, cursor.progress) == end
 
 
 def _pass_gap(cursor: Cursor, strays: Sequence[Stray]) -> None:
@@ -448,7 +448,7 @@ def pass_zeros(cursor: Cursor) -> None:
     source, start = cursor.source, cursor.at
     most = MAX_REMOTE_SEARCH_BYTES if is_sparing(source) else MAX_ZERO_SEARCH_BYTES
     limit = min(source.size, start + most)
-    stop = first_byte(source, start, limit, cursor.progress)
+    stop = zeros_stop(source, start, limit, cursor.progress)
     if stop == source.size:
         _end(cursor)
     elif stop == limit:

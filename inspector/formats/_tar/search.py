@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source, is_sparing
+from inspector.core.zeros import any_byte
 from inspector.formats._tar.header import BLOCK, CHKSUM, PLACES, number, parse
 
 SEARCH_WINDOW_BYTES = 1 << 20
@@ -98,29 +99,6 @@ def headers_between(source: Source, start: int, stop: int, progress: Progress) -
                 free = at + inner + BLOCK
         at += size
         progress.advance(0)
-
-
-def first_byte(source: Source, at: int, limit: int, progress: Progress) -> int:
-    """The offset of the first byte from ``at`` on that is not zero; ``limit`` if all before it are."""
-    window = FIRST_WINDOW_BYTES
-    while at < limit:
-        data = source.read(at, min(window, limit - at))
-        if not data:
-            return limit
-        if any_byte(data):
-            return at + len(data) - len(data.lstrip(b"\0"))
-        at += len(data)
-        window = min(8 * window, SEARCH_WINDOW_BYTES)
-        progress.advance(0)
-    return limit
-
-
-_ZERO_WINDOW = bytes(SEARCH_WINDOW_BYTES + BLOCK - 1)
-
-
-def any_byte(data: bytes) -> bool:
-    """Whether one of at most a window of bytes is not zero; compares whole memory, which is fast."""
-    return data != _ZERO_WINDOW[: len(data)]
 
 
 def header_offsets(data: bytes, grid: int) -> list[int]:

@@ -15,9 +15,10 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, is_remote
+from inspector.core.zeros import zeros_start, zeros_stop
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, parse
 from inspector.formats._tar.resync import Cursor, is_usual_end
-from inspector.formats._tar.search import SEARCH_WINDOW_BYTES, first_byte, header_offsets
+from inspector.formats._tar.search import SEARCH_WINDOW_BYTES, header_offsets
 
 MAX_BYTES_AT_ONCE = 32 << 20
 """A larger file is searched by a check only; decoding would have to read all of it."""
@@ -122,7 +123,7 @@ class Inside:
                 at = targets[at]
             elif self._source.read(at, BLOCK) == ZEROS:
                 begin = at
-                at += (first_byte(self._source, at, stop, self._progress) - at) // BLOCK * BLOCK
+                at += (zeros_stop(self._source, at, stop, self._progress) - at) // BLOCK * BLOCK
                 zeros = at
                 if at >= stop:
                     return _Nested(last, begin, at, number, goes_on)
@@ -188,7 +189,7 @@ class Inside:
     def _is_end(self, at: int) -> bool:
         """Whether the zeros that end the file begin there."""
         if self._tail is None:
-            self._tail = _tail_of_zeros(self._source, self._progress)
+            self._tail = zeros_start(self._source, self._source.size, self._progress)
         return self._tail <= at <= self._source.size - 2 * BLOCK
 
     def _has_ends(self, zeros: int, stop: int) -> bool:
@@ -216,19 +217,6 @@ class Inside:
             return None
         before = _first_leading([each for each in inside if each < at], targets, at)
         return at if before is None else before
-
-
-def _tail_of_zeros(source: Source, progress: Progress) -> int:
-    """Where the zeros that end a source begin; its size if there are none."""
-    at, window = source.size, BLOCK
-    while at > 0:
-        low = max(0, at - window)
-        used = len(source.read(low, at - low).rstrip(b"\0"))
-        if used:
-            return low + used
-        at, window = low, min(2 * window, SEARCH_WINDOW_BYTES)  # most files end in few zeros
-        progress.advance(0)
-    return 0
 
 
 def _alike(one: bytes, other: bytes) -> bool:

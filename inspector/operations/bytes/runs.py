@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
+from inspector.core.zeros import zeros_start, zeros_stop
 from inspector.operations.compare.anchors import hashes_of
 from inspector.operations.protocol.bytes_views import Repeat
 
@@ -87,33 +88,11 @@ def next_zeros(
         window = source.read(low, stop - low + len(pattern) - 1)
         at = window.rfind(pattern)
         if at >= 0:
-            start = _run_start(source, low + at)
-            return Span(start, _run_stop(source, start, progress))
+            at += low
+            return Span(zeros_start(source, at, progress), zeros_stop(source, at, source.size, progress))
         progress.advance(stop - low)
         stop = low
     return None
-
-
-def _run_start(source: Source, at: int) -> int:
-    while at > 0:
-        low = max(0, at - _WINDOW)
-        rest = len(source.read(low, at - low).rstrip(b"\0"))
-        if rest:
-            return low + rest
-        at = low
-    return 0
-
-
-def _run_stop(source: Source, start: int, progress: Progress) -> int:
-    stop = start
-    for window in blocks(source, start, source.size, _WINDOW):
-        match = _ZEROS.match(window)
-        length = match.end() if match else 0
-        stop += length
-        if length < len(window):
-            break
-        progress.advance(0)
-    return stop
 
 
 # ---- repeats ---------------------------------------------------------------------------------------------------------
