@@ -146,6 +146,25 @@ def test_each_change_applies_to_what_is_selected(archive: tuple[Tab, Path], wind
     assert str(tab.experiment.steps[0]).startswith("Replace 4 bytes at 0x64 by 4 bytes of noise")
 
 
+def test_the_member_at_the_caret_is_the_one_of_what_is_left(
+    archive: tuple[Tab, Path], window: Window, shown: Shown, qtbot: QtBot
+) -> None:
+    """Members are known by their numbers, and other members have those where some are lost."""
+    tab, _ = archive
+    select(tab, 100, 140)
+    settle(qtbot, window)
+    (before,) = tab.byte.facts["Member"].plain_text().splitlines()[:1]
+    press(window, "zero_bytes")
+    shown()
+    assert tab.document.selection.member is None
+    assert tab.byte.facts["Member"].plain_text() == ""
+    assert tab.byte.facts["In member"].plain_text() == ""
+
+    press(window, "undo")
+    shown()
+    assert tab.byte.facts["Member"].plain_text().splitlines()[0] == before
+
+
 def test_what_needs_more_is_asked_for(
     archive: tuple[Tab, Path], window: Window, shown: Shown, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -94,6 +94,8 @@ class Document(QObject):
         self._last_carets: dict[int, int] = {}
         self._selection_count = 0
         self._only_caret = True
+        self._is_renumbered = False
+        """Whether the archive was decoded since the selection was explained: member numbers may be those of others."""
         self._jobs: dict[Request, Job[Any]] = {}
         self.client = archive_client(location, connection, self)
         self.client.lost.connect(self._worker_lost)
@@ -207,6 +209,7 @@ class Document(QObject):
         """Refresh everything after the archive was decoded: rows, and the field at the caret, may have changed."""
         self.refresh_status()
         self.selection = replace(self.selection, wrong=False)  # the bytes may have been repaired
+        self._is_renumbered = True
         self.refresh_explanation()
         if self.status.stage is not Stage.FAILED:
             self.arrange(self.filter, *self.sort)
@@ -381,7 +384,9 @@ class Document(QObject):
         paths = {row.path for row in explanation.fields}
         has_no_bytes = old.field is not None and not old.spans  # a fact about the archive
         field = old.field if has_no_bytes or old.field in paths or leaf is None else leaf.path
-        member = old.member if old.member is not None and old.spans else explanation.member
+        keeps_member = old.member is not None and old.spans and not self._is_renumbered
+        member = old.member if keeps_member else explanation.member
+        self._is_renumbered = False
         spans = old.spans or (leaf.spans if leaf is not None and not has_no_bytes else ())
         self.selection = replace(old, field=field, member=member, spans=spans)
         self.explained.emit(explanation)

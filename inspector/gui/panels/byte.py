@@ -227,6 +227,7 @@ class BytePanel(QScrollArea):
         byte_scroll_area(body, self)
         document.selected.connect(self._show_selection)
         document.explained.connect(self._show_explanation)
+        document.rowsChanged.connect(self._request_member)
         self.about.clear("Nothing is selected.")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -239,7 +240,7 @@ class BytePanel(QScrollArea):
         if self._document.explanation is not None:
             self._show_explanation(self._document.explanation)
         if selection.member != self._member:
-            self._member, self._row, self._place = selection.member, None, None
+            self._member = selection.member
             self._request_member()
         self._show_position()
 
@@ -257,8 +258,9 @@ class BytePanel(QScrollArea):
         return stored_offset(place.spans, caret) if place is not None and place.layer == selection.layer else None
 
     def _request_member(self) -> None:
-        member = self._member
+        member, self._row, self._place = self._member, None, None
         self.about.show_member(None)
+        self._show_position()
         if member is None:
             return
 
