@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
-    QHelpEvent,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -19,7 +17,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.byte_class import CLASSES, ByteClass
 from inspector.core.colouring import CLASS_HUES
@@ -27,7 +25,7 @@ from inspector.core.numbers import hexadecimal
 from inspector.core.palette import COLOURS, Colours
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
-from inspector.gui.hex.painting import scheme_for
+from inspector.gui.hex.strip import Strip
 from inspector.gui.ipc.client import Job
 from inspector.operations.protocol.bytes_views import FULL, Bands
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -73,30 +71,20 @@ def fill_class(painter: QPainter, rect: QRect, each: ByteClass, colours: Colours
     painter.fillRect(rect, QBrush(QColor(tones.line), PATTERNS[each]))
 
 
-class ByteBand(QWidget):
+class ByteBand(Strip):
     """A row of pixels for each stretch: its classes side by side by their shares, and its entropy as a bar.
 
     Signals:
         windowChanged(): other bytes, or more or fewer rows, are to be shown; see ``setBands``.
-        jumped(object offset): the user went to an offset.
     """
 
     windowChanged = Signal()
-    jumped = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._size = 0
+        super().__init__("Byte bands", parent)
         self._window = _Window(0, 0)
-        self._shown = Span(0, 0)
         self._bands: Bands | None = None
-        self._picture: QPixmap | None = None
         self._lit: ByteClass | None = None
-        self._scheme = scheme_for(self.palette())
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName("Byte bands")
         self._describe_window()
 
     # ---- what is shown -----------------------------------------------------------------------------------------
@@ -184,6 +172,9 @@ class ByteBand(QWidget):
         start = window.start + y * window.size // height
         return Span(start, max(start + 1, window.start + (y + 1) * window.size // height))
 
+    def _offset_at(self, y: int) -> int:
+        return self._bytes_at(max(0, min(y, self.height() - 1))).start
+
     def _row_of(self, offset: int) -> int | None:
         bands = self._bands
         if bands is None or not bands.start <= offset < bands.stop:
@@ -270,50 +261,17 @@ class ByteBand(QWidget):
         if self.height() != event.oldSize().height():
             self.windowChanged.emit()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours of the palette."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
-            self._scheme = scheme_for(self.palette())
-            self._picture = None
-            self.update()
-
-    def event(self, event: QEvent) -> bool:
-        """Show tooltips."""
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.describe(event.pos().y()), self)
-            return True
-        return super().event(event)
-
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer."""
         if steps := event.angleDelta().y() / 120:
             self.zoom(_ZOOM**steps, self._bytes_at(round(event.position().y())).start)
         event.accept()
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.mouseMoveEvent(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Go to the bytes under the pointer."""
-        if event.buttons() & Qt.MouseButton.LeftButton and self._size:
-            y = max(0, min(round(event.position().y()), self.height() - 1))
-            self.jumped.emit(min(self._bytes_at(y).start, self._size - 1))
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Zoom by + and -, see all by 0; Up, Down, Home and End go through the bytes."""
-        step = max(1, self._window.size // _KEY_STEPS)
-        targets = {
-            Qt.Key.Key_Up: self._shown.start - step,
-            Qt.Key.Key_Down: self._shown.start + step,
-            Qt.Key.Key_PageUp: self._shown.start - self._window.size,
-            Qt.Key.Key_PageDown: self._shown.start + self._window.size,
-            Qt.Key.Key_Home: 0,
-            Qt.Key.Key_End: self._size - 1,
-        }
-        key = Qt.Key(event.key())
-        if key in targets and self._size:
-            self.jumped.emit(max(0, min(targets[key], self._size - 1)))
+        target = self._target(event, max(1, self._window.size // _KEY_STEPS), self._window.size)
+        if target is not None and self._size:
+            self._jump(target)
         elif event.text() in ("+", "="):
             self.zoom(_ZOOM)
         elif event.text() == "-":

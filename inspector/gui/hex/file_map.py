@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
-    QHelpEvent,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -19,7 +17,7 @@ from PySide6.QtGui import (
     QPolygon,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.colouring import ColourBy, families_in, landmarks, shown_in
 from inspector.core.kinds import Family, Role, family_bit, role_bit
@@ -27,7 +25,8 @@ from inspector.core.numbers import hexadecimal
 from inspector.core.palette import COLOURS, FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark, Scheme
 from inspector.core.span import Span
 from inspector.gui.hex.highlights import merged, overlaps
-from inspector.gui.hex.painting import hatching, scheme_for
+from inspector.gui.hex.painting import hatching
+from inspector.gui.hex.strip import Strip
 from inspector.operations.protocol.views import Judged
 
 _WIDTH = 60
@@ -46,34 +45,24 @@ _KEY_STEPS = 20
 """Page Up and Page Down move by at least one ``_KEY_STEPS``-th of the layer."""
 
 
-class FileMap(QWidget):
+class FileMap(Strip):
     """Draws one role set per row of pixels; its roles share the width, so that a gap of one byte stays visible.
 
     Signals:
         rowsRequested(int rows): the map needs role sets for this many rows, see ``setRows``.
-        jumped(object offset): the user went to an offset.
     """
 
     rowsRequested = Signal(int)
-    jumped = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._size = 0
+        super().__init__("Map of the file", parent)
         self._sets: Sequence[int] = ()
-        self._shown = Span(0, 0)
         self._damage: list[Span] = []
         self._verdicts: Sequence[int] = ()
         self._cached: list[Span] = []
         self._bookmarks: dict[int, str] = {}
-        self._picture: QPixmap | None = None
         self._by = ColourBy.KIND
         self._lit: int | None = None
-        self._scheme = scheme_for(self.palette())
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName("Map of the file")
 
     # ---- what is shown -----------------------------------------------------------------------------------------
 
@@ -174,9 +163,8 @@ class FileMap(QWidget):
         height = max(minimum, -(-span.stop * self.height() // self._size) - top)
         return max(0, min(top, self.height() - height)), height
 
-    def _jump(self, offset: int) -> None:
-        if self._size:
-            self.jumped.emit(max(0, min(offset, self._size - 1)))
+    def _offset_at(self, y: int) -> int:
+        return y * self._size // self.height()
 
     # ---- painting ----------------------------------------------------------------------------------------------
 
@@ -253,42 +241,10 @@ class FileMap(QWidget):
         if self.height() != event.oldSize().height():
             self.rowsRequested.emit(self.height())
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours of the palette."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
-            self._scheme = scheme_for(self.palette())
-            self._picture = None
-            self.update()
-
-    def event(self, event: QEvent) -> bool:
-        """Show tooltips."""
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.describe(event.pos().y()), self)
-            return True
-        return super().event(event)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.mouseMoveEvent(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Go to the bytes under the pointer."""
-        if event.buttons() & Qt.MouseButton.LeftButton and self.height():
-            self._jump(round(event.position().y()) * self._size // self.height())
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move by the bytes in view (arrows) or in larger steps (pages)."""
-        page = max(1, self._shown.size)
-        step = max(page, self._size // _KEY_STEPS)
-        targets = {
-            Qt.Key.Key_Up: self._shown.start - page,
-            Qt.Key.Key_Down: self._shown.start + page,
-            Qt.Key.Key_PageUp: self._shown.start - step,
-            Qt.Key.Key_PageDown: self._shown.start + step,
-            Qt.Key.Key_Home: 0,
-            Qt.Key.Key_End: self._size - 1,
-        }
-        target = targets.get(Qt.Key(event.key()))
+        line = max(1, self._shown.size)
+        target = self._target(event, line, max(line, self._size // _KEY_STEPS))
         if target is None:
             super().keyPressEvent(event)
         else:
