@@ -19,7 +19,7 @@ from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.palette import FAMILY_HUES, Hue
 from inspector.core.span import Span
 from inspector.gui.kit.actions import action
-from inspector.gui.kit.file_dialogs import ask_for_files, start_near
+from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_new_file
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 
@@ -199,19 +199,12 @@ class Bookmarks:
     @action("E&xport Notes…", tip="Write the notes to a file, by default beside the archive", document=True)
     def export_notes(self) -> None:
         """Ask for a file and write the notes of the archive shown to it."""
-        from PySide6.QtWidgets import QFileDialog
-
         tab = self._shown()
         if tab is None:
             return
         document = tab.document
-        dialog = QFileDialog(self._parent, "Export Notes")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        start_near(dialog, document.location)
-        dialog.selectFile(f"{document.name}{FILE_SUFFIX}")
-        dialog.fileSelected.connect(lambda path: self.write_file(document, path))
-        dialog.open()
+        name, write = f"{document.name}{FILE_SUFFIX}", partial(self.write_file, document)
+        ask_for_new_file(self._parent, "Export Notes", name, write, document.location)
 
     def write_file(self, document: Document, path: str) -> None:
         """Write the notes of a document to a file, whole or not at all; never over the archive itself."""

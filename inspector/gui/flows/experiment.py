@@ -15,7 +15,7 @@ from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.flows.hex_overlays import ONLY_FILE
 from inspector.gui.flows.save import PATCHES
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.kit.file_dialogs import start_near
+from inspector.gui.kit.file_dialogs import ALL_FILES, ask_for_new_file, start_near
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.experiment import ExperimentPanel
 from inspector.operations.protocol.experiment_views import (
@@ -34,7 +34,6 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import LayerKind
 
 RECIPES = "Recipe (*.recipe.json)"
-ALL_FILES = "All files (*)"
 
 
 class ExperimentFlow(QObject):
@@ -218,11 +217,4 @@ class ExperimentFlow(QObject):
         dialog.open()
 
     def _ask_target(self, title: str, name: str, filters: str, take: Callable[[str], object]) -> None:
-        dialog = QFileDialog(self._parent, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(filters)
-        start_near(dialog, self._document.location)
-        dialog.selectFile(name)
-        dialog.fileSelected.connect(take)
-        dialog.open()
+        ask_for_new_file(self._parent, title, name, take, self._document.location, filters)

@@ -15,7 +15,7 @@ from inspector.gui.dialogs.send import SendDialog
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
-from inspector.gui.kit.file_dialogs import start_near
+from inspector.gui.kit.file_dialogs import ALL_FILES, ask_for_new_file, start_near
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXES, ReportKind
@@ -27,7 +27,6 @@ from inspector.sources.s3.connection import Connection
 from inspector.sources.web.address import is_remote
 
 PATCHES = "Patch (*.patch.json)"
-ALL_FILES = "All files (*)"
 
 
 class SaveFlow(QObject):
@@ -76,7 +75,8 @@ class SaveFlow(QObject):
         edit = self._editing.pending
         if edit is not None:
             name = f"{self._document.name}.patch.json"
-            self._ask("Export Patch", name, partial(self._export, edit), PATCHES)
+            export = partial(self._export, edit)
+            ask_for_new_file(self._parent, "Export Patch", name, export, self._document.location, PATCHES)
 
     def _export(self, edit: Edit, path: str) -> None:
         self._document.start(ArchiveRequests.export_patch, edit, path).then(self._document.reported.emit)
@@ -113,16 +113,6 @@ class SaveFlow(QObject):
         s3_target = S3Target(document.client, self._connections, document.connection if is_on_s3 else None)
         dialog = SaveToDialog(self._parent, title, str(folder / name), s3_target)
         dialog.chosen.connect(then)
-        dialog.open()
-
-    def _ask(self, title: str, name: str, then: Callable[[str], object], filters: str = ALL_FILES) -> None:
-        dialog = QFileDialog(self._parent, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(filters)
-        start_near(dialog, self._document.location)
-        dialog.selectFile(name)
-        dialog.fileSelected.connect(then)
         dialog.open()
 
     def _written(self, path: str, result: WriteResult) -> None:

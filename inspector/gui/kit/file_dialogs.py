@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from PySide6.QtWidgets import QFileDialog
 
 Take = Callable[[list[str]], object]
+ALL_FILES = "All files (*)"
 
 
 def ask_for_files(parent: QWidget, title: str, take: Take, near: str = "") -> None:
@@ -25,6 +26,26 @@ def ask_for_files(parent: QWidget, title: str, take: Take, near: str = "") -> No
 def ask_for_folder(parent: QWidget, title: str, take: Take, near: str = "") -> None:
     """Ask for a folder, starting in that of ``near``, and call ``take`` with its path."""
     _ask(parent, title, take, near, folder=True)
+
+
+def ask_for_new_file(
+    parent: QWidget, title: str, name: str, take: Callable[[str], object], near: str = "", filters: str = ""
+) -> None:
+    """Ask for the file to write, ``name`` beside ``near`` unless the user chooses another, and call ``take``.
+
+    The dialog asks before it gives a file that exists.
+    """
+    from PySide6.QtWidgets import QFileDialog  # loaded late, to speed up the first paint
+
+    dialog = QFileDialog(parent, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    if filters:
+        dialog.setNameFilter(filters)
+    start_near(dialog, near)
+    dialog.selectFile(name)
+    dialog.fileSelected.connect(take)
+    dialog.open()
 
 
 def start_near(dialog: QFileDialog, location: str) -> None:
