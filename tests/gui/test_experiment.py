@@ -18,7 +18,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.operations.protocol.experiment_views import DAMAGES, Cut, Flip, Step
+from inspector.operations.protocol.experiment_views import DAMAGES, Cut, Flip, Step, Swap
 from tests.gui.conftest import WAIT, Copied, dialog_of, overwrite, press, settle
 
 Shown = Callable[[], None]
@@ -204,6 +204,30 @@ def test_what_needs_more_is_asked_for(
     qtbot.waitUntil(lambda: len(tab.experiment.steps) == 5, timeout=WAIT)
     shown()
     assert tab.experiment.steps[-1].damage == "trailing-text"
+
+
+@pytest.mark.parametrize(
+    ("expression", "size"), [("0x80", 4), ("end-4", 4), ("chunk[1]", 10)], ids=["position", "end", "structure"]
+)
+def test_selected_bytes_change_places_with_others_of_a_go_to_expression(
+    archive: tuple[Tab, Path], window: Window, shown: Shown, expression: str, size: int, qtbot: QtBot
+) -> None:
+    tab, path = archive
+    select(tab, 100, 104)
+    press(window, "swap_bytes")
+    dialog = dialog_of(window, QInputDialog)
+    assert isinstance(dialog, QInputDialog)
+    dialog.setTextValue(expression)
+    dialog.accept()
+    qtbot.waitUntil(lambda: len(tab.experiment.steps) == 1, timeout=WAIT)
+    shown()
+    swap = tab.experiment.steps[0].operation
+    assert isinstance(swap, Swap)
+    assert (swap.first, swap.second.size) == (Span(100, 104), size)
+    first, second = sorted((swap.first, swap.second))
+    data = path.read_bytes()
+    expected = data[: first.start] + data[slice(*second)] + data[first.stop : second.start] + data[slice(*first)]
+    assert bytes_at(tab, 0, len(data)) == expected + data[second.stop :]
 
 
 def test_steps_are_taken_out_and_changed_by_keyboard(

@@ -60,7 +60,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
     "Experiment": (
         "show_experiment leave_experiment",
         "flip_bit zero_bytes randomize_bytes replace_with_file",
-        "insert_bytes insert_file delete_bytes duplicate_bytes cut_here",
+        "insert_bytes insert_file delete_bytes duplicate_bytes swap_bytes cut_here",
         "damage",
         "save_experiment save_recipe save_experiment_patch open_recipe",
     ),

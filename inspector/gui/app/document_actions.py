@@ -404,6 +404,12 @@ def duplicate_bytes(tab: Tab) -> None:
     tab.experiment_flow.duplicate()
 
 
+@action("S&wap With…", enabled=_can_experiment)
+def swap_bytes(tab: Tab) -> None:
+    """Experiment: let the selected bytes change places with others."""
+    tab.experiment_flow.ask_swap()
+
+
 @action("&Cut Here", enabled=_can_experiment)
 def cut_here(tab: Tab) -> None:
     """Experiment: end the file before the selected bytes."""

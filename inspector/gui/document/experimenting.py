@@ -10,6 +10,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.history import History
+from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import PREVIEW_DELAY_MS, Editing
 from inspector.gui.ipc.client import Job
@@ -23,9 +24,10 @@ from inspector.operations.protocol.experiment_views import (
     Replace,
     Step,
     Steps,
+    Swap,
 )
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Stage
+from inspector.operations.protocol.views import Stage, Target
 
 Answer = TypeVar("Answer")
 
@@ -173,6 +175,20 @@ class Experimenting(QObject):
 
         if self.begin():
             self._document.start(ArchiveRequests.content_of_file, path).then(self._meant_for_these(take))
+
+    def swap(self, span: Span, expression: str) -> None:
+        """Let a span change places with the bytes of a Go To expression: as many, where that names a mere position."""
+
+        def take(target: Target) -> None:
+            if target.layer:
+                self._document.reported.emit("An experiment changes bytes of the file only; these are decoded from it.")
+                return
+            stop = target.stop if target.stop - target.start > 1 else target.start + span.size
+            self.add(Swap(span, Span(target.start, stop)))
+
+        if self.begin():
+            asked = self._document.client.ask(ArchiveRequests.goto, expression, 0, span.start)
+            asked.then(self._meant_for_these(take), self._document.reported.emit)
 
     def change(self, row: int, text: str) -> None:
         """Replace a step by the one that a recipe with this text has."""

@@ -151,6 +151,16 @@ class ExperimentFlow(QObject):
             title = f"Replace {in_bytes(span.size)} with File"
             self._ask_file(title, lambda path: self._experiment.put_file(path, *span))
 
+    def ask_swap(self) -> None:
+        """Ask which bytes the selected ones change places with, in the words of Go To."""
+        if (span := self.selected()) is None:
+            return
+
+        label = f"Let {in_bytes(span.size)} at {hexadecimal(span.start)} change places with those at, as in Go To:"
+        dialog = self._dialog("Swap Bytes", label)
+        dialog.textValueSelected.connect(lambda text: self._experiment.swap(span, text))
+        dialog.open()
+
     def ask_damage(self) -> None:
         """Ask for a damage by name."""
         dialog = self._dialog("Damage", "Damage it as a disk or a transfer does, at a place chosen at random:")
