@@ -36,6 +36,7 @@ FINDINGS = re.compile(r"(?<=<!-- findings -->\n)((?:.*\n)*?)(?=<!-- /findings --
 TABLE = re.compile(r"(?<=<!-- formats -->\n)((?:.*\n)*?)(?=<!-- /formats -->)")
 
 Output = Callable[[str], str]
+Written = Callable[[Path, str], None]
 
 
 @pytest.fixture
@@ -53,19 +54,12 @@ def output(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
     return run
 
 
-def compare(page: Path, wanted: str, request: pytest.FixtureRequest) -> None:
-    """Compare a page with what it should say, or rewrite it when ``--golden`` is given."""
-    if request.config.getoption("--golden"):
-        page.write_text(wanted, encoding="utf-8")
-    assert page.read_text(encoding="utf-8") == wanted
-
-
 def everything() -> str:
     """The text of all pages."""
     return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
-def test_the_table_of_formats_is_what_the_program_knows(output: Output, request: pytest.FixtureRequest) -> None:
+def test_the_table_of_formats_is_what_the_program_knows(output: Output, written: Written) -> None:
     rows = ["| name | format | suffixes | limitations |", "|---|---|---|---|"]
     for line in output("formats --json").splitlines():
         known = json.loads(line)
@@ -74,10 +68,10 @@ def test_the_table_of_formats_is_what_the_program_knows(output: Output, request:
     table = "\n".join(rows) + "\n"
     page = MANUAL / "formats.md"
 
-    compare(page, TABLE.sub(lambda _: table, page.read_text(encoding="utf-8")), request)
+    written(page, TABLE.sub(lambda _: table, page.read_text(encoding="utf-8")))
 
 
-def test_the_page_of_findings_has_every_one_that_is_declared(request: pytest.FixtureRequest) -> None:
+def test_the_page_of_findings_has_every_one_that_is_declared(written: Written) -> None:
     tables = {
         "In any archive": codes.FINDINGS,
         "CAF": caf_codes.FINDINGS,
@@ -99,14 +93,14 @@ def test_the_page_of_findings_has_every_one_that_is_declared(request: pytest.Fix
     assert {each for known in FORMATS for each in known.findings} <= {
         each for found in tables.values() for each in found
     }
-    compare(page, FINDINGS.sub(lambda _: text, page.read_text(encoding="utf-8")), request)
+    written(page, FINDINGS.sub(lambda _: text, page.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_examples_print_what_they_show(page: Path, output: Output, request: pytest.FixtureRequest) -> None:
+def test_the_examples_print_what_they_show(page: Path, output: Output, written: Written) -> None:
     text = page.read_text(encoding="utf-8")
 
-    compare(page, EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text), request)
+    written(page, EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text))
 
 
 def test_there_are_examples() -> None:
