@@ -19,6 +19,7 @@ from inspector.core import codes
 from inspector.core.finding import FindingType
 from inspector.formats import FORMATS
 from inspector.gui.app.window import actions
+from inspector.resources import samples
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -90,6 +91,14 @@ def test_the_examples_print_what_they_show(page: Path, output: Output, written: 
     text = page.read_text(encoding="utf-8")
 
     written(page, EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text))
+
+
+def test_every_shipped_sample_is_described() -> None:
+    described = re.findall(
+        r"^\| `([^`]+)` \|", (ROOT / "resources" / "samples" / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+    assert sorted(described) == sorted(path.name for path in samples())
 
 
 def test_there_are_examples() -> None:
