@@ -19,7 +19,7 @@ from inspector.core import codes
 from inspector.core.finding import FindingType
 from inspector.formats import FORMATS
 from inspector.gui.app.window import actions
-from inspector.resources import samples
+from inspector.resources import manual_pages, samples
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -137,6 +137,13 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_pages_that_the_manual_links_to_are_in_it() -> None:
+    pages = {page.name for page in manual_pages()}
+    linked = {found for page in MANUAL.glob("*.md") for found in re.findall(r"\]\((\w+\.md)\)", page.read_text())}
+
+    assert linked <= pages == {page.name for page in MANUAL.glob("*.md")}
 
 
 def test_files_that_contributors_are_sent_to_exist() -> None:
