@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Generator
+from difflib import unified_diff
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,9 @@ ROOT = Path(__file__).parent.parent
 SAMPLES = (ROOT / "resources" / "samples", ROOT / "tests" / "samples")
 
 collect_ignore = ["benchmarks"]
+
+MAX_DIFF_LINES, MAX_DIFF_WIDTH = 60, 300
+"""How much is shown of what differs from a file that is kept."""
 
 
 @pytest.fixture(scope="session")
@@ -99,22 +103,36 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--golden`` and ``--pictures``."""
-    parser.addoption("--golden", action="store_true", help="write tests/golden anew instead of comparing with it")
+    parser.addoption("--golden", action="store_true", help="write what tests compare with anew: transcripts, pages")
     parser.addoption("--pictures", action="store_true", help="keep what the window looks like now")
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Compare a text with a file of tests/golden, or write that file when ``--golden`` is given."""
+def written(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a file with the text that the program says now, or write that file when ``--golden`` is given."""
 
-    def compare(name: str, text: str) -> None:
-        path = ROOT / "tests" / "golden" / name
+    def compare(path: Path, text: str) -> None:
         if request.config.getoption("--golden"):
-            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        assert text == path.read_text(encoding="utf-8")
+        kept = path.read_text(encoding="utf-8") if path.exists() else None
+        if kept == text:
+            return
+        name, test = path.relative_to(ROOT), request.node.path.relative_to(ROOT)
+        is_not = "is not there" if kept is None else "does not say what the program says now"
+        found = [f"{name} {is_not}.", f"Where that is meant, pytest --golden {test} writes it; review it like code."]
+        if kept is not None:
+            lines = list(unified_diff(kept.splitlines(), text.splitlines(), "kept", "now", n=1, lineterm=""))
+            found += ["", *(line[:MAX_DIFF_WIDTH] for line in lines[:MAX_DIFF_LINES])]
+            found += [f"… and {len(lines) - MAX_DIFF_LINES:,} more lines"] if len(lines) > MAX_DIFF_LINES else []
+        pytest.fail("\n".join(found), pytrace=False)
 
     return compare
+
+
+@pytest.fixture
+def golden(written: Callable[[Path, str], None]) -> Callable[[str, str], None]:
+    """Compare a text with a file of tests/golden, or write that file when ``--golden`` is given."""
+    return lambda name, text: written(ROOT / "tests" / "golden" / name, text)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

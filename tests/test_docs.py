@@ -16,14 +16,10 @@ import pytest
 from inspector.__main__ import main
 from inspector.cli.parser import COMMANDS as SUB_COMMANDS
 from inspector.core import codes
-from inspector.formats import FORMATS, ar
-from inspector.formats._tar import codes as tar_codes
-from inspector.formats._zip import codes as zip_codes
-from inspector.formats.caf import codes as caf_codes
-from inspector.formats.datas3t import codes as datas3t_codes
-from inspector.formats.rca import codes as rca_codes
-from inspector.formats.taco import codes as taco_codes
+from inspector.core.finding import FindingType
+from inspector.formats import FORMATS
 from inspector.gui.app.window import actions
+from inspector.resources import manual_pages, samples
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -36,6 +32,7 @@ FINDINGS = re.compile(r"(?<=<!-- findings -->\n)((?:.*\n)*?)(?=<!-- /findings --
 TABLE = re.compile(r"(?<=<!-- formats -->\n)((?:.*\n)*?)(?=<!-- /formats -->)")
 
 Output = Callable[[str], str]
+Written = Callable[[Path, str], None]
 
 
 @pytest.fixture
@@ -53,19 +50,12 @@ def output(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
     return run
 
 
-def compare(page: Path, wanted: str, request: pytest.FixtureRequest) -> None:
-    """Compare a page with what it should say, or rewrite it when ``--golden`` is given."""
-    if request.config.getoption("--golden"):
-        page.write_text(wanted, encoding="utf-8")
-    assert page.read_text(encoding="utf-8") == wanted
-
-
 def everything() -> str:
     """The text of all pages."""
     return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
-def test_the_table_of_formats_is_what_the_program_knows(output: Output, request: pytest.FixtureRequest) -> None:
+def test_the_table_of_formats_is_what_the_program_knows(output: Output, written: Written) -> None:
     rows = ["| name | format | suffixes | limitations |", "|---|---|---|---|"]
     for line in output("formats --json").splitlines():
         known = json.loads(line)
@@ -74,39 +64,41 @@ def test_the_table_of_formats_is_what_the_program_knows(output: Output, request:
     table = "\n".join(rows) + "\n"
     page = MANUAL / "formats.md"
 
-    compare(page, TABLE.sub(lambda _: table, page.read_text(encoding="utf-8")), request)
+    written(page, TABLE.sub(lambda _: table, page.read_text(encoding="utf-8")))
 
 
-def test_the_page_of_findings_has_every_one_that_is_declared(request: pytest.FixtureRequest) -> None:
-    tables = {
-        "In any archive": codes.FINDINGS,
-        "CAF": caf_codes.FINDINGS,
-        "RCA": rca_codes.FINDINGS,
-        "ZIP and TACO": zip_codes.FINDINGS,
-        "TACO": taco_codes.FINDINGS,
-        "tar and datas3t": tar_codes.FINDINGS,
-        "datas3t": datas3t_codes.FINDINGS,
-        "Unix ar": ar.FORMAT.findings,
-    }
+def test_the_page_of_findings_has_every_one_that_is_declared(written: Written) -> None:
+    formats: dict[FindingType, list[str]] = {}
+    for known in FORMATS:
+        for each in known.findings:
+            formats.setdefault(each, []).append(known.title)
+    tables: dict[str, list[FindingType]] = {"In any archive": [*codes.FINDINGS]}
+    for each, titles in formats.items():
+        tables.setdefault(", ".join(titles), []).append(each)
     lines = []
-    for title, found in tables.items():
-        lines += [f"## {title}", "", "| code | severity | what it means, and what to do |", "|---|---|---|"]
+    for heading, found in tables.items():
+        lines += [f"## {heading}", "", "| code | severity | what it means, and what to do |", "|---|---|---|"]
         lines += [f"| `{each.code}` | {each.severity} | {each.ended(each.meaning)} |" for each in found]
         lines.append("")
     text = "\n".join(lines)
     page = MANUAL / "findings.md"
 
-    assert {each for known in FORMATS for each in known.findings} <= {
-        each for found in tables.values() for each in found
-    }
-    compare(page, FINDINGS.sub(lambda _: text, page.read_text(encoding="utf-8")), request)
+    written(page, FINDINGS.sub(lambda _: text, page.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_examples_print_what_they_show(page: Path, output: Output, request: pytest.FixtureRequest) -> None:
+def test_the_examples_print_what_they_show(page: Path, output: Output, written: Written) -> None:
     text = page.read_text(encoding="utf-8")
 
-    compare(page, EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text), request)
+    written(page, EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text))
+
+
+def test_every_shipped_sample_is_described() -> None:
+    described = re.findall(
+        r"^\| `([^`]+)` \|", (ROOT / "resources" / "samples" / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+    assert sorted(described) == sorted(path.name for path in samples())
 
 
 def test_there_are_examples() -> None:
@@ -145,6 +137,13 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_pages_that_the_manual_links_to_are_in_it() -> None:
+    pages = {page.name for page in manual_pages()}
+    linked = {found for page in MANUAL.glob("*.md") for found in re.findall(r"\]\((\w+\.md)\)", page.read_text())}
+
+    assert linked <= pages == {page.name for page in MANUAL.glob("*.md")}
 
 
 def test_files_that_contributors_are_sent_to_exist() -> None:

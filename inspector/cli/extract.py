@@ -99,16 +99,16 @@ def _report(result: ExtractionResult, options: ExtractionOptions) -> None:
     for warning in result.warnings:
         complain(warning)
     _complain(result.refused)
-    _complain(result.doubtful, " Give --doubtful to extract it.")
+    _complain(result.doubtful, f"Give --doubtful to extract {'it' if result.doubtful.count == 1 else 'them'}.")
     _complain(
-        result.conflicts, " Choose what to do with --on-conflict." if options.on_conflict is OnConflict.REFUSE else ""
+        result.conflicts, "Choose what to do with --on-conflict." if options.on_conflict is OnConflict.REFUSE else ""
     )
     _complain(result.damaged)
     if options.doubtful:
         _complain(result.unproved)
     elif result.unproved.count:
         number = grouped(result.unproved.count)
-        complain(f"Give --doubtful to extract {number} of them anyway: nothing proves that they are wrong either.")
+        complain(f"Give --doubtful to extract {number} of them anyway: nothing proves their content wrong either.")
     if result.stopped:
         complain(result.stopped)
     with Lines() as out:
@@ -122,4 +122,4 @@ def _complain(problems: Problems, more: str = "") -> None:
     if left:
         complain(f"{count(left, 'further member')} likewise.")
     if problems.count and more:
-        complain(more.strip())
+        complain(more)

@@ -16,8 +16,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "topic",
         metavar="TOPIC",
         nargs="?",
-        choices=(*COMMANDS, *(page for page in pages if page not in COMMANDS), ""),
-        default="",
+        choices=(*COMMANDS, *(page for page in pages if page not in COMMANDS)),
         help=f"a sub-command, or a page of the manual: {', '.join(pages)}",
     )
     command.add_argument("--man", action="store_true", help="print the page that man shows, with all sub-commands")

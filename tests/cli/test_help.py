@@ -54,6 +54,12 @@ def test_the_manual_is_read_in_the_terminal_too(run: Run) -> None:
     assert "usage: archive-inspector formats" in run("help", "formats")[1]
 
 
+def test_a_topic_that_is_none_is_answered_with_those_there_are(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run("help", "zip")
+    assert capfd.readouterr().err.endswith("'findings', 'causes', 's3')\n")
+
+
 def test_wrong_usage_shows_the_usage_of_that_command(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run("cat", "--bogus")

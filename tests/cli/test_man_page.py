@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +20,10 @@ from tests.cli.running import ROOT, Run
 PAGE = ROOT / "resources" / "man" / "archive-inspector.1"
 
 
-def test_the_page_is_what_the_parsers_say(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.config.getoption("--golden"):
-        PAGE.write_text(man_page(), encoding="utf-8")
+def test_the_page_is_what_the_parsers_say(
+    written: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(PAGE, man_page())
     monkeypatch.setenv("COLUMNS", "40")
     assert man_page() == PAGE.read_text(encoding="utf-8")
 

@@ -82,7 +82,7 @@ def test_an_archive_of_several_is_a_location_of_its_own(tmp_path: Path, capsys: 
     path.write_bytes(one.data)
     size = len(one.original)
     first = check_location(f"{path}!/@0-{size}", Progress())
-    second = check_location(f"{path}!/@{size}", Progress())
+    second = check_location(f"{path}!/@{size:#x}", Progress())
 
     assert (first.format, second.format) == ("tar", "zip")
     assert (first.state, second.state) == (State.SOUND, State.SOUND)

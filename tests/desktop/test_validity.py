@@ -70,11 +70,9 @@ def test_every_part_has_one_name(qapp: Application) -> None:
         assert path.is_dir() or path.name.startswith(f"{DESKTOP_ID}."), path
 
 
-def test_what_desktops_are_told_is_what_the_formats_declare(request: pytest.FixtureRequest) -> None:
+def test_what_desktops_are_told_is_what_the_formats_declare(written: Callable[[Path, str], None]) -> None:
     for path, text in file_types.generated():
-        if request.config.getoption("--golden"):
-            path.write_text(text, encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == text, path.name
+        written(path, text)
     assert declared() == file_types.NAMES
 
 

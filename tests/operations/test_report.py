@@ -94,7 +94,7 @@ def test_text_says_which_findings_can_be_answered(sample: Sample, tmp_path: Path
     path.write_bytes(b"\x90" + sample("two-resets-spec.rca").read_bytes()[1:])
     report = check_location(str(path), Progress())
     text = as_text(report).splitlines()
-    assert text[-1] == "  1 finding can be repaired: repair shows how, and what is lost or assumed."
+    assert text[-1] == "  1 finding can be repaired: repair --dry-run shows how, and what is lost or assumed."
     assert "    repair: rca-mend-chunk-size answers this" in text
 
 

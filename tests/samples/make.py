@@ -341,15 +341,21 @@ def write(folder: Path, samples: dict[str, Files] | dict[str, Files | bytes] | F
 
 
 def main() -> None:
-    """Write all samples."""
+    """Write all samples: of each format those that users get, and those for tests only."""
     with tempfile.TemporaryDirectory() as folder:
-        taco_shipped, taco_tests = taco(Path(folder))
-    tar_shipped, tar_tests = tars()
-    ar_shipped, ar_tests = ar()
-    for samples in (caf_shipped(), rca_shipped(), taco_shipped, tar_shipped, ar_shipped):
-        write(SHIPPED, samples)
-    for samples in (caf_tests(), rca_tests(), taco_tests, tar_tests, ar_tests):
-        write(TESTS, samples)
+        made = [
+            (caf_shipped(), caf_tests()),
+            (rca_shipped(), rca_tests()),
+            taco(Path(folder)),
+            tars(),
+            ar(),
+        ]
+    names = {name for samples in made for files in samples for name in files}
+    if unknown := {*sys.argv[1:]} - names:
+        sys.exit(f"This makes no sample called {', '.join(sorted(unknown))}.")
+    for shipped, tests in made:
+        write(SHIPPED, shipped)
+        write(TESTS, tests)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def _repairable(report: CheckReport) -> str:
     number = sum(row.finding.repair is not None for row in rows)
     if not number:
         return ""
-    return f"{count(number, 'finding')} can be repaired: repair shows how, and what is lost or assumed."
+    return f"{count(number, 'finding')} can be repaired: repair --dry-run shows how, and what is lost or assumed."
 
 
 def _ranges(report: CheckReport) -> list[tuple[str, State | None, Opened]]:

@@ -329,7 +329,7 @@ class _Work:
                     self.unproved.add(
                         batch.selection,
                         member,
-                        f"is extracted only after confirming: {doubts.unproved[0].removesuffix('.')}",
+                        f"is not proved to be what was archived: {doubts.unproved[0].removesuffix('.')}",
                     )
                 done, every = grouped(self.files), grouped(self._all)
                 self._progress.label = f"Extracting: {done} of {every}"

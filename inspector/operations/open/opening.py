@@ -155,7 +155,7 @@ def open_place(
 _INSIDE = "!/"
 """Separates a member from the archive that it is in."""
 
-SECTION = re.compile(r"!/@(\d{1,20})(?:-(\d{1,20}))?$")
+SECTION = re.compile(r"!/@(0x[0-9a-fA-F]{1,16}|\d{1,20})(?:-(0x[0-9a-fA-F]{1,16}|\d{1,20}))?$")
 """The end of a location that names a part of a file."""
 
 
@@ -192,7 +192,7 @@ def _section(location: str, found: re.Match[str], whole: Source | LocalFolder | 
     """The bytes of a file that a location names. Raises SourceError if it has none such."""
     if isinstance(whole, (LocalFolder, S3Prefix)):
         raise SourceError(f"{visible(location)}: a part of a file is named, and that is a folder.")
-    start, stop = int(found[1]), int(found[2]) if found[2] else whole.size
+    start, stop = (int(each, 16 if each.startswith("0x") else 10) for each in (found[1], found[2] or str(whole.size)))
     if not start < stop <= whole.size:
         raise SourceError(f"{visible(location)}: the file has {whole.size:,} bytes, so it has no such part.")
     return SplicedSource(whole, [Span(start, stop)], whole.name)

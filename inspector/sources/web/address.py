@@ -21,7 +21,7 @@ from inspector.sources.s3.address import is_s3
 SCHEMES = ("http://", "https://")
 HIDDEN = "?***"
 """Stands for the query of an address."""
-_SECTION = re.compile(r"!/@\d{1,20}(?:-\d{1,20})?$")
+_SECTION = re.compile(r"!/@(?:0x[0-9a-fA-F]{1,16}|\d{1,20})(?:-(?:0x[0-9a-fA-F]{1,16}|\d{1,20}))?$")
 """The end of a location that names a part of a file."""
 _NUMBER = re.compile(r"#\d+$")
 _SAFE = "!#$%&'()+*,/:;=?@[]~"
