@@ -78,7 +78,7 @@ def test_the_page_of_findings_has_every_one_that_is_declared(written: Written) -
     lines = []
     for heading, found in tables.items():
         lines += [f"## {heading}", "", "| code | severity | what it means, and what to do |", "|---|---|---|"]
-        lines += [f"| `{each.code}` | {each.severity} | {each.ended(each.meaning)} |" for each in found]
+        lines += [f"| `{each.code}` | {each.severity} | {each.explanation} |" for each in found]
         lines.append("")
     text = "\n".join(lines)
     page = MANUAL / "findings.md"

@@ -113,6 +113,8 @@ def _runs(part: LocationPart, options: argparse.Namespace, *, several: bool) -> 
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         found: list[tuple[Span, int | None]] = [(run, None) for run in zero_runs(source, progress)]
         found += [(Span(each.start, each.stop), each.earlier) for each in repeats(source, progress)]
+    if not found and not options.json:
+        yield f"  No run of {MIN_ZEROS} zeros and no repeat of {MIN_REPEAT} bytes was found.\n"
     for span, earlier in sorted(found):
         if options.json:
             kind = "zeros" if earlier is None else "repeat"

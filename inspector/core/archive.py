@@ -113,8 +113,8 @@ class Emitter:
         self._counts[what.severity] += 1
         size = self.archive.source.size
         clipped = tuple(Span(start, stop).clipped(0, size) for start, stop in spans)
-        text = abridged(what.ended(message))
-        self.archive.findings.append(Finding(what.severity, what.code, text, clipped, member, repair))
+        text = abridged(message)
+        self.archive.findings.append(Finding(what.severity, what.code, text, clipped, member, repair, what.advice))
 
     def full(self, severity: Severity) -> bool:
         """Whether further findings of a severity are only counted."""

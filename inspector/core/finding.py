@@ -28,7 +28,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FindingType:
-    """What may be found: the stable code, how bad it is, what it means, and what to do, with which its messages end.
+    """What may be found: the stable code, how bad it is, what it means, and what to do about it.
 
     Where the severity depends on the case, there is a type of the same code for each. ``changed``: it may show that
     other bytes stand there than were written, as a digest that does not match does.
@@ -40,16 +40,23 @@ class FindingType:
     advice: str = ""
     changed: bool = True
 
-    def ended(self, message: str) -> str:
-        """A message that names the cause and the evidence, with what to do at its end."""
-        return f"{message} {self.advice}".rstrip()
+    @property
+    def explanation(self) -> str:
+        """What it means and what to do about it."""
+        return f"{self.meaning} {self.advice}".rstrip()
 
     def finding(self, message: str, spans: Iterable[Span] = (), member: int | None = None) -> Finding:
         """A finding of this type; ``message`` names the cause and the evidence."""
-        return Finding(self.severity, self.code, self.ended(message), tuple(spans), member)
+        return Finding(self.severity, self.code, message, tuple(spans), member, advice=self.advice)
 
 
-def error(code: str, meaning: str, advice: str = "") -> FindingType:
+CORRECT_WRITER = "Correct the program that wrote it."
+EXTRACT_LISTED = "Extract what is listed, and get the archive again."
+UNSAFE_NAME = "Do not extract it with a program that does not check names."
+"""Advice that several formats give."""
+
+
+def error(code: str, meaning: str, advice: str) -> FindingType:
     """Declare a type of wrong, missing or contradictory bytes."""
     return FindingType(code, Severity.ERROR, meaning, advice)
 
@@ -74,7 +81,8 @@ class Finding:
     """One finding of a decoder or a check.
 
     ``code`` is stable (``caf-index-not-strict-json``). ``message`` is for the user: its first sentence names the cause,
-    then come the evidence and what to do. ``spans`` are file bytes, ``member`` the index of the member concerned.
+    then comes the evidence. ``advice`` says what to do, unless a repair or the cause of the damage has a better answer.
+    ``spans`` are file bytes, ``member`` the index of the member concerned.
     """
 
     severity: Severity
@@ -83,6 +91,7 @@ class Finding:
     spans: Spans = ()
     member: int | None = None
     repair: str | None = None
+    advice: str = ""
 
 
 def first_sentence(message: str) -> str:

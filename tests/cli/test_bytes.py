@@ -47,6 +47,10 @@ def test_runs_of_zeros_and_repeats_are_listed_with_their_fields(
     taco = objects(run("entropy", "--json", "--runs", sample("two-entries.tacozip"))[1])
     assert taco[0]["field"].startswith("local files > TACO_HEADER")
 
+    path.write_bytes(NOISE[:1_000])
+    assert run("entropy", "--json", "--runs", path)[1] == ""
+    assert "No run of 64 zeros and no repeat of 256 bytes was found." in run("entropy", "--runs", path)[1]
+
 
 def test_strings_name_the_field_and_the_member(run: Run, sample: Callable[[str], Path]) -> None:
     status, out, err = run("strings", "--json", "--min", "6", "--filter", "tile_0001", sample("plain.zip"))

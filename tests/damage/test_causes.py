@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Finding, Severity, error
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source
+from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats._causes.crc import flipped_in
-from inspector.formats._causes.diagnosis import diagnose
+from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, diagnose, folded
 from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_CODE
 from inspector.formats._causes.table import MEANINGS, PREFIX, Cause
 from inspector.operations.check.checking import CheckReport, check_archive, check_location, forget_check, state_of
@@ -391,3 +393,16 @@ def test_no_way_inside_is_told_where_there_is_none(kind: str) -> None:
     one = damaged(next(each for each in KINDS if each.name == kind), "tar", 3)
     (cause,) = (each for each in checked(one.source).findings if each.code == Cause.COMPRESSED)
     assert "!/" not in cause.message
+
+
+def test_advice_is_given_where_neither_a_repair_nor_a_cause_has_a_better_answer() -> None:
+    told = error("x-told", "Meaning.", "Do this.").finding("Cause. Evidence.", [(0, 1)])
+    repaired = replace(told, repair="x-mend")
+    cause = Finding(Severity.ERROR, "cause-truncated", "Cut off. Get it again.", (Span(0, 1),))
+
+    assert [each.message for each in folded([told, repaired], NO_DIAGNOSIS)] == [
+        "Cause. Evidence. Do this.",
+        "Cause. Evidence.",
+    ]
+    diagnosis = Diagnosis((cause,), ((told,),))
+    assert [each.message for each in folded([cause, told], diagnosis)] == ["Cut off. Get it again.", "Cause. Evidence."]

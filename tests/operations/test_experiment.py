@@ -307,7 +307,7 @@ HOSTILE = [
     ({"do": "delete", "start": -1, "stop": 2}, "no valid recipe"),
     ({"do": "swap", "first": [0, 5], "second": [4, 6]}, "does not fit: the bytes it swaps overlap."),
     ({"do": "flip", "offset": 0, "bit": 8}, "no valid recipe"),
-    ({"do": "flip", "offset": 10.5, "bit": 1}, "no valid recipe"),
+    ({"do": "flip", "offset": 10.5, "bit": 1}, "no valid recipe: steps[0].offset: expected int, got float."),
     ({"do": "replace", "start": 0, "stop": 1}, "not exactly one of bytes, fill, random and file"),
     ({"do": "replace", "start": 0, "stop": 1, "bytes": "0", "fill": "00"}, "not exactly one of"),
     ({"do": "replace", "start": 0, "stop": 1, "bytes": "xy"}, "its bytes are not in hex"),

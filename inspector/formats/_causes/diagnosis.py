@@ -105,10 +105,16 @@ class Placed(NamedTuple):
 
     @property
     def message(self) -> str:
-        """Its message; that of a cause says how many findings it explains, where they are several."""
-        if self.explains < _MIN_COUNTED:
-            return self.finding.message
-        return f"{self.finding.message} This explains the {self.explains:,} findings below."
+        """Its message, and what to do, unless a repair or the cause above answers that better.
+
+        That of a cause says how many findings it explains, where they are several.
+        """
+        parts = [self.finding.message]
+        if self.explains >= _MIN_COUNTED:
+            parts.append(f"This explains the {self.explains:,} findings below.")
+        if self.finding.advice and not self.beneath and self.repair is None:
+            parts.append(self.finding.advice)
+        return " ".join(parts)
 
 
 _MIN_COUNTED = 2

@@ -2,45 +2,114 @@
 
 from __future__ import annotations
 
-from inspector.core.finding import error, finding_types, info, warning
+from inspector.core.finding import CORRECT_WRITER, error, finding_types, info, warning
+
+_NEW_METADATA = "Know that the tar is right before you write the metadata anew."
+_NEW_INDEX = "Write the index anew."
 
 OBJECT_NAME = error(
-    "datas3t-object-name", "The name of the object does not fit the keys in it, or is not spelled as specified."
+    "datas3t-object-name",
+    "The name of the object does not fit the keys in it, or is not spelled as specified.",
+    "Rename it after its first and last key.",
 )
-OBJECT_NAME_IN_FOLDER = warning("datas3t-object-name", "An object in a folder of ranges is not named after a range.")
+OBJECT_NAME_IN_FOLDER = warning(
+    "datas3t-object-name",
+    "An object in a folder of ranges is not named after a range.",
+    "Move it elsewhere, or rename it after its first and last key.",
+)
 OBJECT_NAME_ELSEWHERE = info("datas3t-object-name", "The file is not named after its range of keys.")
-DATAPOINT_NAME = error("datas3t-datapoint-name", "The name of a datapoint is not 20 digits and an extension.")
-DATAPOINT_KIND = error("datas3t-datapoint-kind", "A datapoint is not a regular file, so it has no content.")
-KEY_TWICE = error("datas3t-key-twice", "A key occurs twice.")
-KEY_GAP = error("datas3t-key-gap", "Keys are missing between two others.")
+DATAPOINT_NAME = error(
+    "datas3t-datapoint-name",
+    "The name of a datapoint is not 20 digits and an extension.",
+    "Upload the range anew with the name corrected.",
+)
+DATAPOINT_KIND = error(
+    "datas3t-datapoint-kind",
+    "A datapoint is not a regular file, so it has no content.",
+    "Upload the range anew with a regular file.",
+)
+KEY_TWICE = error("datas3t-key-twice", "A key occurs twice.", "Upload the range anew with each key once.")
+KEY_GAP = error(
+    "datas3t-key-gap", "Keys are missing between two others.", "Upload the range anew with the missing datapoints."
+)
 KEY_ORDER = info("datas3t-key-order", "The datapoints are not in the order of their keys.")
-HASH_MISMATCH = error("datas3t-hash-mismatch", "The hash of a datapoint does not match its bytes.")
-METADATA_MISSING = error("datas3t-metadata-missing", "Neither metadata nor an index stands beside the tar.")
-METADATA_DAMAGED = error("datas3t-metadata-damaged", "The metadata cannot be read.")
-METADATA_ORPHAN = warning("datas3t-metadata-orphan", "The tar that the metadata describes is not beside it.")
+HASH_MISMATCH = error(
+    "datas3t-hash-mismatch",
+    "The hash of a datapoint does not match its bytes.",
+    "Compare the datapoint with its source before you write the metadata anew.",
+)
+METADATA_MISSING = error(
+    "datas3t-metadata-missing",
+    "Neither metadata nor an index stands beside the tar.",
+    "Write it anew only if you trust the tar: it is what would prove it.",
+)
+METADATA_DAMAGED = error(
+    "datas3t-metadata-damaged",
+    "The metadata cannot be read.",
+    _NEW_METADATA,
+)
+METADATA_ORPHAN = warning(
+    "datas3t-metadata-orphan",
+    "The tar that the metadata describes is not beside it.",
+    "Upload the tar again, or remove the metadata.",
+)
 METADATA_ORPHAN_IN_DATASET = error(
-    "datas3t-metadata-orphan", "The tar that the metadata describes is missing from its dataset."
+    "datas3t-metadata-orphan",
+    "The tar that the metadata describes is missing from its dataset.",
+    "Upload the tar again, or remove the metadata.",
 )
-METADATA_ROW = error("datas3t-metadata-row", "A row of the metadata cannot be read.")
+METADATA_ROW = error(
+    "datas3t-metadata-row",
+    "A row of the metadata cannot be read.",
+    _NEW_METADATA,
+)
 METADATA_ROW_MISSING = error(
-    "datas3t-metadata-row-missing", "The metadata has no row for a datapoint, so readers cannot find it."
+    "datas3t-metadata-row-missing",
+    "The metadata has no row for a datapoint, so readers cannot find it.",
+    _NEW_METADATA,
 )
-METADATA_ROW_EXTRA = error("datas3t-metadata-row-extra", "A row of the metadata has no datapoint of its own.")
-METADATA_OFFSET = error("datas3t-metadata-offset", "A row of the metadata gives a wrong place.")
+METADATA_ROW_EXTRA = error(
+    "datas3t-metadata-row-extra",
+    "A row of the metadata has no datapoint of its own.",
+    _NEW_METADATA,
+)
+METADATA_OFFSET = error(
+    "datas3t-metadata-offset",
+    "A row of the metadata gives a wrong place.",
+    _NEW_METADATA,
+)
 METADATA_READINGS = warning(
-    "datas3t-metadata-readings", "The rows of the metadata follow two conventions for the end of a datapoint."
+    "datas3t-metadata-readings",
+    "The rows of the metadata follow two conventions for the end of a datapoint.",
+    CORRECT_WRITER,
 )
-METADATA_ORDER = warning("datas3t-metadata-order", "The rows of the metadata are not in the order of their keys.")
-METADATA_SPELLING = warning("datas3t-metadata-spelling", "Numbers in the metadata are not written as specified.")
+METADATA_ORDER = warning(
+    "datas3t-metadata-order",
+    "The rows of the metadata are not in the order of their keys.",
+    CORRECT_WRITER,
+)
+METADATA_SPELLING = warning(
+    "datas3t-metadata-spelling",
+    "Numbers in the metadata are not written as specified.",
+    CORRECT_WRITER,
+)
 METADATA_FIELD_CONTRADICTED = error(
-    "datas3t-metadata-field-twice", "Fields of a row occur twice with different values."
+    "datas3t-metadata-field-twice",
+    "Fields of a row occur twice with different values.",
+    _NEW_METADATA,
 )
-METADATA_FIELD_TWICE = warning("datas3t-metadata-field-twice", "Fields of a row occur twice.")
-INDEX_DAMAGED = error("datas3t-index-damaged", "The index cannot be read.")
-INDEX_ORPHAN = warning("datas3t-index-orphan", "The tar that the index describes is not beside it.")
-INDEX_COUNT = error("datas3t-index-count", "The index has another number of rows than there are datapoints.")
-INDEX_CUT = error("datas3t-index-cut", "The index ends inside a row.")
-INDEX_OFFSET = error("datas3t-index-offset", "A row of the index gives a wrong place.")
+METADATA_FIELD_TWICE = warning("datas3t-metadata-field-twice", "Fields of a row occur twice.", CORRECT_WRITER)
+INDEX_DAMAGED = error("datas3t-index-damaged", "The index cannot be read.", _NEW_INDEX)
+INDEX_ORPHAN = warning(
+    "datas3t-index-orphan",
+    "The tar that the index describes is not beside it.",
+    "Upload the tar again, or remove the index.",
+)
+INDEX_COUNT = error(
+    "datas3t-index-count", "The index has another number of rows than there are datapoints.", _NEW_INDEX
+)
+INDEX_CUT = error("datas3t-index-cut", "The index ends inside a row.", _NEW_INDEX)
+INDEX_OFFSET = error("datas3t-index-offset", "A row of the index gives a wrong place.", _NEW_INDEX)
 HEADERS_NOT_READ = info(
     "datas3t-headers-not-read", "Tar headers were not read, because metadata or index locate every datapoint."
 )
@@ -48,7 +117,11 @@ HEADERS_WALKED = info(
     "datas3t-headers-walked", "All tar headers were read one after another, because nothing locates the datapoints."
 )
 RECOVERED = info("datas3t-recovered", "Datapoints are recovered without a readable tar header, proved by their hashes.")
-RANGE_OVERLAP = error("datas3t-range-overlap", "Two ranges of a dataset hold the same keys.")
+RANGE_OVERLAP = error(
+    "datas3t-range-overlap",
+    "Two ranges of a dataset hold the same keys.",
+    "Find out which range is right, and remove the other.",
+)
 RANGE_GAP = info("datas3t-range-gap", "Keys are missing between two ranges of a dataset.")
 
 FINDINGS = finding_types(globals())

@@ -2,51 +2,111 @@
 
 from __future__ import annotations
 
-from inspector.core.finding import error, finding_types, info, warning
+from inspector.core.finding import CORRECT_WRITER, EXTRACT_LISTED, UNSAFE_NAME, error, finding_types, info, warning
 
-CHUNK_SIZE_RESERVED = error("rca-chunk-size-reserved", "A chunk header has a size that the specification reserves.")
-CHUNK_SIZE_SMALL = error("rca-chunk-size-small", "A chunk header has a size smaller than the header itself.")
-CHUNK_SIZE_WRONG = error("rca-chunk-size-wrong", "A chunk header has a wrong size, as hashes prove.")
-TRUNCATED = error("rca-truncated", "The file ends inside a chunk.")
+CHUNK_SIZE_RESERVED = error(
+    "rca-chunk-size-reserved",
+    "A chunk header has a size that the specification reserves.",
+    EXTRACT_LISTED,
+)
+CHUNK_SIZE_SMALL = error(
+    "rca-chunk-size-small",
+    "A chunk header has a size smaller than the header itself.",
+    EXTRACT_LISTED,
+)
+CHUNK_SIZE_WRONG = error(
+    "rca-chunk-size-wrong",
+    "A chunk header has a wrong size, as hashes prove.",
+    EXTRACT_LISTED,
+)
+TRUNCATED = error(
+    "rca-truncated", "The file ends inside a chunk.", "Get the rest of the file; verified members are whole."
+)
 TRAILING_GARBAGE = warning(
     "rca-trailing-garbage", "Bytes stand behind the archive: garbage, or an append that was interrupted."
 )
-VARINT = error("rca-varint", "The size of a block cannot be read, so no block is found behind it.")
-VARINT_WRONG = error("rca-varint-wrong", "The size of a block is wrong, as the hash of its segment proves.")
-PAST_END = error("rca-past-end", "A block reaches past the end of the blob layer.")
-BLOCKS_REGAINED = error("rca-blocks-regained", "No block can be found in some bytes; reading goes on behind them.")
-TOO_MANY_BLOCKS = warning("rca-too-many-blocks", "The archive has more blocks than are decoded.")
-TOO_MANY_SEGMENTS = warning("rca-too-many-segments", "Reset blocks open no segment, so their hashes are not compared.")
-RESET_HASH_MISMATCH = error("rca-reset-hash-mismatch", "The hash in a reset block does not match its segment.")
+VARINT = error(
+    "rca-varint",
+    "The size of a block cannot be read, so no block is found behind it.",
+    EXTRACT_LISTED,
+)
+VARINT_WRONG = error(
+    "rca-varint-wrong",
+    "The size of a block is wrong, as the hash of its segment proves.",
+    EXTRACT_LISTED,
+)
+PAST_END = error(
+    "rca-past-end",
+    "A block reaches past the end of the blob layer.",
+    EXTRACT_LISTED,
+)
+BLOCKS_REGAINED = error(
+    "rca-blocks-regained",
+    "No block can be found in some bytes; reading goes on behind them.",
+    EXTRACT_LISTED,
+)
+TOO_MANY_BLOCKS = warning(
+    "rca-too-many-blocks",
+    "The archive has more blocks than are decoded.",
+    "Distribute its files over several archives.",
+)
+TOO_MANY_SEGMENTS = warning(
+    "rca-too-many-segments",
+    "Reset blocks open no segment, so their hashes are not compared.",
+    "Write the members to a new archive, where hashes cover them.",
+)
+RESET_HASH_MISMATCH = error(
+    "rca-reset-hash-mismatch",
+    "The hash in a reset block does not match its segment.",
+    "Compare the segment with another copy to find the bytes that changed.",
+)
 RESET_HASH_SHORT = error(
-    "rca-reset-hash-short", "The hash in a reset block is cut off, so its segment cannot be verified."
+    "rca-reset-hash-short",
+    "The hash in a reset block is cut off, so its segment cannot be verified.",
+    "Get the archive again.",
 )
 METADATA_HASH_MISMATCH = error(
-    "rca-metadata-hash-mismatch", "The hash in the metadata of the last chunk does not match its segment."
+    "rca-metadata-hash-mismatch",
+    "The hash in the metadata of the last chunk does not match its segment.",
+    "Compare the segment with another copy to find the bytes that changed.",
 )
 HASH_RESUMED_WRONGLY = error(
-    "rca-hash-resumed-wrongly", "A hash is wrong as a writer leaves it that resumes an interrupted append wrongly."
+    "rca-hash-resumed-wrongly",
+    "A hash is wrong as a writer leaves it that resumes an interrupted append wrongly.",
+    "Correct the program that resumed the append.",
 )
 HASH_CONVENTION = info(
     "rca-hash-convention", "The hashes follow one of two conventions, and readers of the other reject the archive."
 )
 HASH_CONVENTIONS = warning(
-    "rca-hash-conventions", "The hashes follow two conventions, so no reader accepts all of them."
+    "rca-hash-conventions",
+    "The hashes follow two conventions, so no reader accepts all of them.",
+    "Write the members to a new archive with one program.",
 )
 UNDECODABLE_AS_WRITTEN = info(
     "rca-undecodable-as-written", "A blob cannot be decoded although its hash is right: it was written so."
 )
-UNPROVED = error("rca-unproved", "No hash proves the content that was read.")
-ZSTD = error("rca-zstd", "A blob cannot be decoded whole.")
+UNPROVED = error("rca-unproved", "No hash proves the content that was read.", "Compare the members with their sources.")
+ZSTD = error("rca-zstd", "A blob cannot be decoded whole.", "Get the member from another copy.")
 ZSTD_FRAMES = warning(
-    "rca-zstd-frames", "A segment holds more than one zstd frame, and some readers stop after the first."
+    "rca-zstd-frames",
+    "A segment holds more than one zstd frame, and some readers stop after the first.",
+    "Write the members to a new archive if a reader stops early.",
 )
-ZSTD_UNALIGNED = error("rca-zstd-unaligned", "A blob ends inside a zstd block, so the next one holds some of its data.")
-NAME_UNTERMINATED = error("rca-name-unterminated", "A blob has no name, so it is not listed.")
-NAME_TOO_LONG = error("rca-name-too-long", "A name is longer than is kept.")
-NAME_NOT_UTF_8 = error("rca-name-not-utf-8", "A name is not UTF-8. The content is not affected.")
+ZSTD_UNALIGNED = error(
+    "rca-zstd-unaligned",
+    "A blob ends inside a zstd block, so the next one holds some of its data.",
+    "Correct the program that wrote it: it has to flush zstd at the end of a blob.",
+)
+NAME_UNTERMINATED = error("rca-name-unterminated", "A blob has no name, so it is not listed.", CORRECT_WRITER)
+NAME_TOO_LONG = error("rca-name-too-long", "A name is longer than is kept.", CORRECT_WRITER)
+NAME_NOT_UTF_8 = error("rca-name-not-utf-8", "A name is not UTF-8. The content is not affected.", CORRECT_WRITER)
 NAME_EMPTY = info("rca-name-empty", "A name is empty, so nothing can be extracted under it.")
-NAME_HAZARD = warning("rca-name-hazard", "A name is dangerous to extract or misleading to read.")
+NAME_HAZARD = warning(
+    "rca-name-hazard",
+    "A name is dangerous to extract or misleading to read.",
+    UNSAFE_NAME,
+)
 
 FINDINGS = finding_types(globals())
 """All of them."""

@@ -54,7 +54,7 @@ def report_hashes(hashes: Hashes, emitter: Emitter) -> None:
     """Emit findings about the hashes that were not emitted before."""
     said = {(finding.code, finding.message) for finding in emitter.archive.findings}
     for what, message, spans in _Explanation(hashes).findings():
-        if (what.code, what.ended(message)) not in said:
+        if (what.code, message) not in said:
             emitter.report(what, message, *spans)
 
 

@@ -57,9 +57,16 @@ def decoded(source: Source, archive: Source) -> Edit:
         patches = tuple(Patch(each.offset, bytes.fromhex(each.old), bytes.fromhex(each.new)) for each in file.patches)
         edit = Edit(file.label[:200], patches, file.old_size, file.new_size)
     except ValueError as error:  # the base of msgspec.DecodeError
-        raise OperationError(f"{visible(source.name)} is no valid patch file: {str(error).rstrip('.')}.") from error
+        raise OperationError(f"{visible(source.name)} is no valid patch file: {fault_in(error)}.") from error
     require_match(edit, archive)
     return edit
+
+
+def fault_in(error: ValueError) -> str:
+    """What is wrong with JSON from outside, without the library's notation: ``steps[0].bit: expected int, got str``."""
+    what, _, place = str(error).replace("`", "").rstrip(".").partition(" - at $")
+    words = visible(what[:1].lower() + what[1:])
+    return f"{visible(place.lstrip('.'))}: {words}" if place else words
 
 
 def require_match(edit: Edit, archive: Source, what: str = "The patch") -> None:

@@ -19,6 +19,7 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.operations.edit.patch_file import fault_in
 from inspector.operations.experiment.experiment import Experiment
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.experiment_views import (
@@ -249,8 +250,10 @@ def decoded(source: Source, folder: Path) -> Recipe:
         steps = []
         for number, each in enumerate(file.steps, 1):
             steps.append(_decoded(each, number, name, folder))
-    except (ValueError, RecursionError) as error:  # ValueError is the base of msgspec.DecodeError
-        raise OperationError(f"{name} is no valid recipe: {visible(str(error)).rstrip('.')}.") from error
+    except RecursionError as error:
+        raise OperationError(f"{name} is no valid recipe: its values are nested too deeply.") from error
+    except ValueError as error:  # the base of msgspec.DecodeError
+        raise OperationError(f"{name} is no valid recipe: {fault_in(error)}.") from error
     result = None if file.result is None else (file.result.size, file.result.sha256)
     return Recipe(tuple(steps), (file.base.size, file.base.sha256), result)
 
@@ -260,8 +263,10 @@ def parsed_step(text: str, folder: Path) -> Step:
     try:
         step = msgspec.json.decode(text.encode(), type=_Step)
         return Step(_operation(step, folder), visible(step.damage))
-    except (ValueError, RecursionError) as error:
-        raise OperationError(f"This is no step of a recipe: {visible(str(error)).rstrip('.')}.") from error
+    except RecursionError as error:
+        raise OperationError("This is no step of a recipe: its values are nested too deeply.") from error
+    except ValueError as error:
+        raise OperationError(f"This is no step of a recipe: {fault_in(error)}.") from error
 
 
 def _decoded(step: _Step, number: int, name: str, folder: Path) -> Step:

@@ -454,7 +454,7 @@ def _declared(archive: Opened | None, finding: Finding) -> str:
     own: Sequence[FindingType] = archive.decoder.findings if archive is not None and archive.decoder else ()
     key = finding.code, finding.severity
     found = next((each for each in (*own, *codes.FINDINGS) if (each.code, each.severity) == key), None)
-    return found.ended(found.meaning) if found is not None else f"{finding.code.replace('-', ' ').capitalize()}."
+    return found.explanation if found is not None else f"{finding.code.replace('-', ' ').capitalize()}."
 
 
 # ---- structure -----------------------------------------------------------------------------------------------------
