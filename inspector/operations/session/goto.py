@@ -33,6 +33,8 @@ MAX_FIELDS = 20_000
 """Fields that are looked at for a name."""
 MAX_SIBLINGS = 1_000
 """Fields of the same parent that are looked at one by one."""
+OWN_WORDS = ("start", "end")
+"""What they mean is the same in every layer, so they cannot be words of a kind."""
 MAX_SUGGESTIONS = 8
 """Words that are named where one leads nowhere."""
 
@@ -118,7 +120,7 @@ def _term(match: re.Match[str], context: ExpressionContext) -> Target:
         number = int(digits, 16 if digits[:2].lower() == "0x" else 10)
         return Target(context.layer, number, number)
     name, at = _normalized(match["name"]), None if match["at"] is None else int(match["at"])
-    if at is None and name in ("start", "end"):
+    if at is None and name in OWN_WORDS:
         end = context.size(context.layer) if name == "end" else 0
         return Target(context.layer, end, end)
     if name == "member" and at is not None:
