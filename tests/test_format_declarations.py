@@ -38,8 +38,8 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import FORMATS, ar
 from inspector.formats._causes.table import is_cause
+from inspector.operations.bytes.expressions import OWN_WORDS
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.operations.session.goto import OWN_WORDS
 from inspector.sources.local.file import FileSource
 from tests.test_formats_everywhere import ARCHIVES
 
