@@ -20,6 +20,9 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.operations.bytes.decoded import Decoded
+from inspector.operations.bytes.expressions import place_in
+from inspector.operations.bytes.places import member_at, name_at
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
@@ -42,6 +45,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="MEMBER",
         help="instead, which stored bytes of a compressed member decode to which bytes: zstd blocks, gzip headers",
     )
+    command.add_argument(
+        "--at",
+        metavar="PLACE",
+        help="only what is at a place, as Go To takes it: 0x5000, end-4, footer, entry[3], member:NAME",
+    )
     add_json(command)
     add_connection(command)
 
@@ -55,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
     opened = open_parts(options.location, connection_of(options))
     if options.decoded is not None:
         return _decoded(opened, options)
+    if options.at is not None:
+        return _at(opened, options)
     with Lines() as out:
         for part in opened:
             if options.json:
@@ -88,6 +98,42 @@ def _decoded(opened: Sequence[LocationPart], options: argparse.Namespace) -> int
     return status_of(opened) or (NOT_SOUND if decoded.sentence else FINE)
 
 
+def _at(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
+    """Print the fields around a place, the outermost first, and the member it belongs to; return the exit status."""
+    if len(opened) != 1:
+        several = f"{visible(options.location)} has {len(opened):,}"
+        raise OperationError(f"A place is in one archive, and {several}: name one.")
+    archive = opened[0].archive
+    at = place_in(archive, options.at)
+    chain = locate(archive.fields, at)[: options.depth]
+    with Lines() as out:
+        if options.json:
+            out.write(f'{{"source": {quoted(archive.source.name)}, "at": {at}, ')
+            out.write(f'"member": {json_text(name_at(archive, at))}, "fields": [')
+            for number, (_, field) in enumerate(chain):
+                _write_fields(out, (field,), 1, ", " if number else "")
+            out.write("]}\n")
+            return status_of(opened)
+        out.write(f"{visible(opened[0].label)}: byte {at:,} (0x{at:x}): {_in_member(archive, at)}\n")
+        digits, marks = _digits(archive), _marks(archive, len(chain))
+        for level, (_, field) in enumerate(chain, 1):
+            _write_line(out, field, digits, tuple(position for position, _ in chain[:level]), marks)
+    return status_of(opened)
+
+
+def _in_member(archive: Opened, at: int) -> str:
+    """Which member a byte stands in, and where in it."""
+    number = member_at(archive, at)
+    if number is None:
+        return "in no member"
+    member, before = archive.members[number], 0
+    for start, stop in member.spans:
+        if start <= at < stop:
+            return f"in {visible(member.path)}, byte {before + at - start:,} of {member.stored:,}"
+        before += stop - start
+    return f"in a record of {visible(member.path)}"
+
+
 def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:
     """Write the JSON object of one archive, on one line."""
     archive = part.archive
@@ -97,8 +143,7 @@ def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> Non
     out.write("]}\n")
 
 
-def _write_fields(out: Lines, fields: Sequence[Field], depth: int) -> None:
-    separator = ""
+def _write_fields(out: Lines, fields: Sequence[Field], depth: int, separator: str = "") -> None:
     for field in fields:
         spans = ", ".join([f"[{start}, {stop}]" for start, stop in field.spans])
         out.write(
@@ -115,20 +160,28 @@ def write_text(out: Lines, part: LocationPart, depth: int) -> None:
     """Write a line about the archive, then one per field: bytes, name, value = note, and the finding about it."""
     archive = part.archive
     out.write(f"{visible(part.label)}: {archive.title}, {in_bytes(archive.source.size)}\n")
-    digits = max(4, len(f"{archive.source.size:x}"))
-    _write_lines(out, archive.fields, depth, digits, (), _marks(archive, depth))
+    _write_lines(out, archive.fields, depth, _digits(archive), (), _marks(archive, depth))
+
+
+def _digits(archive: Opened) -> int:
+    """How many hex digits offsets are written with."""
+    return max(4, len(f"{archive.source.size:x}"))
 
 
 def _write_lines(
     out: Lines, fields: Sequence[Field], depth: int, digits: int, path: Path, marks: Mapping[Path, str]
 ) -> None:
-    indent = "  " * len(path)
     for position, field in enumerate(fields):
         own = (*path, position)
-        place = " ".join([f"0x{start:0{digits}x}..0x{stop:0{digits}x}" for start, stop in field.spans])
-        out.write(f"{place:<{2 * digits + 6}}  {indent}{_sentence(field)}{marks.get(own, '')}\n")
+        _write_line(out, field, digits, own, marks)
         if depth > 1:
             _write_lines(out, field.children, depth - 1, digits, own, marks)
+
+
+def _write_line(out: Lines, field: Field, digits: int, path: Path, marks: Mapping[Path, str]) -> None:
+    indent = "  " * (len(path) - 1)
+    place = " ".join([f"0x{start:0{digits}x}..0x{stop:0{digits}x}" for start, stop in field.spans])
+    out.write(f"{place:<{2 * digits + 6}}  {indent}{_sentence(field)}{marks.get(path, '')}\n")
 
 
 def _marks(archive: Opened, depth: int) -> dict[Path, str]:

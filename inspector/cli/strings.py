@@ -18,7 +18,7 @@ from inspector.cli.options import (
 from inspector.cli.output import Lines, ProgressBar
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.bytes.places import field_text, member_at
+from inspector.operations.bytes.places import field_text, name_at
 from inspector.operations.bytes.strings import MAX_MINIMUM, MIN_CHARACTERS, strings
 from inspector.operations.protocol.bytes_views import Encoding, Text
 
@@ -70,7 +70,7 @@ def _object(text: Text, part: LocationPart, *, several: bool) -> str:
         "characters": text.characters,
         "text": text.text,
         "field": field_text(part.archive.fields, text.start),
-        "member": member_at(part.archive, text.start),
+        "member": name_at(part.archive, text.start),
     }
     if several:
         value["source"] = part.key

@@ -135,6 +135,51 @@ def test_dump_shows_bytes_names_values_and_notes(run: Run, sample: Sample) -> No
     assert any(line.count("..") == 2 for line in out.splitlines()), "a block across the boundary has two extents"
 
 
+def test_dump_at_a_place_shows_what_is_around_it_and_the_member(run: Run, sample: Sample) -> None:
+    status, out, err = run("dump", "--at", "0x5000", sample("two-chunks.rca"))
+    first, *fields = out.splitlines()
+    assert (status, err) == (0, "")
+    assert first.endswith("two-chunks.rca: byte 20,480 (0x5000): in photos/noise.bin, byte 19,753 of 31,288")
+    assert len(fields) == 4
+    assert fields[-1].startswith("0x02d7..0x7d0f ")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "where"),
+    [
+        ("two-chunks.rca", "member[3]", "byte 727 (0x2d7): in photos/noise.bin, byte 0 of 31,288"),
+        ("two-chunks.rca", "chunk header[2]", "byte 32,768 (0x8000): in no member"),
+        ("journey.caf", "entry[0]", "in a record of a/b/c/deep.json"),
+    ],
+)
+def test_dump_at_a_place_takes_what_go_to_takes(name: str, place: str, where: str, run: Run, sample: Sample) -> None:
+    assert run("dump", "--at", place, sample(name))[1].splitlines()[0].endswith(where)
+
+
+def test_dump_at_a_place_as_json_has_the_fields_around_it_from_the_outermost_on(run: Run, sample: Sample) -> None:
+    found = json.loads(run("dump", "--json", "--at", "end-4", sample("two-chunks.rca"))[1])
+    assert (found["at"], found["member"]) == (37_244, "station-5/2024-05.log")
+    assert [each["name"] for each in found["fields"]] == ["blob layer", "segment", "blob block", "payload"]
+    assert all(each["children"] == [] for each in found["fields"])
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("end", "Byte 37,248 is not there: it is where the file ends."),
+        ("0x99999", "the file has 37,248 bytes."),
+        ("footer", "There is no “footer” in the file."),
+        ("member[99]", "There is no member 99"),
+        ("member:none", "none"),
+    ],
+)
+def test_dump_at_a_place_that_is_none_says_why(place: str, why: str, run: Run, sample: Sample) -> None:
+    status, out, err = run("dump", "--at", place, sample("two-chunks.rca"))
+    assert (status, out) == (2, "")
+    assert why in err
+    assert "name one" in run("dump", "--at", place, sample("weather"))[2]
+
+
 def test_dump_to_a_depth_shows_the_outer_fields_only(run: Run, sample: Sample) -> None:
     _, out, _ = run("dump", "--json", "--depth", 1, sample("journey.caf"))
     _, text, _ = run("dump", "--depth", 1, sample("journey.caf"))

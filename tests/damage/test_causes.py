@@ -10,14 +10,19 @@ from random import Random
 
 import pytest
 
+from inspector.core.archive import Archive
+from inspector.core.field import Field
 from inspector.core.finding import Finding, Severity, error
+from inspector.core.kinds import Kind
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import State
+from inspector.formats._causes.blocks import suspects, zeros
 from inspector.formats._causes.crc import flipped_in
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, diagnose, folded
 from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_CODE
+from inspector.formats._causes.survey import survey
 from inspector.formats._causes.table import MEANINGS, PREFIX, Cause
 from inspector.operations.check.checking import CheckReport, check_archive, check_location, forget_check, state_of
 from inspector.operations.check.repairable import mark_repairs
@@ -124,6 +129,17 @@ def test_zeros_of_a_sound_file_are_no_damage(made_format: str) -> None:
         found = [each.code for each in causes(checked(Memory.of(made_format, data, made.metadata)))]
         assert Cause.ZERO_BLOCK not in found
         assert Cause.REPEATED_BLOCK not in found
+
+
+@pytest.mark.parametrize(("kind", "number"), [(Kind.PADDING, 0), (Kind.BYTES, 1)])
+def test_zeros_that_a_format_fills_up_with_are_no_damage(kind: Kind, number: int) -> None:
+    """Padding that a format shows as such, beside a finding."""
+    source = Memory("a.a", b"x" * 600 + bytes(424))
+    fields = (Field("data", Kind.DATA, (Span(0, 600),)), Field("rest", kind, (Span(600, 1_024),)))
+    wrong = Finding(Severity.ERROR, "ar-size", "Something is wrong.", (Span(590, 600),))
+    archive = Archive(source, "ar", "Unix ar archive", fields, findings=[wrong])
+
+    assert len(list(zeros(archive, survey(source, Progress()), suspects(archive), ()))) == number
 
 
 def test_a_cause_does_not_change_the_state() -> None:

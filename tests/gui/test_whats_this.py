@@ -59,7 +59,8 @@ def test_every_column_of_every_view_is_explained(show: Show, window: Window) -> 
         seen.add(view.accessibleName())
         for column in range(model.columnCount()):
             title = model.headerData(column, Qt.Orientation.Horizontal)
-            assert about_column(view, column), (view.accessibleName(), title)
+            where = f"COLUMNS[{view.accessibleName()!r}] of inspector/gui/app/help_texts.py"
+            assert about_column(view, column), f"{where} does not say what {title!r} holds."
     assert seen >= set(COLUMNS) - {"Members found"}
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
+from inspector.operations.bytes.expressions import MAX_SIBLINGS
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.operations.session.goto import MAX_SIBLINGS
 from tests.operations.archives import CONTENTS, caf, opened
 
 Sample = Callable[[str], Path]

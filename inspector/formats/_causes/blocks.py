@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
+from inspector.core.field import locate
 from inspector.core.finding import Finding
+from inspector.core.kinds import Kind
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
@@ -100,7 +102,7 @@ def zeros(archive: Archive, survey: Survey, bad: Suspects, explained: Sequence[S
 def _hole(archive: Archive, size: int, run: Span, bad: Suspects, explained: Sequence[Span]) -> Span | None:
     """The bytes of a run of zeros that should be others; None where nothing is wrong with them."""
     tar = archive.format in ("tar", "datas3t")
-    if not _is_damage(run, size, bad, explained, tar=tar):
+    if not _is_damage(run, size, bad, explained, tar=tar) or (not tar and _is_padding(archive, run)):
         return None
     low = -(-(run.start) // SECTOR_BYTES) * SECTOR_BYTES
     high = run.stop // SECTOR_BYTES * SECTOR_BYTES
@@ -115,6 +117,16 @@ def _hole(archive: Archive, size: int, run: Span, bad: Suspects, explained: Sequ
 
 
 _MIN_UNALIGNED = 256
+
+
+def _is_padding(archive: Archive, run: Span) -> bool:
+    """Whether the format fills up its archives there. What a tar passes over as padding may be lost members."""
+    chain = locate(archive.fields, (run.start + run.stop) // 2)
+    return run.size <= _MAX_PADDING_BYTES and bool(chain) and chain[-1][1].kind is Kind.PADDING
+
+
+_MAX_PADDING_BYTES = 4_096
+"""More zeros than fill up a block, whatever the format says of them."""
 
 
 def _is_damage(run: Span, size: int, bad: Suspects, explained: Sequence[Span], *, tar: bool) -> bool:

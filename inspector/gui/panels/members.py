@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,27 +24,6 @@ from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_vi
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, Page, SortKey, Stage, TreeRow
 
-TITLES = (
-    "Name",
-    "Verdict",
-    "Size",
-    "Mark",
-    "Stored",
-    "Codec",
-    "Digest",
-    "Offset",
-)
-SORT_KEYS: tuple[SortKey | None, ...] = (
-    SortKey.NAME,
-    None,
-    SortKey.SIZE,
-    None,
-    SortKey.STORED,
-    SortKey.CODEC,
-    SortKey.DIGEST,
-    SortKey.OFFSET,
-)
-NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
 _VERDICT_TIPS = {
     Verdict.VERIFIED: "Its bytes match a recorded checksum.",
     Verdict.MISMATCH: "Its bytes do not match the recorded checksum.",
@@ -63,7 +42,77 @@ COLLECT_MS = 60
 ORIGIN = "members"
 FILTER_DELAY_MS = 150
 """Milliseconds after the last key before the filter is applied."""
-WIDTHS = {NAME: 190, VERDICT: 122, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its title, what it shows of a member, its width in pixels, and what a click on its title sorts by.
+
+    ``tip`` tells more of a member than ``text``. ``is_number``: it stands to the right. ``in_header``: it is not known
+    before the header of the member has been read. What the column holds is explained in ``gui/app/help_texts.py``.
+    """
+
+    title: str
+    text: Callable[[MemberRow], str]
+    width: int
+    sort: SortKey | None = None
+    tip: Callable[[MemberRow], str | None] = lambda _: None
+    is_number: bool = False
+    in_header: bool = False
+
+
+def _bytes(row: MemberRow, size: int) -> str:
+    return "…" if not row.read else "" if row.folder and not size else grouped(size)
+
+
+def _size_tip(size: int) -> str:
+    return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
+
+
+COLUMNS = (
+    Column(
+        "Name",
+        lambda row: short(row.name) if row.read else f"{short(row.name)}…",
+        190,
+        SortKey.NAME,
+        lambda row: plain(short(row.name)),
+        in_header=True,
+    ),
+    Column("Verdict", lambda row: row.verdict.value, 122, tip=lambda row: _VERDICT_TIPS[row.verdict]),
+    Column(
+        "Size",
+        lambda row: _bytes(row, row.size),
+        98,
+        SortKey.SIZE,
+        lambda row: _size_tip(row.size),
+        is_number=True,
+        in_header=True,
+    ),
+    Column("Mark", lambda row: row.wrong.value if row.wrong is not None else "", 80),
+    Column(
+        "Stored",
+        lambda row: _bytes(row, row.stored),
+        80,
+        SortKey.STORED,
+        lambda row: _size_tip(row.stored),
+        is_number=True,
+        in_header=True,
+    ),
+    Column("Codec", lambda row: row.codec, 70, SortKey.CODEC),
+    Column("Digest", lambda row: row.digest, 150, SortKey.DIGEST, lambda row: row.digest),
+    Column(
+        "Offset",
+        lambda row: hexadecimal(row.offset, 8) if row.offset >= 0 else "",
+        90,
+        SortKey.OFFSET,
+        lambda row: f"byte {grouped(row.offset)} of the file" if row.offset >= 0 else None,
+        is_number=True,
+    ),
+)
+"""The columns from left to right; the first ones have names, for the panel treats them each in its own way."""
+NAME, VERDICT, SIZE, MARK = range(4)
+TITLES = tuple(each.title for each in COLUMNS)
+WIDTHS = {at: each.width for at, each in enumerate(COLUMNS)}
 
 INCOMPLETE_STATES = (State.TORN, State.DAMAGED)
 """States in which members may be missing from the list."""
@@ -231,7 +280,7 @@ class MembersPanel(QWidget):
             self._document.arrange(self.filter.text(), *self._document.sort)
 
     def _sort(self, column: int) -> None:
-        key = SORT_KEYS[column]
+        key = COLUMNS[column].sort
         header = self.table.horizontalHeader()
         old, descending = self._document.sort
         if key is None or (key is old and descending):
@@ -372,9 +421,10 @@ def _reading(members: int) -> str:
 
 def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
     """The data of a member's row, shown as ``name``."""
+    declared = COLUMNS[column]
     if role == Qt.ItemDataRole.DisplayRole:
-        return _text(row, name, column)
-    if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET):
+        return declared.text(replace(row, name=name) if column == NAME else row)
+    if role == Qt.ItemDataRole.TextAlignmentRole and declared.is_number:
         return _RIGHT
     if role == Qt.ItemDataRole.DecorationRole:
         if row.wrong is not None and column in (NAME, MARK):
@@ -383,38 +433,9 @@ def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
             return verdict_icon(row.verdict)
         return icon("folder" if row.folder else "file") if column == NAME else None
     if role == Qt.ItemDataRole.ToolTipRole:
-        return _tip(row, column)
-    return None
-
-
-def _text(row: MemberRow, name: str, column: int) -> str:
-    texts: dict[int, Callable[[], str]] = {
-        NAME: lambda: short(name) if row.read else f"{short(name)}…",
-        SIZE: lambda: "…" if not row.read else "" if row.folder and not row.size else grouped(row.size),
-        VERDICT: lambda: row.verdict.value,
-        MARK: lambda: row.wrong.value if row.wrong is not None else "",
-        STORED: lambda: "…" if not row.read else "" if row.folder and not row.stored else grouped(row.stored),
-        CODEC: lambda: row.codec,
-        DIGEST: lambda: row.digest,
-        OFFSET: lambda: hexadecimal(row.offset, 8) if row.offset >= 0 else "",
-    }
-    return texts[column]()
-
-
-def _tip(row: MemberRow, column: int) -> str | None:
-    if not row.read and column in (NAME, SIZE, STORED):
-        return "Its header has not been read yet; the metadata file next to the archive locates it."
-    if column == NAME:
-        return plain(short(row.name))
-    if column in (SIZE, STORED):
-        size = row.size if column == SIZE else row.stored
-        return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
-    if column == OFFSET and row.offset >= 0:
-        return f"byte {grouped(row.offset)} of the file"
-    if column == VERDICT:
-        return _VERDICT_TIPS[row.verdict]
-    if column == DIGEST:
-        return row.digest
+        if declared.in_header and not row.read:
+            return "Its header has not been read yet; the metadata file next to the archive locates it."
+        return declared.tip(row)
     return None
 
 
@@ -447,7 +468,7 @@ class MemberColumns(TableSource):
         return member_data(row, row.name, column, role)
 
     def header(self, column: int, role: int) -> Any:
-        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET) else None
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and COLUMNS[column].is_number else None
 
 
 class MemberPaths(TreeSource):

@@ -16,7 +16,13 @@ def field_text(fields: Sequence[Field], offset: int) -> str:
     return _SEPARATOR.join(visible(field.label or field.name) for _, field in locate(fields, offset))
 
 
-def member_at(archive: Opened, offset: int) -> str | None:
-    """The visible path of the member that a byte belongs to; None for none."""
+def member_at(archive: Opened, offset: int) -> int | None:
+    """The number of the member that a byte belongs to; None for none."""
     numbers = [field.member for _, field in locate(archive.fields, offset) if field.member is not None]
-    return visible(archive.members[numbers[-1]].path) if numbers else None
+    return numbers[-1] if numbers else None
+
+
+def name_at(archive: Opened, offset: int) -> str | None:
+    """The visible path of the member that a byte belongs to; None for none."""
+    member = member_at(archive, offset)
+    return None if member is None else visible(archive.members[member].path)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from inspector.core.progress import Progress
 from inspector.core.source import is_remote
 from inspector.core.span import Span
-from inspector.operations.bytes.places import field_text, member_at
+from inspector.operations.bytes.places import field_text, name_at
 from inspector.operations.protocol.bytes_views import (
     Bands,
     DecodedInfo,
@@ -131,5 +131,5 @@ def _row(now: Snapshot, layer: int, text: Text) -> StringRow:
     if shown.info.kind is LayerKind.CONTENT:
         return StringRow(layer, text, "", shown.info.title)
     outer = shown.in_file((Span(text.start, text.start + 1),))
-    member = member_at(shown.archive, outer[0].start) if outer else None
+    member = name_at(shown.archive, outer[0].start) if outer else None
     return StringRow(layer, text, field_text(shown.fields(), text.start), member or "")
