@@ -107,7 +107,7 @@ def run_command(arguments: Sequence[str]) -> int:
 def _run_parsed(name: str, options: argparse.Namespace) -> int:
     for sentence in limits.ignored():
         remark(sentence)
-    if wrong := _wrong_place(name, _places(options)) or _wrong_output(options):
+    if wrong := _wrong_output(options) or _wrong_place(name, _places(options)):
         complain(wrong)
         return UNREADABLE
     # SIGTERM ends the work like Ctrl+C does, so that unfinished files are removed.
@@ -176,7 +176,7 @@ def _ending_at_last() -> Iterator[None]:
 
 
 _PLACES = ("location", "others", "locations", "target", "inputs", "catalogue")
-_OUTPUTS = ("to", "report", "catalog", "results", "csv")
+_OUTPUTS = ("to", "report", "catalog", "results", "csv", "save_recipe", "save_patch")
 
 
 def _enter_addresses(options: argparse.Namespace) -> None:
@@ -209,8 +209,12 @@ def _wrong_place(name: str, places: Sequence[str]) -> str:
 
 def _wrong_output(options: argparse.Namespace) -> str:
     """Why what the arguments name cannot be written; empty if it can be tried."""
-    outputs = (getattr(options, name, None) for name in ("target", *_OUTPUTS))
-    return next((str(read_only(each)) for each in outputs if isinstance(each, str) and is_web(each)), "")
+    outputs = {name: getattr(options, name, None) for name in ("target", *_OUTPUTS)}
+    for name, value in outputs.items():
+        if value == STANDARD_INPUT:
+            named = "TARGET" if name == "target" else f"--{name.replace('_', '-')}"
+            return f"{named} cannot be standard output, where results and messages go. One called - is ./-."
+    return next((str(read_only(each)) for each in outputs.values() if isinstance(each, str) and is_web(each)), "")
 
 
 def report_bug(error: BaseException) -> None:

@@ -99,6 +99,34 @@ def test_what_cannot_read_a_pipe_says_what_can(arguments: tuple[str, ...], run: 
     assert f"{arguments[0]} cannot read standard input; {able} can." in err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(("extract", "a", "--to", "-"), ("compare", "a", "b", "--to", "-"), ("repair", "a", "--to", "-")),
+        *(("experiment", "a", "--to", "-"), ("experiment", "a", "--save-recipe", "-"), ("header", "a", "--to", "-")),
+        *(("check", "a", "--report", "-"), ("audit", "a", "--csv", "-"), ("create", "rca", "-", "a")),
+    ],
+    ids=" ".join,
+)
+def test_no_file_called_like_standard_output_is_written(
+    arguments: tuple[str, ...], run: Run, tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(sample("journey.caf").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert "cannot be standard output, where results and messages go. One called - is ./-." in err
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_folder_called_like_standard_output_is_written_by_its_path(
+    run: Run, tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("extract", str(sample("journey.caf")), "readme.txt", "--to", "./-")[0] == 0
+    assert (tmp_path / "-" / "readme.txt").is_file()
+
+
 def test_a_pipe_is_read_once(run: Run) -> None:
     assert "once only" in run("list", "-", "-")[2]
 

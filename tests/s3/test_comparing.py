@@ -13,6 +13,7 @@ from inspector.operations.compare.combining import combine
 from inspector.operations.compare.comparing import compare
 from inspector.operations.protocol.compare_views import Level
 from tests.s3.conftest import Store
+from tests.s3.proxy import answering
 
 
 def test_an_object_is_compared_with_a_file(store: Store, sample: Callable[[str], Path], tmp_path: Path) -> None:
@@ -42,6 +43,13 @@ def test_equal_etags_are_not_read(store: Store, size: int) -> None:
     assert comparison.summary.equal is True
     assert comparison.summary.notes == ("Their ETags are equal, so they were not read.",)
     assert store.proxy.moved - before < len(data) * 3 // 4
+
+
+@pytest.mark.parametrize("etag", ['"1"', '"another"', 'W/"00000000000000000000000000000000"'])
+def test_objects_are_read_whose_equal_etags_are_not_made_of_their_content(store: Store, etag: str) -> None:
+    one, two = store.put("one.bin", b"a" * 700), store.put("two.bin", b"b" * 700)
+    with store.proxy.failing(answering(ETag=etag)):
+        assert compare(one, two, Progress(), store.connection).summary.equal is False
 
 
 def test_damaged_objects_are_combined_into_a_file(store: Store, sample: Callable[[str], Path], tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
 
+from inspector.gui.app.dialog_actions import DialogActions
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import Sides
@@ -16,11 +17,9 @@ from inspector.gui.kit.settings import Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
-    from inspector.gui.ipc.client import Client
     from inspector.gui.tabs.new_archive import NewArchiveTab
     from inspector.operations.protocol.create_views import Draft, Place
     from inspector.operations.protocol.edit_views import WriteResult
-    from inspector.operations.protocol.requests import CreateRequests
 
 APPEND_CONDITION = "Files can be added only to a local RCA archive that has been read and has no pending changes."
 CATALOGUE_SETTING = "catalogue"
@@ -43,21 +42,14 @@ class CreateWindow(Protocol):
         """Show a message about no particular document."""
 
 
-class CreateActions(QObject):
+class CreateActions(DialogActions):
     """The actions. ``window`` and ``parent`` are both the window."""
 
     def __init__(self, window: CreateWindow, parent: QWidget) -> None:
         super().__init__(parent)
         self._window = window
-        self._parent = parent
-        self._clients: list[Client[CreateRequests]] = []
         self._failed: dict[str, list[str]] = {}
         """The inputs that could not be appended, by the archive's location; the next dialog offers them again."""
-
-    def end(self) -> None:
-        """Close the workers of dialogs that are still open."""
-        for client in self._clients:
-            client.close()
 
     @action("&New Archive…", K.New, tip="Create an archive from files")
     def new_archive(self) -> None:
@@ -118,7 +110,7 @@ class CreateActions(QObject):
         dialog = AppendDialog(
             self._parent, tab.document.name, tab.document.location, lambda draft: self._append(tab, draft)
         )
-        self._track(dialog, dialog.client)
+        self.track(dialog, dialog.client)
         dialog.inputs.add([*self._failed.get(tab.document.location, []), *locations])
         dialog.open()
 
@@ -132,10 +124,6 @@ class CreateActions(QObject):
         self._failed[tab.document.location] = list(draft.locations)
         tab.document.start(ArchiveRequests.append, draft.locations, draft.level, draft.convention).then(done)
 
-    def _track(self, dialog: QDialog, client: Client[CreateRequests]) -> None:
-        self._clients.append(client)
-        dialog.finished.connect(lambda: self._clients.remove(client))
-
     # ---- catalogues --------------------------------------------------------------------------------------------
 
     @action("Search Catalo&gue…", "Ctrl+Shift+L", tip="Find the archive that holds a member")
@@ -146,7 +134,7 @@ class CreateActions(QObject):
         dialog = CatalogueDialog(self._parent, self._window.settings.text(CATALOGUE_SETTING))
         dialog.searched.connect(lambda path: self._window.settings.set_text(CATALOGUE_SETTING, path))
         dialog.chosen.connect(self._show)
-        self._track(dialog, dialog.client)
+        self.track(dialog, dialog.client)
         dialog.show()
 
     def _show(self, place: Place) -> None:

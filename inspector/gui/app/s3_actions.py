@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.audits import Audits
+from inspector.gui.app.dialog_actions import DialogActions
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import Sides
@@ -23,10 +23,8 @@ from inspector.sources.web.address import is_remote
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
     from inspector.gui.dialogs.open_location import OpenLocationDialog
-    from inspector.gui.ipc.client import Client
     from inspector.gui.panels.requests import RequestTotals
     from inspector.operations.protocol.browse_views import ErrorAction
-    from inspector.operations.protocol.requests import BrowseRequests
 
 
 class S3Window(Protocol):
@@ -47,22 +45,15 @@ class S3Window(Protocol):
         """Close the tab shown and open its location again."""
 
 
-class S3Actions(QObject):
+class S3Actions(DialogActions):
     """The actions. ``window`` and ``parent`` are both the window."""
 
     def __init__(self, window: S3Window, parent: QWidget) -> None:
         super().__init__(parent)
         self._window = window
-        self._parent = parent
-        self._clients: list[Client[BrowseRequests]] = []
         self._totals: RequestTotals | None = None
         self.connections = Connections(window.settings)
         window.tabs.currentChanged.connect(self._show_totals)
-
-    def end(self) -> None:
-        """Close the workers of dialogs that are still open."""
-        for client in self._clients:
-            client.close()
 
     def attach(self, tab: Tab) -> None:
         """Connect the reload and error actions of a new tab."""
@@ -96,12 +87,8 @@ class S3Actions(QObject):
         dialog = OpenLocationDialog(self._parent, self.connections, location)
         dialog.chosen.connect(self.open)
         dialog.browseRequested.connect(self._browse)
-        self._track(dialog, dialog.client)
+        self.track(dialog, dialog.client)
         return dialog
-
-    def _track(self, dialog: QDialog, client: Client[BrowseRequests]) -> None:
-        self._clients.append(client)
-        dialog.finished.connect(lambda: self._clients.remove(client))
 
     def open(self, location: str, connection: Connection) -> Tab | None:
         """Open a location with a connection; reopen it if it is open with another one. Return its tab."""

@@ -334,9 +334,8 @@ def _same_file(a: Opened, b: Opened) -> str:
 
 def _same_object(some: Place, other: Place) -> str:
     """Why two objects need not be read to be known equal; empty if they do."""
-    if isinstance(some, S3Source) and isinstance(other, S3Source) and some.etag and some.size == other.size:
-        return "Their ETags are equal, so they were not read." if some.etag == other.etag else ""
-    return ""
+    same = isinstance(some, S3Source) and isinstance(other, S3Source) and some.is_known_equal(other)
+    return "Their ETags are equal, so they were not read." if same else ""
 
 
 def _raise_unread(archive: Opened) -> None:

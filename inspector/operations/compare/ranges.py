@@ -122,7 +122,7 @@ class _RangeComparison:
         """How two files differ, None if they do not; empty where a quick look cannot tell."""
         if some.size != other.size:
             return f"there are {in_bytes(some.size)} in A and {in_bytes(other.size)} in B"
-        if isinstance(some, S3Source) and isinstance(other, S3Source) and some.etag and some.etag == other.etag:
+        if isinstance(some, S3Source) and some.is_known_equal(other):
             self._progress.advance(some.size)
             return None
         if self._quick:
