@@ -14,6 +14,7 @@ from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_json, add_location, connection_of, one_or_more
 from inspector.cli.output import Lines, ProgressBar, complain, json_text, painted, quoted, wants_colour
+from inspector.core.archive import member_at
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
@@ -21,7 +22,7 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.operations.bytes.decoded import Decoded
 from inspector.operations.bytes.expressions import place_in
-from inspector.operations.bytes.places import member_at, name_at
+from inspector.operations.bytes.places import name_at
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened

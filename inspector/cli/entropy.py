@@ -25,7 +25,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.operations.bytes.classes import alike, bands
-from inspector.operations.bytes.places import field_text
+from inspector.operations.bytes.places import Places
 from inspector.operations.bytes.runs import MIN_REPEAT, MIN_ZEROS, repeats, zero_runs
 from inspector.operations.protocol.bytes_views import Bands
 
@@ -98,6 +98,7 @@ def _each(found: Bands) -> Iterator[_Group]:
 def _lines(
     part: LocationPart, groups: Iterable[_Group], options: argparse.Namespace, *, exact: bool, several: bool
 ) -> Iterator[str]:
+    places = Places(part.archive)
     for span, bits, shares in groups:
         if options.json:
             classes = {NAMES[each]: round(share, 3) for each, share in shares}
@@ -105,11 +106,11 @@ def _lines(
             yield _json(value, part, several=several)
         else:
             words = ", ".join(each if len(shares) == 1 else f"{each} {share:.0%}" for each, share in shares)
-            yield _line(part, span, f"{bits:4.2f} bits/byte  {words}")
+            yield _line(places, span, f"{bits:4.2f} bits/byte  {words}")
 
 
 def _runs(part: LocationPart, options: argparse.Namespace, *, several: bool) -> Iterator[str]:
-    source = part.archive.source
+    source, places = part.archive.source, Places(part.archive)
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         found: list[tuple[Span, int | None]] = [(run, None) for run in zero_runs(source, progress)]
         found += [(Span(each.start, each.stop), each.earlier) for each in repeats(source, progress)]
@@ -122,21 +123,17 @@ def _runs(part: LocationPart, options: argparse.Namespace, *, several: bool) -> 
                 "span": list(span),
                 "kind": kind,
                 "earlier": earlier,
-                "field": _field(part, span),
+                "field": places.field_text(span.start),
             }
             yield _json(value, part, several=several)
         else:
             what = "zeros" if earlier is None else f"as at 0x{earlier:08x}"
-            yield _line(part, span, f"{what:<16}")
+            yield _line(places, span, f"{what:<16}")
 
 
-def _field(part: LocationPart, span: Span) -> str:
-    return field_text(part.archive.fields, span.start)
-
-
-def _line(part: LocationPart, span: Span, words: str) -> str:
+def _line(places: Places, span: Span, words: str) -> str:
     place = f"0x{span.start:08x}..0x{span.stop:08x}"
-    return f"  {place}  {span.size:>15,}  {words}  {_field(part, span)}".rstrip() + "\n"
+    return f"  {place}  {span.size:>15,}  {words}  {places.field_text(span.start)}".rstrip() + "\n"
 
 
 def _json(value: dict[str, Any], part: LocationPart, *, several: bool) -> str:

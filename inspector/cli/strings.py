@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from inspector.cli.archives import LocationPart, open_parts, status_of
+from inspector.cli.archives import open_parts, status_of
 from inspector.cli.options import (
     A_LOCATION_TO_READ,
     add_connection,
@@ -18,7 +18,7 @@ from inspector.cli.options import (
 from inspector.cli.output import Lines, ProgressBar
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.bytes.places import field_text, name_at
+from inspector.operations.bytes.places import Places
 from inspector.operations.bytes.strings import MAX_MINIMUM, MIN_CHARACTERS, strings
 from inspector.operations.protocol.bytes_views import Encoding, Text
 
@@ -53,27 +53,29 @@ def run(options: argparse.Namespace) -> int:
         for part in parts:
             if len(parts) > 1 and not options.json:
                 out.write(f"{visible(part.label)}:\n")
+            places = Places(part.archive)
+            key = part.key if len(parts) > 1 else None
             for text in strings(part.archive.source, encodings, options.min, progress, options.filter):
-                out.write(_object(text, part, several=len(parts) > 1) if options.json else _line(text, part))
+                out.write(_object(text, places, key) if options.json else _line(text, places))
     return status_of(parts)
 
 
-def _line(text: Text, part: LocationPart) -> str:
-    field = field_text(part.archive.fields, text.start)
+def _line(text: Text, places: Places) -> str:
+    field = places.field_text(text.start)
     return f"0x{text.start:08x}  {text.encoding:<8}  {visible(text.text)}" + (f"  [{field}]" if field else "") + "\n"
 
 
-def _object(text: Text, part: LocationPart, *, several: bool) -> str:
+def _object(text: Text, places: Places, key: str | None) -> str:
     value = {
         "span": [text.start, text.stop],
         "encoding": text.encoding,
         "characters": text.characters,
         "text": text.text,
-        "field": field_text(part.archive.fields, text.start),
-        "member": name_at(part.archive, text.start),
+        "field": places.field_text(text.start),
+        "member": places.name(text.start),
     }
-    if several:
-        value["source"] = part.key
+    if key is not None:
+        value["source"] = key
     return f"{json.dumps(value)}\n"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.core.field import Field, tile
+from inspector.core.field import Field, locate, tile
 from inspector.core.finding import UNREADABLE, Finding, FindingType, Severity
 from inspector.core.member import Members
 from inspector.core.names import abridged
@@ -56,6 +56,17 @@ class Archive:
         """The verdict on a member so far."""
         verdicts = self.verdicts  # read once: a check that restarts replaces the column
         return VERDICTS[verdicts[member]] if member < len(verdicts) else Verdict.NOT_CHECKED
+
+
+def member_of(archive: Archive, chain: Sequence[Field]) -> int | None:
+    """The number of the member that the innermost of nested fields belongs to; None for none."""
+    member = next((field.member for field in reversed(chain) if field.member is not None), None)
+    return member if member is not None and member < len(archive.members) else None
+
+
+def member_at(archive: Archive, offset: int) -> int | None:
+    """The number of the member that the field of a byte belongs to; None for none."""
+    return member_of(archive, [field for _, field in locate(archive.fields, offset)])
 
 
 class Emitter:

@@ -27,6 +27,34 @@ def pax_headers(number: int) -> bytes:
     return extended * number + tar_header(b"a", 0, b"0") + bytes(2 * BLOCK)
 
 
+def extended(body: bytes, typeflag: bytes = b"x") -> bytes:
+    """One extended header of a tar."""
+    return tar_header(b"pax", len(body), typeflag) + body + bytes(-len(body) % BLOCK)
+
+
+def pax_records(headers: int) -> bytes:
+    """A tar of members that each have a PAX header of 1 MiB with the shortest records."""
+    return (extended(b"5 a=\n" * ((1 << 20) // 5)) + tar_header(b"a", 0, b"0")) * headers + bytes(2 * BLOCK)
+
+
+def one_name(members: int, size: int) -> bytes:
+    """A tar with a global header that names all members alike, with ``size`` bytes."""
+    length = next(number for number in range(size, size + 20) if len(b"%d path=\n" % number) + size == number)
+    path = b"%d path=%b\n" % (length, b"n" * size)
+    return extended(path, b"g") + tar_header(b"a", 0, b"0") * members + bytes(2 * BLOCK)
+
+
+def ar_names(members: int, *, bsd: bool) -> bytes:
+    """An ar archive whose headers all claim the same name of 4 KiB, of BSD in the headers that follow, or of GNU."""
+
+    def header(name: bytes, size: int) -> bytes:
+        return b"%-16b%-12d%-6d%-6d%-8d%-10d`\n" % (name, 0, 0, 0, 644, size)
+
+    if bsd:
+        return b"!<arch>\n" + header(b"#1/65535", 0) * members
+    return b"!<arch>\n" + header(b"//", 4096) + b"n" * 4094 + b"/\n" + header(b"/0", 0) * members
+
+
 def _local(name: bytes, crc: int, stored: int, size: int, method: int = 8, extra: int = 0) -> bytes:
     head = struct.pack("<I5H3I2H", 0x04034B50, 20, 0, method, 0, 33, crc, stored, size, len(name), extra)
     return head + name

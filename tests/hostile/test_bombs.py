@@ -10,15 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inspector.__main__ import main
 from inspector.core.bounds import BOUNDS
+from inspector.core.field import Field
+from inspector.core.kinds import Kind
 from inspector.core.member import SHARED
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
+from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._tar import extension
 from inspector.formats._zip import check
+from inspector.operations.bytes.places import Places, field_text
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open import opening
 from inspector.operations.open.opening import Opened
@@ -71,6 +77,81 @@ def test_headers_before_no_member_are_not_held_as_fields() -> None:
     first = next(field for field in archive.fields if field.name == "extended header")
     assert [(each.name, each.spans[0].size) for each in first.children] == [("extended header", 1024)] * 64
     assert [each.name for each in first.children[63].children] == ["header", "path", "padding"]
+
+
+def test_records_that_say_nothing_are_not_looked_at_one_by_one() -> None:
+    shortest = bombs.pax_records(1)
+    size = int(shortest[124:135], 8)
+    assert extension.notable_records(shortest[512 : 512 + size]) == ([], size)
+    archive, _ = decoded(shortest, "a.tar")
+    assert [member.path for member in archive.members] == [b"a"]
+    assert archive.findings == []
+
+
+RECORD_KEYS = st.sampled_from([b"a", b"gid", b"path", b"size", b"mtime", b"atime", b"GNU.sparse.map", b"pathx", b"a\0"])
+RECORD_VALUES = st.sampled_from([b"", b"1", b"x", b"12\n3", b"1.5", b"\0", b"-1", b"9" * 30, b"a=b", b"v" * 50])
+
+
+def record(key: bytes, value: bytes) -> bytes:
+    rest = len(b" %b=%b\n" % (key, value))
+    length = next(number for number in range(rest, rest + 9) if len(str(number)) + rest == number)
+    return b"%d %b=%b\n" % (length, key, value)
+
+
+@given(
+    st.lists(st.builds(record, RECORD_KEYS, RECORD_VALUES), max_size=6), st.integers(0, 99), st.sampled_from(b" \n=0a")
+)
+def test_only_records_that_say_nothing_are_passed_over(records: list[bytes], place: int, other: int) -> None:
+    whole = b"".join(records)
+    for body in (whole, whole[:place] + bytes([other]) + whole[place + 1 :]):
+        every = list(extension.pax_records(body))
+        notable, stop = extension.notable_records(body)
+        assert stop == (every[-1].stop if every else 0)
+        assert [each for each in every if each in notable] == notable
+        for each in set(every) - set(notable):
+            assert not {each.key} & {b"path", b"size", b"mtime", b"GNU.sparse.map"}
+            assert extension.pax_problems(extension.Extension(b"x", body[each.start : each.stop])) == []
+
+
+@pytest.mark.parametrize("bsd", [True, False])
+def test_names_together_are_not_longer_than_the_archive_that_has_them(bsd: bool) -> None:
+    data = bombs.ar_names(2_000, bsd=bsd)
+    archive, _ = decoded(data, "names.a")
+    assert len(archive.members) > 1_900
+    assert len(archive.members.paths) < 2 * len(data)
+    assert "ar-long-name" in {finding.code for finding in archive.findings}
+
+
+def test_a_name_for_all_members_is_used_only_if_it_is_no_longer_than_a_header() -> None:
+    archive, _ = decoded(bombs.one_name(300, 100_000), "a.tar")
+    assert {member.path for member in archive.members} == {b"a"}
+    assert "not used" in next(each.message for each in archive.findings if each.code == "tar-pax-global")
+    archive, _ = decoded(bombs.one_name(3, 500), "a.tar")
+    assert {member.path for member in archive.members} == {b"n" * 500}
+
+
+def test_what_a_byte_stands_in_is_found_without_looking_at_all_that_stands_before() -> None:
+    archive, _ = decoded(bombs.pax_headers(300), "a.tar")
+    places = Places(archive)
+    fields = archive.fields
+    archive.fields = ()
+    for offset in range(0, 300 * 1024, 389):
+        assert places.field_text(offset) == field_text(fields, offset)
+    looked_at: list[int] = []
+
+    class Counted(tuple[Field, ...]):
+        def __getitem__(self, row: Any) -> Any:
+            looked_at.append(row)
+            return super().__getitem__(row)
+
+        def __iter__(self) -> Iterator[Field]:
+            for row in range(len(self)):
+                yield self[row]
+
+    archive.fields = Counted(Field(f"{row}", Kind.BYTES, (Span(row, row + 1),)) for row in range(1_000))
+    places = Places(archive)
+    assert [places.field_text(offset) for offset in range(1_000)] == [f"{row}" for row in range(1_000)]
+    assert len(looked_at) <= 3_000
 
 
 def test_bytes_that_all_members_claim_are_unpacked_once(unpacked: list[int]) -> None:
@@ -140,12 +221,13 @@ def test_a_sparse_file_has_no_more_extents_in_memory_than_are_read(monkeypatch: 
 
     overrides = extension.Overrides()
     for _ in range(3):
-        overrides.apply(b"x", b"23 GNU.sparse.offset=0\n" * 4_000)
+        overrides.apply(extension.Extension(b"x", b"23 GNU.sparse.offset=0\n" * 4_000))
     assert len(overrides.extents) <= 2_001
 
 
 MEASURE = """
 import resource, sys
+from inspector.operations.bytes.places import Places, field_text
 from inspector.operations.check.checking import check_location
 from inspector.core.progress import Progress
 def used():
@@ -162,6 +244,10 @@ print(after - memory, end - time)
 
 FULL: dict[str, Callable[[], bytes]] = {
     "pax.tar": lambda: bombs.pax_headers(100_000),
+    "pax-records.tar": lambda: bombs.pax_records(60),
+    "one-name.tar": lambda: bombs.one_name(100_000, 1_000_000),
+    "bsd-names.a": lambda: bombs.ar_names(500_000, bsd=True),
+    "gnu-names.a": lambda: bombs.ar_names(500_000, bsd=False),
     "sparse-lines.tar": lambda: bombs.sparse_lines(100_000_000),
     "full.zip": lambda: bombs.one_claim(60_000, 1 << 20),
     "one-header.zip": lambda: bombs.one_claim(1_000_000, 10),

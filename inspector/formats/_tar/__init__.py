@@ -19,7 +19,7 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks, blocks_of
 from inspector.formats._tar.check import header_checksums
-from inspector.formats._tar.extension import MAX_BODY_BYTES, MapFault, Overrides, pax_records, sparse_map
+from inspector.formats._tar.extension import MAX_BODY_BYTES, Extension, MapFault, Overrides, sparse_map
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, LINKS, PLACES, TYPES, Header, aligned, number, parse
 from inspector.formats._tar.resync import Cursor, Layout, Recorded, Recover, nothing_recorded
@@ -163,8 +163,9 @@ def _own_header(source: Source, head: int) -> _OwnHeader | None:
         if header.typeflag not in EXTENSIONS:
             return _OwnHeader(at, block, header, overrides, changed)
         body = source.read(at + BLOCK, header.stored) if header.stored <= MAX_BODY_BYTES else b""
-        overrides.apply(header.typeflag, body)
-        changed = _mtime(body) if header.typeflag in b"xX" else changed
+        extension = Extension(header.typeflag, body)
+        overrides.apply(extension)
+        changed = _mtime(extension) if header.typeflag in b"xX" else changed
         at += BLOCK + aligned(header.stored)
     return None
 
@@ -185,9 +186,9 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
     )
 
 
-def _mtime(body: bytes) -> int | None:
+def _mtime(extension: Extension) -> int | None:
     """The ``mtime`` in a PAX header, rounded down; None if there is none or it is not a number."""
-    for record in pax_records(body):
+    for record in extension.records:
         if record.key == b"mtime":
             try:
                 return math.floor(float(record.value))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,6 +26,10 @@ from inspector.formats._tar.header import BLOCK, GNU_LINK, GNU_NAME, PAX_GLOBAL,
 
 MAX_BODY_BYTES = 1024 * 1024
 """Larger bodies of extended headers are not read."""
+
+
+MAX_GLOBAL_VALUE_BYTES = BLOCK
+"""Longer values of a global header are not used: each member would take as much memory, and may be a block long."""
 
 
 PLACE_KEYS = frozenset((b"path", b"linkpath", b"size"))
@@ -50,6 +55,31 @@ _USED_KEYS = PLACE_KEYS | {
 }
 
 
+_LAST_SECOND = 253_402_300_799
+"""The end of the year 9999, in seconds since 1970."""
+
+
+_LONGEST_PLAIN_RECORD = 40
+"""Bytes; longer records are few enough to look at one by one."""
+
+
+def _plain_record(size: int) -> bytes:
+    """A pattern of a record of ``size`` bytes whose key is not used here, or is a number that is not used."""
+    length = b"%d " % size
+    rest = size - len(length) - 1
+    numbers = rb"(?:[ug]id=[0-9]{0,18}|[ac]time=[0-9]{0,11}(?:\.[0-9]*)?)\n"
+    used = rb"(?:[ug]id|[acm]time|path|linkpath|size|LIBARCHIVE\.creationtime)=|GNU\.sparse\."
+    other = rb"(?!%b)(?=[^=\0]{1,%d}=).{%d}" % (used, rest - 1, rest)
+    return rb"%b(?:%b|(?=%b)[^\n]{%d})\n" % (length, other, numbers, rest)
+
+
+@cache
+def _plain_records() -> re.Pattern[bytes]:
+    """Records in which nothing is used here and nothing can be wrong: a header may have one for each five bytes."""
+    sizes = range(5, _LONGEST_PLAIN_RECORD + 1)
+    return re.compile(b"(?:%b)*+" % b"|".join(map(_plain_record, sizes)), re.DOTALL)
+
+
 class PaxRecord(NamedTuple):
     """One PAX record: its bytes are ``[start, stop)`` of the body; ``key`` ends at the first equals sign."""
 
@@ -62,17 +92,44 @@ class PaxRecord(NamedTuple):
 def pax_records(body: bytes) -> Iterator[PaxRecord]:
     """Yield the records of a PAX body, up to the first that is malformed."""
     at = 0
-    while at < len(body):
-        space = body.find(b" ", at, at + 20)
-        digits = body[at:space] if space > at else b""
-        if not digits.isdigit():
-            return
-        stop = at + int(digits)
-        key, equals, value = body[space + 1 : stop - 1].partition(b"=")
-        if stop > len(body) or body[stop - 1 : stop] != b"\n" or not key or not equals:
-            return
-        yield PaxRecord(at, stop, key, value)
-        at = stop
+    while (record := _record_at(body, at)) is not None:
+        yield record
+        at = record.stop
+
+
+def _record_at(body: bytes, at: int) -> PaxRecord | None:
+    space = body.find(b" ", at, at + 20)
+    digits = body[at:space] if space > at else b""
+    if not digits.isdigit():
+        return None
+    stop = at + int(digits)
+    equals = body.find(b"=", space + 1, stop - 1)
+    if equals <= space + 1 or body[stop - 1 : stop] != b"\n":
+        return None
+    return PaxRecord(at, stop, body[space + 1 : equals], body[equals + 1 : stop - 1])
+
+
+def notable_records(body: bytes) -> tuple[list[PaxRecord], int]:
+    """The records of a PAX body without plain ones, and where it ends or the first malformed one begins."""
+    found: list[PaxRecord] = []
+    skip, at = _plain_records().match, 0
+    while True:
+        plain = skip(body, at)
+        at = plain.end() if plain else at
+        record = _record_at(body, at)
+        if record is None:
+            return found, at
+        found.append(record)
+        at = record.stop
+
+
+class Extension:
+    """The body of one extended header; of a PAX header the ``records`` that matter, up to byte ``stop``."""
+
+    def __init__(self, typeflag: bytes, body: bytes) -> None:
+        self.typeflag = typeflag
+        self.body = body
+        self.records, self.stop = ([], len(body)) if typeflag in (GNU_NAME, GNU_LINK) else notable_records(body)
 
 
 @dataclass(slots=True)
@@ -93,22 +150,22 @@ class Overrides:
         """The overrides that a member starts with, if these are the global ones."""
         return Overrides(pax=dict(self.pax), sparse=self.sparse)
 
-    def apply(self, typeflag: bytes, body: bytes) -> None:
+    def apply(self, extension: Extension) -> None:
         """Apply one extended header, as far as it is well-formed."""
-        if typeflag == GNU_NAME:
-            self.name = text(body)
-        elif typeflag == GNU_LINK:
-            self.link = text(body)
-        else:
-            for record in pax_records(body):
-                if record.key in _USED_KEYS:
-                    self.pax[record.key] = record.value
-                if record.key.startswith(SPARSE_PREFIX):
-                    self.sparse = True
-                    # A map belongs to one member, so it is ignored in a global header.
-                    room = len(self.extents) <= 2 * MAX_EXTENTS
-                    if record.key in EXTENT_KEYS and typeflag != PAX_GLOBAL and room:
-                        self.extents.append((record.key, record.value))
+        is_global = extension.typeflag == PAX_GLOBAL
+        if extension.typeflag == GNU_NAME:
+            self.name = text(extension.body)
+        elif extension.typeflag == GNU_LINK:
+            self.link = text(extension.body)
+        for _, _, key, value in extension.records:
+            if key in _USED_KEYS and not (is_global and len(value) > MAX_GLOBAL_VALUE_BYTES):
+                self.pax[key] = value
+            if key.startswith(SPARSE_PREFIX):
+                self.sparse = True
+                # A map belongs to one member, so it is ignored in a global header.
+                room = len(self.extents) <= 2 * MAX_EXTENTS
+                if key in EXTENT_KEYS and not is_global and room:
+                    self.extents.append((key, value))
 
     @property
     def changes_nothing(self) -> bool:
@@ -152,10 +209,6 @@ _IDS = frozenset((b"gid", b"uid"))
 _TIME = re.compile(rb"(-?)([0-9]{1,1000})(?:\.[0-9]*)?")
 
 
-_LAST_SECOND = 253_402_300_799
-"""The end of the year 9999, in seconds since 1970."""
-
-
 _MAX_SHOWN_BYTES = 40
 
 
@@ -168,25 +221,38 @@ class PaxProblem(NamedTuple):
     stop: int
 
 
-def pax_problems(typeflag: bytes, body: bytes) -> list[PaxProblem]:
+def pax_problems(extension: Extension) -> list[PaxProblem]:
     """Problems of the body of one extended header: at most MAX_PROBLEMS_PER_HEADER, and a malformed record."""
+    typeflag, body = extension.typeflag, extension.body
     if typeflag in (GNU_NAME, GNU_LINK):
         if b"\0" in body:
             return []
         problem = "is malformed: its name has no NUL at the end"
         return [PaxProblem(codes.EXTENSION, problem, 0, len(body))]
-    found: list[PaxProblem] = []
-    seen: dict[bytes, bytes] = {}
-    done = 0
-    for record in pax_records(body):
-        done = record.stop
-        if record.key in EXTENT_KEYS and typeflag != PAX_GLOBAL and record.value.isdigit():
-            continue  # nothing can be wrong with it, and a map may have very many
-        if len(found) < MAX_PROBLEMS_PER_HEADER:
-            found += _record_problems(record, seen, is_global=typeflag == PAX_GLOBAL)
+    found = _first_problems(extension)
+    done = extension.stop
     if done < len(body):
         problem = f"is malformed: its record at byte {done:,} of the body cannot be read"
         found.append(PaxProblem(codes.EXTENSION, problem, done, len(body)))
+    return found
+
+
+def _first_problems(extension: Extension) -> list[PaxProblem]:
+    is_global = extension.typeflag == PAX_GLOBAL
+    found: list[PaxProblem] = []
+    seen: dict[bytes, bytes] = {}
+    harmless: set[tuple[bytes, bytes]] = set()
+    for record in extension.records:
+        if record.key in EXTENT_KEYS and not is_global and record.value.isdigit():
+            continue  # nothing can be wrong with it, and a map may have very many
+        if record[2:] in harmless:
+            continue
+        problems = list(_record_problems(record, seen, is_global=is_global))
+        if not problems:
+            harmless.add(record[2:])
+        found += problems
+        if len(found) >= MAX_PROBLEMS_PER_HEADER:
+            break
     return found
 
 
@@ -206,7 +272,8 @@ def _record_problems(record: PaxRecord, seen: dict[bytes, bytes], *, is_global: 
             problem = f"has an empty {shown}. The header's own is used here; other programs use nothing"
             yield PaxProblem(codes.PAX_EMPTY, problem, start, stop)
     if is_global and (key in PLACE_KEYS or key.startswith(SPARSE_PREFIX)):
-        problem = f"sets one {shown} for all members after it, although each has its own"
+        unused = f" (not used: it is longer than {in_bytes(MAX_GLOBAL_VALUE_BYTES)})" if len(value) > BLOCK else ""
+        problem = f"sets one {shown} for all members after it, although each has its own{unused}"
         yield PaxProblem(codes.PAX_GLOBAL, problem, start, stop)
     if value:
         yield from _number_problems(record, shown)

@@ -19,6 +19,7 @@ from inspector.formats._tar import codes, resync
 from inspector.formats._tar import header as heads
 from inspector.formats._tar.extension import (
     MAX_BODY_BYTES,
+    Extension,
     MapFault,
     Overrides,
     expanded_size,
@@ -179,10 +180,11 @@ class _Walk:
             wrong = f"its body is cut off after {grouped(len(body))} of {in_bytes(size)}"
         else:
             wrong = ""
-            overrides.apply(found.typeflag, body)
+            extension = Extension(found.typeflag, body)
+            overrides.apply(extension)
             if found.typeflag == heads.PAX_GLOBAL:
-                self._defaults.apply(found.typeflag, body)
-            self._report_pax_problems(at, found.typeflag, body)
+                self._defaults.apply(extension)
+            self._report_pax_problems(at, extension)
         if wrong:
             self._cursor.emitter.report(
                 codes.EXTENSION,
@@ -198,12 +200,12 @@ class _Walk:
             )
         return stop
 
-    def _report_pax_problems(self, at: int, typeflag: bytes, body: bytes) -> None:
+    def _report_pax_problems(self, at: int, extension: Extension) -> None:
         """Report problems of the body of the extended header at ``at``."""
         start = at + BLOCK
-        for what, problem, first, last in pax_problems(typeflag, body):
+        for what, problem, first, last in pax_problems(extension):
             message = f"The extended header at byte {at:,} {problem}."
-            member = self._described(typeflag) if what.severity is Severity.ERROR else None
+            member = self._described(extension.typeflag) if what.severity is Severity.ERROR else None
             self._cursor.emitter.report(what, message, (start + first, start + last), member=member)
 
     def _described(self, typeflag: bytes) -> int | None:

@@ -37,6 +37,8 @@ from inspector.formats.ar.layout import (
 
 MAX_NAME_BYTES = 4096
 """Longer names, of BSD or in the table of long names, are cut."""
+MAX_SHOWN_BYTES = 200
+"""Bytes of a name that a finding shows."""
 ELSEWHERE = "a file beside this thin archive, which only names it"
 SEARCH_BYTES = 1 << 18
 """Bytes looked through at a time for the next header."""
@@ -88,6 +90,8 @@ class _Walk:
         self._source, self._emitter, self._progress, self._entries = source, emitter, progress, entries
         self._thin = source.read(0, len(THIN)) == THIN
         self._names = Span(0, 0)
+        self._spare_name_bytes = source.size
+        """Bytes that names elsewhere than in headers may still have: each stands once, but all may claim the same."""
 
     def run(self) -> None:
         """Read everything."""
@@ -149,12 +153,14 @@ class _Walk:
             outside = SPECIAL if self._thin else UNREADABLE if size is None else 0
             whole = (size or 0) - kept
             member = self._emitter.members.append(name, start, max(start, stop), size=whole, head=at, marks=outside)
-        what = f"of the {table}" if table else f"of {visible(name)}"
+        what = f"of the {table}" if table else f"of {visible(name[:MAX_SHOWN_BYTES])}"
         if HEADER.piece("ar_fmag", data) != END:
             place = (at + HEADER.size - len(END), at + HEADER.size)
             self._emitter.report(HEADER_END, f"The header {what} does not end as it should.", place, member=member)
         if name.startswith(b"/") and member is not None:
             message = f"The header {what} names a place that is not in the table of long names."
+            if self._spare_name_bytes < 0:
+                message = f"The header {what} names bytes that other headers name too: more than the archive has."
             self._emitter.report(LONG_NAME, message, (at, at + 16), member=member)
         stop, end, after = self._end(at, start, stop, what, member, is_known=size is not None)
         if member is not None:
@@ -200,14 +206,19 @@ class _Walk:
         if written == b"//":
             return written, NAME_TABLE, 0
         if written.startswith(b"#1/") and (length := decimal(written[3:])) is not None:
-            name = self._source.read(start, min(length, MAX_NAME_BYTES)).rstrip(b"\0")
+            name = self._kept(self._source.read(start, min(length, MAX_NAME_BYTES)).rstrip(b"\0"), b"/" + written)
             return name, SYMBOL_TABLE if name.startswith(b"__.SYMDEF") else None, length
         if written.startswith(b"/") and (offset := decimal(written[1:].partition(b":")[0])) is not None:
             place = self._names.start + offset
             line = self._source.read(place, max(0, min(MAX_NAME_BYTES, self._names.stop - place)))
             name = line.replace(b"\0", b"\n").partition(b"\n")[0].removesuffix(b"/")
-            return name or written, None, 0
+            return self._kept(name or written, written), None, 0
         return written.removesuffix(b"/"), None, 0
+
+    def _kept(self, name: bytes, written: bytes) -> bytes:
+        """The name, or what the header itself has if names together are longer than the archive."""
+        self._spare_name_bytes -= len(name)
+        return name if self._spare_name_bytes >= 0 else written
 
     def _check_symbols(self) -> None:
         """Compare the symbol tables with where headers are."""

@@ -15,6 +15,7 @@ from itertools import islice, product
 from math import prod
 from string import ascii_uppercase
 
+from inspector.core.archive import member_at
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
@@ -28,7 +29,7 @@ from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.compare.combined import NOTHING, Combination, CombinedSource
 from inspector.operations.compare.comparing import Comparison
 from inspector.operations.compare.runs import Run
-from inspector.operations.compare.structure import Digests, member_at, where
+from inspector.operations.compare.structure import Digests, where
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.compare_views import A, Alignment, CombinePlan, Ground, Step

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 
-from inspector.core.archive import Archive
+from inspector.core.archive import Archive, member_at
 from inspector.core.field import Field, at_path, locate, positions, runs
 from inspector.core.field import Run as FieldRun
 from inspector.core.kinds import Kind
@@ -401,13 +401,6 @@ def _what(run: Run, a: Archive, b: Archive, change: Change) -> str:
     block = span.size % _BLOCK_BYTES == 0 and other.start % _BLOCK_BYTES == 0
     hint = ", as many as whole blocks of a disk" if block else ""
     return f"{in_bytes(span.size)} at byte {grouped(span.start)} {verb(span.size, 'is', 'are')} only in {name}{hint}"
-
-
-def member_at(archive: Archive, offset: int) -> int | None:
-    """The member that the field of a byte belongs to."""
-    chain = [field for _, field in locate(archive.fields, offset)]
-    member = next((field.member for field in reversed(chain) if field.member is not None), None)
-    return member if member is not None and member < len(archive.members) else None
 
 
 def where(archive: Archive, span: Span) -> str:

@@ -13,7 +13,7 @@ from inspector.core.archive import Archive
 from inspector.core.finding import Finding
 from inspector.core.format import MemberError
 from inspector.core.member import HOLES, UNREADABLE
-from inspector.formats._tar.extension import Overrides
+from inspector.formats._tar.extension import Extension, Overrides
 from tests.formats.archives import assert_covered, codes
 from tests.formats.tar.tar_building import build, content, decoded, extended, listing, record, with_checksum
 
@@ -110,11 +110,10 @@ def test_the_odd_records_of_one_header_are_told_up_to_a_hundred() -> None:
 
 def test_global_records_that_do_not_matter_are_not_carried_from_member_to_member() -> None:
     overrides = Overrides()
-    overrides.apply(
-        b"g", b"".join(record(b"key%d" % number, b"value") for number in range(2000)) + record(b"size", b"3")
-    )
+    others = b"".join(record(b"key%d" % number, b"value") for number in range(2000))
+    overrides.apply(Extension(b"g", others + record(b"size", b"3")))
     assert overrides.for_next_member().pax == {b"size": b"3"}
-    overrides.apply(b"g", record(b"GNU.sparse.offset", b"1") * 500)
+    overrides.apply(Extension(b"g", record(b"GNU.sparse.offset", b"1") * 500))
     assert (overrides.for_next_member().sparse, overrides.for_next_member().extents) == (True, [])
 
 
