@@ -7,6 +7,7 @@ widest branch of records.
 from __future__ import annotations
 
 import argparse
+import pathlib
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +21,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.operations.bytes.decoded import Decoded
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
@@ -42,6 +44,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="MEMBER",
         help="instead, which stored bytes of a compressed member decode to which bytes: zstd blocks, gzip headers",
     )
+    command.add_argument(
+        "--diagram",
+        metavar="FILE.svg",
+        help="instead, draw the archive's shape, what leads where and what is wrong; a file of that name is replaced",
+    )
     add_json(command)
     add_connection(command)
 
@@ -55,6 +62,8 @@ def run(options: argparse.Namespace) -> int:
     opened = open_parts(options.location, connection_of(options))
     if options.decoded is not None:
         return _decoded(opened, options)
+    if options.diagram is not None:
+        return _diagram(opened, options.diagram)
     with Lines() as out:
         for part in opened:
             if options.json:
@@ -86,6 +95,25 @@ def _decoded(opened: Sequence[LocationPart], options: argparse.Namespace) -> int
     if decoded.sentence:
         complain(f"{decoded.name}: {decoded.sentence}")
     return status_of(opened) or (NOT_SOUND if decoded.sentence else FINE)
+
+
+def _diagram(opened: Sequence[LocationPart], target: str) -> int:
+    """Write the diagram of what was opened and return the exit status. Raises OperationError and SourceError."""
+    from inspector.operations.diagram.drawing import description, diagram_svg  # dumping fields need not wait for it
+    from inspector.operations.diagram.shape import diagram_of_all
+    from inspector.operations.diagram.svg import Shades
+    from inspector.operations.report.writing import require_other_file, write
+
+    path = pathlib.Path(target)
+    archives = [part.archive for part in opened]
+    require_other_file(path, archives)
+    diagram = diagram_of_all(archives)
+    if diagram is None:
+        raise OperationError("There is nothing to draw.")
+    write(path, diagram_svg(diagram, Shades(), alone=True).encode("utf-8", "backslashreplace"))
+    with Lines() as out:
+        out.write(f"{description(diagram)}.\n")
+    return status_of(opened)
 
 
 def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:

@@ -176,7 +176,8 @@ def metadata_row(rows: Rows, row: int, note: str = "") -> Field:
         children.append(Field(name, kind, (), value, meaning))
     if row in rows.unreadable:
         note = f"Broken: {rows.unreadable[row]} cannot be read."
-    return Field("metadata row", METADATA_ROW, (), row, note, tuple(children))
+    label = f"key {rows.ids[row]:,}"
+    return Field("metadata row", METADATA_ROW, (), row, note, tuple(children), label=label)
 
 
 def index_row(index: IndexRows, row: int, note: str) -> Field:
