@@ -59,16 +59,18 @@ def diagram_of_all(
     named: bool = True,
     rows: int = MAX_BOXES,
     around: int = 0,
+    offset: int = -1,
 ) -> Diagram | None:
     """The shape of what a location holds: one archive, or the ranges of datasets. None where there is nothing to show.
 
     ``ranges`` are all that there are, if that is known; ``archives`` those opened so far, in the same order. Of many,
-    the ``around``-th is shown among the first and the last ones. Raises SourceError.
+    the ``around``-th is shown among the first and the last ones, and in it what is at the byte ``offset``.
+    Raises SourceError.
     """
     known = ranges or [each for archive in archives if (each := _range_of(archive))]
     if len(archives) == 1 and len(known) < 2:
-        return diagram_of(archives[0], named=named, rows=rows) if archives[0].source.size else None
-    return _of_ranges(known, archives, named, rows, around) if len(known) >= len(archives) else None
+        return diagram_of(archives[0], named=named, rows=rows, around=offset) if archives[0].source.size else None
+    return _of_ranges(known, archives, named, rows, (around, offset)) if len(known) >= len(archives) else None
 
 
 def _range_of(archive: Opened) -> Range | None:
@@ -77,10 +79,12 @@ def _range_of(archive: Opened) -> Range | None:
     return Range("", found.first, found.last, name, "", "", archive.source.size) if found else None
 
 
-def _of_ranges(ranges: Sequence[Range], archives: Sequence[Opened], named: bool, rows: int, around: int) -> Diagram:
+def _of_ranges(
+    ranges: Sequence[Range], archives: Sequence[Opened], named: bool, rows: int, around: tuple[int, int]
+) -> Diagram:
     known = next((each.decoder for each in archives if each.decoder is not None), None)
     columns = (*_RANGE_COLUMNS, *(each for each in (known.diagram if known else ()) if not each.single))
-    shown = list(_chosen(len(ranges), MAX_RANGES, around))
+    shown = list(_chosen(len(ranges), MAX_RANGES, around[0]))
     boxes: list[Box] = []
     fillings: list[_Filling] = []
     base, before = 0, -1
@@ -94,7 +98,7 @@ def _of_ranges(ranges: Sequence[Range], archives: Sequence[Opened], named: bool,
         boxes += _range_boxes(each, at, place, named=named)
         if at < len(archives) and archives[at].fields:
             filling = _Filling(columns, archives[at], at, named=named, base=base)
-            filling.fill(max(_LEAST_ROWS, rows // len(shown)), -1)
+            filling.fill(max(_LEAST_ROWS, rows // len(shown)), around[1] if at == around[0] else -1)
             fillings.append(filling)
         base, before = place[0].stop, at
     boxes += (box for filling in fillings for box in filling.boxes)
