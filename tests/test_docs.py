@@ -16,6 +16,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.cli.parser import COMMANDS as SUB_COMMANDS
 from inspector.core import codes
+from inspector.core.progress import Progress
 from inspector.formats import FORMATS, ar
 from inspector.formats._tar import codes as tar_codes
 from inspector.formats._zip import codes as zip_codes
@@ -24,6 +25,10 @@ from inspector.formats.datas3t import codes as datas3t_codes
 from inspector.formats.rca import codes as rca_codes
 from inspector.formats.taco import codes as taco_codes
 from inspector.gui.app.window import actions
+from inspector.operations.diagram.drawing import diagram_svg
+from inspector.operations.diagram.shape import diagram_of_all
+from inspector.operations.diagram.svg import Shades
+from inspector.operations.open.listing import load
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -34,6 +39,22 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(MANUAL.glob("*.md"))]
 EXAMPLE = re.compile(r"(?<=```console\n)\$ archive-inspector (.*)\n((?:.*\n)*?)(?=```)")
 FINDINGS = re.compile(r"(?<=<!-- findings -->\n)((?:.*\n)*?)(?=<!-- /findings -->)")
 TABLE = re.compile(r"(?<=<!-- formats -->\n)((?:.*\n)*?)(?=<!-- /formats -->)")
+
+BYTES = re.compile(r"<!-- bytes: (\S+) -->\n((?:\|.*\n)+)")
+PICTURES = MANUAL / "pictures"
+PICTURE_WIDTH = 700
+"""What the manual has room for in the window."""
+DRAWN = {
+    "rca": "two-chunks.rca",
+    "rca-torn": "torn-at-boundary.rca",
+    "caf": "journey.caf",
+    "caf-gap": "gap.caf",
+    "taco": "two-entries.tacozip",
+    "taco-torn": "torn-after-write-2.tacozip",
+    "datas3t": "weather",
+    "datas3t-missing-row": "weather-missing-row",
+}
+"""The pictures of the manual, and the samples that they show."""
 
 Output = Callable[[str], str]
 
@@ -107,6 +128,31 @@ def test_the_examples_print_what_they_show(page: Path, output: Output, request: 
     text = page.read_text(encoding="utf-8")
 
     compare(page, EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text), request)
+
+
+def test_bytes_that_are_explained_are_those_of_the_sample() -> None:
+    explained = 0
+    for page in PAGES:
+        for name, table in BYTES.findall(page.read_text(encoding="utf-8")):
+            data = (ROOT / "resources" / "samples" / name).read_bytes()
+            for offset, wanted in re.findall(r"^\| 0x([0-9A-F]{4}) \| `([0-9A-F ]+)` \|", table, re.MULTILINE):
+                found = bytes.fromhex(wanted)
+                assert data[int(offset, 16) :][: len(found)] == found, (page.name, offset)
+                explained += 1
+    assert explained == sum(page.read_text(encoding="utf-8").count("\n| 0x") for page in PAGES) >= 30
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_pictures_of_the_manual_are_what_the_program_draws(name: str, request: pytest.FixtureRequest) -> None:
+    diagram = diagram_of_all(load(str(ROOT / "resources" / "samples" / DRAWN[name]), Progress()))
+    assert diagram is not None
+    compare(PICTURES / f"{name}.svg", diagram_svg(diagram, Shades(), width=PICTURE_WIDTH, alone=True), request)
+    assert f"(pictures/{name}.svg)" in everything()
+
+
+def test_there_are_no_other_pictures_and_they_are_small() -> None:
+    assert {path.stem for path in PICTURES.iterdir()} == set(DRAWN)
+    assert sum(path.stat().st_size for path in PICTURES.iterdir()) < 100_000
 
 
 def test_there_are_examples() -> None:

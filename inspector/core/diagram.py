@@ -118,7 +118,7 @@ MARGIN = 26
 RIGHT = 8
 MIN_COLUMN = 116
 """The least width of a column."""
-_GUTTER_SHARE = 0.26
+_GUTTER_SHARE = 0.18
 """The share of the width between columns that have links between them; others stand close to each other."""
 _CLOSE = 14
 

@@ -121,6 +121,14 @@ def test_a_dataset_shows_the_keys_between_its_ranges(sample: Sample) -> None:
     assert [box.finding for label, box in shared.items() if label.startswith("in both")] != []
 
 
+def test_what_is_missing_leads_nowhere_and_only_what_is_wrong_is_marked(sample: Sample) -> None:
+    diagram = drawn(sample("weather-missing-row"))
+    assert [source for source, _ in links(diagram)].count("no row") == 0
+    assert {box.label for box in diagram.boxes if box.finding} == {"tar header", "0…3.json", "no row"}
+    torn = drawn(sample("torn-after-write-2.tacozip"))
+    assert {box.label for box in torn.boxes if box.finding} == {"TACO_HEADER", "central directory"}
+
+
 def test_of_many_members_some_are_shown_the_rest_is_counted_and_any_can_be_asked_for(tmp_path: Path) -> None:
     path = caf(tmp_path / "many.caf", {f"file-{number:05}": b"data" for number in range(10_000)})
     (archive,) = load(str(path), Progress())

@@ -98,9 +98,7 @@ def _label(box: Box, place: Rect, shades: Shades, colour: Shade, *, continued: b
     room = int((right - left) / _PX_PER_CHARACTER)
     label = f"{box.label}, continued" if continued else f"✗ {box.label}" if box.finding else box.label
     if len(label) + len(detail) + 2 > room:
-        if len(label) > room // 2 and room - len(label) < len(detail) + 2:
-            detail = detail if len(detail) <= room // 2 - 2 else ""
-        label = _cut(label, room - (len(detail) + 2 if detail else 0))
+        detail, label = "", _cut(label, room)  # what it is says more than how large it is
     yield text(left, base, label, colour, shades, font=_SMALL)
     if detail:
         yield text(right, base, detail, colour, shades, "end", font=_SMALL)

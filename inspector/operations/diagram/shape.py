@@ -275,8 +275,8 @@ class _Filling:
 
     def _finding(self, field: Field, member: int | None) -> str:
         for each in self._wrong:
-            touches = any(start < high and low < stop for start, stop in each.spans for low, high in field.spans)
-            if touches or (not field.spans and member is not None and each.member == member):
+            concerned = any(_concerns(wrong, own) for wrong in each.spans for own in field.spans)
+            if concerned or (not field.spans and member is not None and each.member == member):
                 return abridged(visible(each.message)) if self._named else each.code
         return ""
 
@@ -308,7 +308,7 @@ class _Filling:
             return next((at for at, _, each in self._own if each.kind in kind.points_to), None), "says where it begins"
         if kind.is_hash:
             return self._hashed(field), "is the hash of"
-        if self.columns[box.column].apart and box.member is not None:
+        if self.columns[box.column].apart and box.member is not None and (field.spans or field.value is not None):
             return self._of_member(members, box.member), "says where it is"
         return None
 
@@ -352,6 +352,12 @@ class _Filling:
 def _holds(spans: Spans, offset: int) -> bool:
     at = bisect_left(spans, offset + 1, key=lambda span: span.start) - 1
     return at >= 0 and offset < spans[at].stop
+
+
+def _concerns(wrong: Span, own: Span) -> bool:
+    """Whether wrong bytes are among those of a structure, or reach into it; not where it is a mere part of them."""
+    touches = wrong.start < own.stop and own.start < wrong.stop
+    return touches and not (wrong != own and wrong.start <= own.start and own.stop <= wrong.stop)
 
 
 def _length(field: Field) -> bool:

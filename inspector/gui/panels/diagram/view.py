@@ -265,11 +265,8 @@ class DiagramView(QWidget):
         detail = "" if continued else box.detail
         metrics = painter.fontMetrics()
         room = row.width()
-        if detail:
-            wide = metrics.horizontalAdvance(detail) + _MARK
-            if room - wide >= min(metrics.horizontalAdvance(label), room / 2):
-                painter.drawText(row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
-                room -= wide
+        if metrics.horizontalAdvance(label) + _MARK + metrics.horizontalAdvance(detail) <= room:
+            painter.drawText(row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
         painter.drawText(row, Qt.AlignmentFlag.AlignVCenter, _elided(painter, label, room))
 
 
