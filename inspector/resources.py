@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 DESKTOP_ID = "org.archive_inspector.ArchiveInspector"
@@ -9,6 +10,7 @@ DESKTOP_ID = "org.archive_inspector.ArchiveInspector"
 SHIPPED = ("desktop", "icons", "manual", "samples")
 """The folders of resources that are packaged with the program; pictures for the README are not."""
 
+_NO_TEXT = re.compile(r"^(?:!\[.*\]\(.+\)|<!-- bytes: .* -->)\n\n?", re.MULTILINE)
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -31,5 +33,10 @@ def samples() -> list[Path]:
 
 def manual_pages() -> list[Path]:
     """The pages of the manual, in the order of reading."""
-    names = ("window", "terminal", "readers", "experiments", "findings", "causes", "s3", "formats")
-    return [path for name in names if (path := resource("manual", f"{name}.md")).is_file()]
+    names = "window terminal readers experiments findings causes s3 formats rca caf taco datas3t"
+    return [path for name in names.split() if (path := resource("manual", f"{name}.md")).is_file()]
+
+
+def page_text(path: Path) -> str:
+    """A page of the manual to be read in a terminal: without its pictures, and what only tests read."""
+    return _NO_TEXT.sub("", path.read_text(encoding="utf-8"))

@@ -35,7 +35,7 @@ ROOMS = (
     *(f"formats.{each.parent.name}" for each in sorted(PACKAGE.glob("formats/[!_]*/__init__.py"))),
     *("formats._causes", "formats"),
     "resources",
-    *("operations.jobs", "operations.protocol", "operations.open", "operations.trace"),
+    *("operations.jobs", "operations.protocol", "operations.open", "operations.trace", "operations.diagram"),
     *(
         "operations.check",
         "operations.edit",

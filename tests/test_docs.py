@@ -17,8 +17,13 @@ from inspector.__main__ import main
 from inspector.cli.parser import COMMANDS as SUB_COMMANDS
 from inspector.core import codes
 from inspector.core.finding import FindingType
+from inspector.core.progress import Progress
 from inspector.formats import FORMATS
 from inspector.gui.app.window import actions
+from inspector.operations.diagram.drawing import diagram_svg
+from inspector.operations.diagram.shape import diagram_of_all
+from inspector.operations.diagram.svg import Shades
+from inspector.operations.open.listing import load
 from inspector.resources import manual_pages, samples
 
 ROOT = Path(__file__).parent.parent
@@ -30,6 +35,22 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(MANUAL.glob("*.md"))]
 EXAMPLE = re.compile(r"(?<=```console\n)\$ archive-inspector (.*)\n((?:.*\n)*?)(?=```)")
 FINDINGS = re.compile(r"(?<=<!-- findings -->\n)((?:.*\n)*?)(?=<!-- /findings -->)")
 TABLE = re.compile(r"(?<=<!-- formats -->\n)((?:.*\n)*?)(?=<!-- /formats -->)")
+
+BYTES = re.compile(r"<!-- bytes: (\S+) -->\n((?:\|.*\n)+)")
+PICTURES = MANUAL / "pictures"
+PICTURE_WIDTH = 700
+"""What the manual has room for in the window."""
+DRAWN = {
+    "rca": "two-chunks.rca",
+    "rca-torn": "torn-at-boundary.rca",
+    "caf": "journey.caf",
+    "caf-gap": "gap.caf",
+    "taco": "two-entries.tacozip",
+    "taco-torn": "torn-after-write-2.tacozip",
+    "datas3t": "weather",
+    "datas3t-missing-row": "weather-missing-row",
+}
+"""The pictures of the manual, and the samples that they show."""
 
 Output = Callable[[str], str]
 Written = Callable[[Path, str], None]
@@ -99,6 +120,31 @@ def test_every_shipped_sample_is_described() -> None:
     )
 
     assert sorted(described) == sorted(path.name for path in samples())
+
+
+def test_bytes_that_are_explained_are_those_of_the_sample() -> None:
+    explained = 0
+    for page in PAGES:
+        for name, table in BYTES.findall(page.read_text(encoding="utf-8")):
+            data = (ROOT / "resources" / "samples" / name).read_bytes()
+            for offset, wanted in re.findall(r"^\| 0x([0-9A-F]{4}) \| `([0-9A-F ]+)` \|", table, re.MULTILINE):
+                found = bytes.fromhex(wanted)
+                assert data[int(offset, 16) :][: len(found)] == found, (page.name, offset)
+                explained += 1
+    assert explained == sum(page.read_text(encoding="utf-8").count("\n| 0x") for page in PAGES) >= 30
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_pictures_of_the_manual_are_what_the_program_draws(name: str, written: Written) -> None:
+    diagram = diagram_of_all(load(str(ROOT / "resources" / "samples" / DRAWN[name]), Progress()))
+    assert diagram is not None
+    written(PICTURES / f"{name}.svg", diagram_svg(diagram, Shades(), width=PICTURE_WIDTH, alone=True))
+    assert f"(pictures/{name}.svg)" in everything()
+
+
+def test_there_are_no_other_pictures_and_they_are_small() -> None:
+    assert {path.stem for path in PICTURES.iterdir()} == set(DRAWN)
+    assert sum(path.stat().st_size for path in PICTURES.iterdir()) < 100_000
 
 
 def test_there_are_examples() -> None:

@@ -7,6 +7,7 @@ widest branch of records.
 from __future__ import annotations
 
 import argparse
+import pathlib
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -51,6 +52,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="PLACE",
         help="only what is at a place, as Go To takes it: 0x5000, end-4, footer, entry[3], member:NAME",
     )
+    command.add_argument(
+        "--diagram",
+        metavar="FILE.svg",
+        help="instead, draw the archive's shape, what leads where and what is wrong; a file of that name is replaced",
+    )
     add_json(command)
     add_connection(command)
 
@@ -66,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
         return _decoded(opened, options)
     if options.at is not None:
         return _at(opened, options)
+    if options.diagram is not None:
+        return _diagram(opened, options.diagram)
     with Lines() as out:
         for part in opened:
             if options.json:
@@ -133,6 +141,25 @@ def _in_member(archive: Opened, at: int) -> str:
             return f"in {visible(member.path)}, byte {before + at - start:,} of {member.stored:,}"
         before += stop - start
     return f"in a record of {visible(member.path)}"
+
+
+def _diagram(opened: Sequence[LocationPart], target: str) -> int:
+    """Write the diagram of what was opened and return the exit status. Raises OperationError and SourceError."""
+    from inspector.operations.diagram.drawing import description, diagram_svg  # dumping fields need not wait for it
+    from inspector.operations.diagram.shape import diagram_of_all
+    from inspector.operations.diagram.svg import Shades
+    from inspector.operations.report.writing import require_other_file, write
+
+    path = pathlib.Path(target)
+    archives = [part.archive for part in opened]
+    require_other_file(path, archives)
+    diagram = diagram_of_all(archives)
+    if diagram is None:
+        raise OperationError("There is nothing to draw.")
+    write(path, diagram_svg(diagram, Shades(), alone=True).encode("utf-8", "backslashreplace"))
+    with Lines() as out:
+        out.write(f"{description(diagram)}.\n")
+    return status_of(opened)
 
 
 def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:

@@ -6,7 +6,7 @@ import argparse
 
 from inspector.cli.output import Lines
 from inspector.cli.parser import COMMANDS, window_parser
-from inspector.resources import manual_pages
+from inspector.resources import manual_pages, page_text
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -38,4 +38,4 @@ def run(options: argparse.Namespace) -> None:
             out.write(window_parser().format_help())
         for page in manual_pages():
             if page.stem == options.topic:
-                out.write(page.read_text(encoding="utf-8"))
+                out.write(page_text(page))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.diagram import Column
 from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Kind
 from inspector.core.numbers import count, grouped
@@ -183,7 +184,7 @@ class Format:
     files. ``has_checksums``: it records some. ``findings`` are what it may report; ``concerns`` says by the code what
     errors concern that name a member and do not show that its content is wrong. ``torn`` holds the codes of findings
     that one interrupted write explains. ``readers`` imports and returns what else reads such archives, the
-    specification first.
+    specification first. ``diagram`` are the columns of a diagram of its shape.
 
     ``load`` imports the format's modules and returns its functions, so that opening an archive of one format does not
     load the others.
@@ -204,6 +205,7 @@ class Format:
     concerns: Mapping[str, Concern] = field(default_factory=dict)
     torn: frozenset[str] = frozenset()
     readers: Callable[[], Sequence[Reader]] = no_readers
+    diagram: tuple[Column, ...] = ()
 
     @property
     def probe(self) -> Callable[[Source], ProbeResult]:

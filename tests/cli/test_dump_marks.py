@@ -74,3 +74,19 @@ def test_json_is_not_marked(dump: Dump) -> None:
     text = dump("wrong-reset-hash.rca", "--json")
     assert "<-" not in text
     assert list(json.loads(text)) == ["source", "format", "size", "fields"]
+
+
+def test_a_diagram_is_written_instead_and_told_in_words(dump: Dump, tmp_path: Path) -> None:
+    target = tmp_path / "shape.svg"
+    assert dump("gap.caf", "--diagram", str(target)) == "Diagram of the archive: File (11), Index (8); wrong: gap.\n"
+    assert target.read_text(encoding="utf-8").startswith("<svg ")
+
+
+def test_a_diagram_never_replaces_its_archive(
+    tmp_path: Path, sample: Sample, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journey.caf"
+    path.write_bytes(sample("journey.caf").read_bytes())
+    assert main(["dump", "--diagram", str(path), str(path)]) == 2
+    assert "is the archive itself" in capfd.readouterr().err
+    assert path.read_bytes() == sample("journey.caf").read_bytes()

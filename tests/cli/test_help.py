@@ -57,7 +57,15 @@ def test_the_manual_is_read_in_the_terminal_too(run: Run) -> None:
 def test_a_topic_that_is_none_is_answered_with_those_there_are(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run("help", "zip")
-    assert capfd.readouterr().err.endswith("'findings', 'causes', 's3')\n")
+    assert "'findings', 'causes', 's3'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("page", ["rca", "caf", "taco", "datas3t"])
+def test_a_format_is_explained_in_the_terminal_without_pictures(run: Run, page: str) -> None:
+    status, text, _ = run("help", page)
+    assert status == 0
+    assert "## Byte by byte" in text
+    assert not [line for line in text.splitlines() if line.startswith(("![", "<!--"))]
 
 
 def test_wrong_usage_shows_the_usage_of_that_command(run: Run, capfd: pytest.CaptureFixture[str]) -> None:

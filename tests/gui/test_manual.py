@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QColor, QPalette, QTextDocument
 from pytestqt.qtbot import QtBot
 
+from inspector.core.palette import COLOURS, Scheme
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.manual import ManualDialog
+from inspector.gui.dialogs.manual import ManualDialog, in_the_dark
 from inspector.resources import manual_pages
 from tests.gui.conftest import press
 
@@ -35,6 +37,27 @@ def test_a_text_is_found_in_this_page_and_then_in_the_others(window: Window, qtb
     dialog.wanted.setText("no such words anywhere")
     dialog.find_next()
     assert dialog.outcome.text() == "No page has this text."
+
+
+def test_pictures_are_drawn_in_the_colours_of_the_window(window: Window) -> None:
+    dialog = manual(window)
+    dialog.pages.setCurrentRow([path.stem for path in manual_pages()].index("rca"))
+    kind = QTextDocument.ResourceType.ImageResource
+    colours = []
+    for base in ("#ffffff", "#191c20"):
+        palette = dialog.text.palette()
+        palette.setColor(QPalette.ColorRole.Base, QColor(base))
+        dialog.text.setPalette(palette)
+        picture = dialog.text.loadResource(kind, QUrl("pictures/rca.svg"))
+        assert 300 < picture.width() / picture.devicePixelRatio() <= dialog.text.viewport().width()
+        colours.append(picture.pixelColor(2, 2).name())
+    assert colours == ["#ffffff", "#191c20"]
+    path = next(path for path in manual_pages() if path.stem == "rca").parent / "pictures" / "rca.svg"
+    light = path.read_text(encoding="utf-8")
+    assert "<rect" in light
+    for each in COLOURS[Scheme.LIGHT].text, COLOURS[Scheme.LIGHT].base:
+        assert f'"{each}"' in light
+        assert f'"{each}"' not in in_the_dark(light)
 
 
 def test_a_link_leads_to_its_page(window: Window) -> None:

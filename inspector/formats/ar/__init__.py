@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from functools import cache
 
+from inspector.core.diagram import Column
 from inspector.core.format import Format, Functions, MimeType
-from inspector.formats.ar.layout import FINDINGS, KINDS, SPECIFICATION
+from inspector.core.kinds import Kind
+from inspector.formats.ar.layout import (
+    AR_HEADER,
+    FINDINGS,
+    GLOBAL_HEADER,
+    KINDS,
+    NAME_TABLE,
+    SPECIFICATION,
+    SYMBOL_TABLE,
+)
 
 
 @cache
@@ -35,4 +45,8 @@ FORMAT = Format(
     sequential=(".a", ".ar", ".deb"),
     has_checksums=False,
     findings=FINDINGS,
+    diagram=(
+        Column("File", (GLOBAL_HEADER, Kind.MEMBER, SYMBOL_TABLE, NAME_TABLE), opened=True),
+        Column("Headers and data", (AR_HEADER, Kind.DATA, Kind.PADDING)),
+    ),
 )

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from inspector.core.diagram import Column
 from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.kinds import Kind
 from inspector.core.reader import Reader
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
 from inspector.formats.caf import codes
@@ -55,6 +57,10 @@ FORMAT = Format(
             uti_of_others=("com.apple.coreaudio-format",),
             reason="Core Audio files have the same suffix, and theirs weighs 50.",
         ),
+    ),
+    diagram=(
+        Column("File", (Kind.DATA, INDEX, FOOTER)),
+        Column("Index", (INDEX_ENTRY,), apart=True),
     ),
     has_checksums=False,
     concerns={"caf-duplicate-name": Concern.NAME},

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from inspector.core.diagram import Column
 from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.kinds import Kind
 from inspector.core.reader import Reader
-from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_KINDS
+from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_END, TAR_EXTENSION, TAR_HEADER, TAR_KINDS
 from inspector.formats._kinds import INDEX as INDEX_KIND
 from inspector.formats._tar import codes as tar_codes
 from inspector.formats.datas3t import codes
@@ -66,6 +68,11 @@ FORMAT = Format(
     readers=_readers,
     kinds=(*TAR_KINDS, METADATA_ROW, INDEX_ENTRY),
     general="tar",
+    diagram=(
+        Column("Headers and data", (TAR_HEADER, TAR_EXTENSION, Kind.DATA, Kind.PADDING), single=True),
+        Column("Tar members", (Kind.MEMBER, TAR_END), opened=True),
+        Column("Metadata rows", (METADATA_ROW,), apart=True),
+    ),
     concerns={
         "datas3t-datapoint-name": Concern.NAME,
         "datas3t-index-offset": Concern.NAME,
@@ -86,6 +93,7 @@ METADATA = Format(
     load=_metadata,
     findings=codes.METADATA_FINDINGS,
     kinds=(METADATA_KIND, METADATA_ROW, FRAME),
+    diagram=(Column("File", (FRAME,)), Column("Rows in it", (METADATA_ROW,), apart=True)),
     mime=(
         MimeType(
             "application/x-datas3t-metadata",
@@ -107,5 +115,6 @@ INDEX = Format(
     load=_index,
     findings=codes.INDEX_FINDINGS,
     kinds=(INDEX_KIND, INDEX_ENTRY),
+    diagram=(Column("File", (INDEX_ENTRY,)),),
     sequential=(".index",),
 )

@@ -109,7 +109,7 @@ class RangeRecords:
         if self.rows is not None and index < len(self.row_of):
             row = self.row_of[index]
             if row == NONE:
-                yield Field("metadata row", METADATA_ROW, (), None, "The metadata has no row for it.")
+                yield Field("metadata row", METADATA_ROW, (), None, "The metadata has no row for it.", label="no row")
             else:
                 yield metadata_row(self.rows, row, self.row_error(index) or AGREES)
         if self.index is not None and index < len(self.index_rows):
@@ -176,7 +176,8 @@ def metadata_row(rows: Rows, row: int, note: str = "") -> Field:
         children.append(Field(name, kind, (), value, meaning))
     if row in rows.unreadable:
         note = f"Broken: {rows.unreadable[row]} cannot be read."
-    return Field("metadata row", METADATA_ROW, (), row, note, tuple(children))
+    label = f"key {rows.ids[row]:,}"
+    return Field("metadata row", METADATA_ROW, (), row, note, tuple(children), label=label)
 
 
 def index_row(index: IndexRows, row: int, note: str) -> Field:

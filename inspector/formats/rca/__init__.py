@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from inspector.core.diagram import Column
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
 from inspector.formats.rca import codes
-from inspector.formats.rca.kinds import KINDS
+from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, CONTROL_BLOCK, KINDS, RESET_BLOCK, SEGMENT
 
 
 @cache
@@ -58,6 +59,11 @@ FORMAT = Format(
     kinds=KINDS,
     mime=(MimeType("application/x-rca", "RCA archive", (("*.rca", 50),), uti="org.archive-inspector.rca"),),
     sequential=(".rca",),
+    diagram=(
+        Column("Chunks", (CHUNK_HEADER,)),
+        Column("Segments", (SEGMENT,), opened=True),
+        Column("Blocks", (RESET_BLOCK, BLOB_BLOCK, CONTROL_BLOCK)),
+    ),
     concerns={"rca-name-not-utf-8": Concern.NAME},
     torn=frozenset({"rca-trailing-garbage"}),
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
+from inspector.core.diagram import Column
 from inspector.core.format import Format, Functions, Magic, MimeType
 from inspector.core.reader import Reader
-from inspector.formats._kinds import LOCAL_HEADER, ZIP_KINDS
+from inspector.formats._kinds import LOCAL_HEADER, ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes as zip_codes
 from inspector.formats._zip.records import TACO_SUFFIXES
 from inspector.formats.taco import codes
@@ -59,5 +61,10 @@ FORMAT = Format(
         ),
     ),
     kinds=(LOCAL_HEADER, TACO_PAYLOAD, TACO_ENTRY, *ZIP_KINDS),
+    diagram=(
+        Column("TACO header", (TACO_ENTRY,), apart=True),
+        replace(ZIP_FILE, opened=True),
+        ZIP_DIRECTORY,
+    ),
     torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),
 )

@@ -7,7 +7,7 @@ from functools import cache
 
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
-from inspector.formats._kinds import TAR_KINDS
+from inspector.formats._kinds import TAR_DIAGRAM, TAR_KINDS
 from inspector.formats._tar import codes
 
 
@@ -45,5 +45,6 @@ FORMAT = Format(
     kinds=TAR_KINDS,
     mime=(MimeType("application/x-tar", uti="public.tar-archive"),),
     sequential=(".tar",),
+    diagram=TAR_DIAGRAM,
     concerns=dict.fromkeys(("tar-checksum", "tar-extension", "tar-name-cut"), Concern.RECORD),
 )

@@ -7,7 +7,7 @@ from functools import cache
 
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.reader import Reader
-from inspector.formats._kinds import ZIP_KINDS
+from inspector.formats._kinds import ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes
 
 
@@ -41,5 +41,6 @@ FORMAT = Format(
     readers=_readers,
     kinds=ZIP_KINDS,
     mime=(MimeType("application/zip", uti="public.zip-archive"),),
+    diagram=(ZIP_FILE, ZIP_DIRECTORY),
     concerns={"zip-overlap": Concern.NAME},  # the mark SHARED shows it instead, on every member concerned
 )

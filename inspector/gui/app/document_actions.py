@@ -280,6 +280,12 @@ def show_reader(tab: Tab) -> None:
     tab.show_reader()
 
 
+@action("Show Diagra&m", "Ctrl+Shift+G")
+def show_diagram(tab: Tab) -> None:
+    """Show the shape of the archive, with lines to what its records lead to."""
+    tab.show_diagram()
+
+
 @action("List Strin&gs", "Ctrl+Shift+T")
 def show_strings(tab: Tab) -> None:
     """Search the bytes for text in several encodings."""

@@ -17,6 +17,7 @@ PANEL_LABELS = {
     "Strings": "S&trings",
     "Decoded": "D&ecoded",
     "Experiment": "E&xperiment",
+    "Diagram": "D&iagram",
 }
 """The panels and their labels in the menu; the keys of the first ten are Alt and a digit."""
 PANELS: dict[str, str] = {
@@ -57,6 +58,11 @@ PANELS: dict[str, str] = {
     "Experiment": (
         "The steps of an experiment: changes of bytes over the archive, which is never written. All that is shown "
         "follows. Save what they leave as a new file, or the steps as a recipe that repeats them elsewhere."
+    ),
+    "Diagram": (
+        "The shape of the archive: its structures side by side, and lines from each record to what it leads to. "
+        "Selecting a box selects its bytes. Arrows go from box to box, Enter shows what was left out, plus and minus "
+        "zoom."
     ),
     "Bytes": (
         "The bytes of the archive: offsets, hexadecimal values, text. Colours show their meaning, a frame "

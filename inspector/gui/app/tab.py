@@ -38,6 +38,7 @@ from inspector.gui.panels.changes import ChangesPanel
 from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
 from inspector.gui.panels.decoded import DecodedPanel
+from inspector.gui.panels.diagram.panel import DiagramPanel
 from inspector.gui.panels.experiment import ExperimentPanel
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.header import ONLY_TACO, HeaderPanel
@@ -63,7 +64,7 @@ FULL_READER_HEIGHT = 420
 MAX_BOTTOM_HEIGHT = 320
 """The greatest initial height of the bottom panels."""
 SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
-DOCKS_VERSION = 6
+DOCKS_VERSION = 7
 """The version of the dock arrangement; a stored one of another version is ignored."""
 
 
@@ -100,6 +101,7 @@ class Tab(QWidget):
         self.reader = ReaderPanel(document)
         self.strings = StringsPanel(document)
         self.decoded = DecodedPanel(document)
+        self.diagram = DiagramPanel(document)
         self.experiment_panel = ExperimentPanel(document, self.experiment)
         self.request_watch = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.request_watch)
@@ -146,12 +148,13 @@ class Tab(QWidget):
             "Strings": self._dock("Strings", self.strings, bottom),
             "Decoded": self._dock("Decoded", self.decoded, bottom),
             "Experiment": self._dock("Experiment", self.experiment_panel, bottom),
+            "Diagram": self._dock("Diagram", self.diagram, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
         beside_findings = ("Digests", "Header", "Changes", "Repair", "Requests", "Reader")
-        for name in (*beside_findings, "Strings", "Decoded", "Experiment"):
+        for name in (*beside_findings, "Strings", "Decoded", "Experiment", "Diagram"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
@@ -227,6 +230,7 @@ class Tab(QWidget):
             "Strings": lambda: self.strings.is_needed,
             "Decoded": lambda: self.decoded.is_needed,
             "Experiment": lambda: self.experiment_panel.is_needed,
+            "Diagram": lambda: self.diagram.is_needed,
         }
 
     def _status_changed(self) -> None:
@@ -424,6 +428,13 @@ class Tab(QWidget):
         self._show_dock("Reader")
         self._enlarge("Reader", FULL_READER_HEIGHT, 52)
         self.reader.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_diagram(self) -> None:
+        """Show the shape of the archive."""
+        self.diagram.open()
+        self._show_dock("Diagram")
+        self._enlarge("Diagram", FULL_READER_HEIGHT, 52)
+        self.diagram.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_strings(self) -> None:
         """Search the bytes shown for strings."""

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QTextCursor, QTextDocument
+from PySide6.QtCore import QByteArray, QRectF, Qt, QUrl
+from PySide6.QtGui import (
+    QDesktopServices,
+    QImage,
+    QKeySequence,
+    QPainter,
+    QPalette,
+    QShortcut,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -21,10 +32,45 @@ from PySide6.QtWidgets import (
 
 from inspector.resources import manual_pages, resource
 
-SIZE = (900, 640)
+SIZE = (960, 680)
 LIST_WIDTH = 160
 MARGIN = 12
 _PICTURE = re.compile(r"^!\[.*\]\((.+)\)$", re.MULTILINE)
+_DARK_RULE = re.compile(r"\.(\w+)\{(?:fill|stroke):(#\w+)\}")
+_COLOURED = re.compile(r'(class="(\w+)"[^>]*? (?:fill|stroke)=")(#\w+)')
+_DARK = 128
+"""Bases with less light than that, of 255, are dark."""
+
+
+class ManualBrowser(QTextBrowser):
+    """Shows pages with their drawings, which it draws as wide as there is room, in the colours of its palette."""
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Qt override: draw an SVG."""
+        path = resource("manual", QUrl(name).path())
+        if kind != QTextDocument.ResourceType.ImageResource or path.suffix != ".svg" or not path.is_file():
+            return super().loadResource(kind, name)
+        text = path.read_text(encoding="utf-8")
+        if self.palette().color(QPalette.ColorRole.Base).lightness() < _DARK:
+            text = in_the_dark(text)
+        renderer = QSvgRenderer(QByteArray(text.encode()))
+        size = renderer.defaultSize()
+        room = self.viewport().width() - 2 * MARGIN - self.verticalScrollBar().sizeHint().width()
+        size = size.scaled(min(size.width(), max(1, room)), size.height(), Qt.AspectRatioMode.KeepAspectRatio)
+        ratio = self.devicePixelRatioF()
+        image = QImage(size * ratio, QImage.Format.Format_ARGB32_Premultiplied)
+        image.setDevicePixelRatio(ratio)
+        image.fill(0)
+        painter = QPainter(image)
+        renderer.render(painter, QRectF(0, 0, size.width(), size.height()))
+        painter.end()
+        return image
+
+
+def in_the_dark(picture: str) -> str:
+    """A picture in the colours that its own style sheet has for dark pages, which Qt does not read."""
+    colours = dict(_DARK_RULE.findall(picture))
+    return _COLOURED.sub(lambda found: f"{found[1]}{colours.get(found[2], found[3])}", picture)
 
 
 class ManualDialog(QDialog):
@@ -38,7 +84,7 @@ class ManualDialog(QDialog):
         self.pages = QListWidget()
         self.pages.setAccessibleName("Pages")
         self.pages.setFixedWidth(LIST_WIDTH)
-        self.text = QTextBrowser()
+        self.text = ManualBrowser()
         self.text.setAccessibleName("Manual page")
         self.text.setOpenLinks(False)
         self.text.document().setDocumentMargin(MARGIN)
@@ -115,4 +161,4 @@ class ManualDialog(QDialog):
 def title(path: Path) -> str:
     """The heading of a page, without "The"."""
     heading = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").removeprefix("The ")
-    return heading[:1].upper() + heading[1:]
+    return heading[:1].upper() + heading[1:] if heading.partition(" ")[0].isalpha() else heading

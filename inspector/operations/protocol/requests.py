@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from array import array
     from collections.abc import Collection, Sequence
 
+    from inspector.core.diagram import Diagram
     from inspector.core.edit import Edit
     from inspector.core.field import Census, Run
     from inspector.core.finding import Severity
@@ -257,6 +258,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @request
     def decoded_bytes(self, index: int, offset: int, length: int) -> bytes:
         """Decoded bytes of the member that was decoded last, at most 1 MiB; none of another one."""
+
+    @job(only_shows=True)
+    def diagram(self, progress: Progress, archive: int, offset: int) -> Diagram | None:
+        """The shape of what is opened; of what is too much to show, also what is around a byte of an archive."""
 
     @job(only_shows=True)
     def find_strings(

@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from inspector import __version__
 from inspector.core import codes
 from inspector.core.colouring import PAINTS, ColourBy, Paint
+from inspector.core.diagram import Diagram
 from inspector.core.field import Census, Field, Run, census, runs
 from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of
@@ -29,6 +30,7 @@ from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
 from inspector.formats._causes.table import MEANINGS, Cause, is_cause
 from inspector.operations.check.checking import STATES, CheckReport, own_state
 from inspector.operations.check.report import archive_readers
+from inspector.operations.diagram.shape import diagram_of_all
 from inspector.operations.edit.apply_repairs import describe
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.location import inside
@@ -46,6 +48,7 @@ MAX_MEMBERS = 1_000
 MAX_DIGESTS = 1_000
 MAX_RANGES = 1_000
 MAX_READERS = 1_000
+MAX_DIAGRAM_ROWS = 40
 MAP_COLUMNS = 480
 """Stretches of the map."""
 COLUMNS = 16
@@ -157,6 +160,7 @@ class ReportFacts:
     cause: str
     about: tuple[tuple[str, str], ...]
     drawing: Drawing | None
+    diagram: Diagram | None
     findings: tuple[FindingFacts, ...]
     more_findings: str
     repair: RepairFacts | None
@@ -204,6 +208,7 @@ class _Gathering:
             "" if self._redact else _said(cause),
             (*self._about(note, now), *(("User's note", _said(each)) for each in notes)),
             self._drawing(),
+            self._diagram(),
             findings,
             more,
             self._repair(),
@@ -275,6 +280,12 @@ class _Gathering:
         wrong = (each for each in archive.findings if each.severity is not Severity.INFO)
         damage = tuple(span for each in islice(wrong, MAX_FINDINGS) for span in each.spans)
         return Drawing(size, tuple(sets), damage, parts, tuple(_kinds(kinds)))
+
+    def _diagram(self) -> Diagram | None:
+        try:
+            return diagram_of_all(self._report.archives, named=not self._redact, rows=MAX_DIAGRAM_ROWS)
+        except SourceError:
+            return None
 
     # ---- findings ------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from inspector.operations.report.drawing import Shades, map_of, structure_of
+from inspector.operations.diagram.drawing import diagram_svg
+from inspector.operations.diagram.svg import Shades
+from inspector.operations.report.drawing import map_of, structure_of
 from inspector.operations.report.facts import COLUMNS, Excerpt, FindingFacts, RepairFacts, ReportFacts, Row, Table
 
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~!&@$^\"']|:(?=//)|(?<=www)\.|^(?:[-+=]|\d+(?=[.)]))|  +", re.IGNORECASE)
@@ -32,11 +34,12 @@ def _article(report: ReportFacts) -> Iterator[str]:
     if report.cause:
         yield f"Cause: {escaped(report.cause)}\n"
     yield from _table(Table(("", ""), report.about))
-    drawing = report.drawing
+    drawing, shades = report.drawing, Shades()
     if drawing is not None:
-        shades = Shades()
         kinds = ", ".join(f"{escaped(label)} ({number:,})" for _, label, number in drawing.kinds)
         yield f"## Map\n\n{map_of(drawing, shades)}\n\n{kinds}\n\n## Structure\n\n{structure_of(drawing, shades)}\n"
+    if report.diagram is not None:
+        yield f"## Diagram\n\n{diagram_svg(report.diagram, shades)}\n"
     yield from _section("Ranges", report.ranges)
     yield "## Findings\n"
     for each in report.findings:

@@ -8,7 +8,9 @@ from html import escape
 from inspector.core.colouring import Paint
 from inspector.core.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.core.verdict import State, Verdict
-from inspector.operations.report.drawing import Shades, colours_of, map_of, shade_of, structure_of
+from inspector.operations.diagram.drawing import diagram_svg
+from inspector.operations.diagram.svg import Shades, shade_of
+from inspector.operations.report.drawing import colours_of, map_of, structure_of
 from inspector.operations.report.facts import (
     COLUMNS,
     Excerpt,
@@ -120,6 +122,8 @@ def _article(report: ReportFacts, shades: Shades) -> str:
             "<h2>Structure</h2>\n",
             structure_of(drawing, shades),
         ]
+    if report.diagram is not None:
+        parts += ["<h2>Diagram</h2>\n", diagram_svg(report.diagram, shades)]
     parts.append(_table("Ranges", report.ranges))
     parts.append("\n<h2>Findings</h2>\n")
     parts += [_finding(each, shades) for each in report.findings]

@@ -48,6 +48,7 @@ class ArchiveSession(SessionState):
     next_repeat = looks.next_repeat
     decode_member = looks.decode_member
     decoded_bytes = looks.decoded_bytes
+    diagram = looks.diagram
     find_strings = looks.find_strings
     string_rows = looks.string_rows
     # ---- members

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from inspector.core.diagram import Diagram
 from inspector.core.progress import Progress
 from inspector.core.source import is_remote
 from inspector.core.span import Span
@@ -90,6 +91,19 @@ def decoded_bytes(session: SessionState, index: int, offset: int, length: int) -
     """Decoded bytes of the member that was decoded last, at most 1 MiB; none of another one."""
     member, source = session.now.decoded
     return source.read(offset, min(length, MAX_READ_BYTES)) if member == index else b""
+
+
+# ---- the shape -------------------------------------------------------------------------------------------------------
+
+
+def diagram(session: SessionState, progress: Progress, archive: int, offset: int) -> Diagram | None:
+    """The shape of what is opened; None where there is nothing to show. Raises SourceError and Cancelled."""
+    from inspector.operations.diagram.shape import diagram_of_all
+
+    progress.begin("Drawing the diagram", 0)
+    now = session.now
+    ranges = now.location.collection.ranges if now.location.collection is not None else ()
+    return diagram_of_all(now.archives, ranges, around=archive, offset=offset)
 
 
 # ---- strings ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,126 @@
+"""A diagram as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.core.diagram import ROW, Box, Diagram, Layout, Points, Rect, laid_out
+from inspector.core.kinds import Family, Role
+from inspector.operations.diagram.svg import (
+    BASE,
+    DAMAGE,
+    QUIET,
+    RULE,
+    SANS,
+    TEXT,
+    WIDTH,
+    Shade,
+    Shades,
+    line_shade,
+    path,
+    rect,
+    shade_in,
+    svg,
+    text,
+)
+
+_SMALL = SANS.replace('"13"', '"12"')
+_PX_PER_CHARACTER = 6.9
+"""The mean width of a character of text: only what is cut off depends on it."""
+_STRIPE = 7
+_HATCH = 8
+_PADDING = 7
+
+
+def diagram_svg(diagram: Diagram, shades: Shades, *, width: float = WIDTH, alone: bool = False) -> str:
+    """The picture; ``alone``: it stands by itself, with its own background and style sheet."""
+    layout = laid_out(diagram, width)
+    parts = list(_parts(diagram, layout, shades))
+    if alone:
+        back = rect(0, 0, layout.width, layout.height, BASE, shades)
+        parts = [shades.in_picture(), back, *parts]
+    return svg(layout.height, parts, description(diagram), layout.width)
+
+
+def description(diagram: Diagram) -> str:
+    """What the picture shows, in words."""
+    counts = [sum(box.column == at for box in diagram.boxes) for at in range(len(diagram.titles))]
+    columns = ", ".join(f"{title} ({number})" for title, number in zip(diagram.titles, counts, strict=True))
+    wrong = [box.label for box in diagram.boxes if box.finding]
+    return f"Diagram of the archive: {columns}" + (f"; wrong: {', '.join(wrong[:8])}" if wrong else "")
+
+
+def _parts(diagram: Diagram, layout: Layout, shades: Shades) -> Iterator[str]:
+    for title, place in zip(diagram.titles, layout.columns, strict=True):
+        yield text(place.x + 1, place.y + 16, title, QUIET, shades, font=_SMALL)
+    for box, rects in zip(diagram.boxes, layout.boxes, strict=True):
+        for at, each in enumerate(rects):
+            yield from _box(box, each, shades, continued=at > 0)
+    for link, points in zip(diagram.links, layout.links, strict=True):
+        family = next((each for each in diagram.boxes[link.source].families if isinstance(each, Family)), None)
+        yield from _link(points, line_shade(family), shades)
+
+
+def _link(points: Points, colour: Shade, shades: Shades) -> Iterator[str]:
+    start, *others, (x, y) = points
+    curve = f"M{start[0]:.5g} {start[1]:.5g}C{' '.join(f'{a:.5g} {b:.5g}' for a, b in (*others, (x, y)))}"
+    yield path(curve, colour, shades, 1.4)
+    back = 6 if others[-1][0] > x else -6
+    yield path(f"M{x + back:.5g} {y - 4:.5g}L{x:.5g} {y:.5g}L{x + back:.5g} {y + 4:.5g}", colour, shades, 1.4)
+
+
+def _box(box: Box, place: Rect, shades: Shades, *, continued: bool) -> Iterator[str]:
+    x, y, width, height = place
+    body = box.body
+    if box.more:
+        yield from _label(box, place, shades, QUIET)
+        yield path(_outline(place), RULE, shades, 1, "2 3")
+        return
+    hatched = body in (Role.GAP, Role.GARBAGE)
+    if body is not None and not hatched:
+        yield rect(x, y, width, height, shade_in(body, 0 if box.unused else box.level), shades)
+    if hatched and body is not None:
+        yield path(_hatching(place), shade_in(body), shades, 1)
+    for at, each in enumerate(box.stripes):
+        yield rect(x + at * _STRIPE, y, _STRIPE - 1, height, shade_in(each, 2), shades)
+    line = line_shade(body) if isinstance(body, Family) else QUIET
+    dashes = "4 3" if box.unused or continued else ""
+    colour, thick = (DAMAGE, 2.2) if box.finding else (line, 1.0)
+    yield path(_outline(place), colour, shades, thick, dashes)
+    yield from _label(box, place, shades, QUIET if box.unused else TEXT, continued=continued)
+
+
+def _label(box: Box, place: Rect, shades: Shades, colour: Shade, *, continued: bool = False) -> Iterator[str]:
+    left = place.x + len(box.stripes) * _STRIPE + _PADDING
+    base = place.y + ROW / 2 + 3.5
+    right = place.x + place.width - _PADDING
+    detail = "" if continued else box.detail
+    room = int((right - left) / _PX_PER_CHARACTER)
+    label = f"{box.label}, continued" if continued else f"✗ {box.label}" if box.finding else box.label
+    if len(label) + len(detail) + 2 > room:
+        detail, label = "", _cut(label, room)  # what it is says more than how large it is
+    yield text(left, base, label, colour, shades, font=_SMALL)
+    if detail:
+        yield text(right, base, detail, colour, shades, "end", font=_SMALL)
+
+
+def _cut(label: str, room: int) -> str:
+    if len(label) <= max(3, room):
+        return label
+    last = room // 3
+    return f"{label[: room - last - 1]}…{label[-last:]}" if last > 2 else f"{label[: max(1, room - 1)]}…"
+
+
+def _outline(place: Rect) -> str:
+    x, y, width, height = place
+    return f"M{x:.5g} {y:.5g}h{width:.5g}v{height:.5g}h-{width:.5g}z"
+
+
+def _hatching(place: Rect) -> str:
+    """Strokes from the lower left to the upper right, cut at the edges."""
+    x, y, width, height = place
+    strokes = []
+    for at in range(_HATCH, int(width + height), _HATCH):
+        low, high = max(0.0, at - width), min(float(at), height)
+        strokes.append(f"M{x + at - low:.5g} {y + low:.5g}L{x + at - high:.5g} {y + high:.5g}")
+    return "".join(strokes)
