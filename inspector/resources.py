@@ -31,5 +31,5 @@ def samples() -> list[Path]:
 
 def manual_pages() -> list[Path]:
     """The pages of the manual, in the order of reading."""
-    names = ("window", "terminal", "experiments", "s3", "formats")
+    names = ("window", "terminal", "experiments", "replays", "s3", "formats")
     return [path for name in names if (path := resource("manual", f"{name}.md")).is_file()]
