@@ -194,8 +194,8 @@ def _hex(data: bytes, size: int) -> str:
 
 def matrix_lines(matrix: Matrix) -> list[str]:
     """The matrix as a table, and below it what its words mean."""
-    heads = ["a crash", "check", "repair leads", *(each.name for each in matrix.readers)]
-    rows = [[row.words, str(row.state), _repair(row), *map(str, row.cells)] for row in matrix.rows]
+    heads = ["a crash", "check", *(each.name for each in matrix.readers), "repair leads"]
+    rows = [[row.words, str(row.state), *map(str, row.cells), _repair(row)] for row in matrix.rows]
     widths = [max(len(row[at]) for row in (heads, *rows)) for at in range(len(heads))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (heads, *rows)]
     met = {cell for row in matrix.rows for cell in row.cells}

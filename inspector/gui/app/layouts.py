@@ -36,7 +36,10 @@ class Layout(NamedTuple):
 
 
 FOOT = frozenset(
-    ("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader", "Strings", "Decoded", "Experiment")
+    (
+        *("Findings", "Digests", "Header", "Changes", "Repair", "Requests", "Reader"),
+        *("Strings", "Decoded", "Experiment", "Replay"),
+    )
 )
 """The panels that are shown while they have something to say."""
 _SIDES = ("Members", "Structure", "Byte")

@@ -23,11 +23,13 @@ from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.document.navigation import Navigation
+from inspector.gui.document.replaying import Replaying
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.flows.error_actions import ErrorActions
 from inspector.gui.flows.experiment import ExperimentFlow
 from inspector.gui.flows.extract import ExtractFlow, TempFiles
 from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
+from inspector.gui.flows.replay import ReplayFlow
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.ipc.temp_dir import TempDir
@@ -44,6 +46,7 @@ from inspector.gui.panels.header import ONLY_TACO, HeaderPanel
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.reader.panel import ReaderPanel
 from inspector.gui.panels.repair import RepairPanel
+from inspector.gui.panels.replay import ReplayPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.strings import StringsPanel
 from inspector.gui.panels.structure import StructurePanel
@@ -63,7 +66,7 @@ FULL_READER_HEIGHT = 420
 MAX_BOTTOM_HEIGHT = 320
 """The greatest initial height of the bottom panels."""
 SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
-DOCKS_VERSION = 6
+DOCKS_VERSION = 7
 """The version of the dock arrangement; a stored one of another version is ignored."""
 
 
@@ -93,7 +96,8 @@ class Tab(QWidget):
         self.digests = ChecksumsPanel(document)
         self.editing = Editing(document)
         self.experiment = Experimenting(document, self.editing)
-        self.hex_editing = HexEditing(document, self.editing, self.experiment, self.hex_pane)
+        self.replaying = Replaying(document, self.editing)
+        self.hex_editing = HexEditing(document, self.editing, self.experiment, self.replaying, self.hex_pane)
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
@@ -101,6 +105,7 @@ class Tab(QWidget):
         self.strings = StringsPanel(document)
         self.decoded = DecodedPanel(document)
         self.experiment_panel = ExperimentPanel(document, self.experiment)
+        self.replay_panel = ReplayPanel(document, self.editing, self.replaying, self.repair.accepted)
         self.request_watch = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.request_watch)
         self.error_actions = ErrorActions(self.request_watch)
@@ -108,6 +113,7 @@ class Tab(QWidget):
         self.experiment_flow = ExperimentFlow(
             document, self.experiment, self.hex_pane, self.experiment_panel, self.banner, self
         )
+        self.replay_flow = ReplayFlow(document, self.replaying, self.replay_panel, self.banner, self)
         self.upload_confirmation = UploadConfirmation(document, self.editing, self)
         self.recovery = RecoveryFlow(document, self.editing, self.banner, self)
         self.disk_watch = DiskWatch(document, self.editing)
@@ -146,12 +152,13 @@ class Tab(QWidget):
             "Strings": self._dock("Strings", self.strings, bottom),
             "Decoded": self._dock("Decoded", self.decoded, bottom),
             "Experiment": self._dock("Experiment", self.experiment_panel, bottom),
+            "Replay": self._dock("Replay", self.replay_panel, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
         beside_findings = ("Digests", "Header", "Changes", "Repair", "Requests", "Reader")
-        for name in (*beside_findings, "Strings", "Decoded", "Experiment"):
+        for name in (*beside_findings, "Strings", "Decoded", "Experiment", "Replay"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
@@ -186,6 +193,8 @@ class Tab(QWidget):
         self.repair.salvageRequested.connect(self.save_flow.ask_salvage)
         self.experiment.changed.connect(self._experiment_changed)
         self.experiment.shown.connect(self.reader.follow_again)
+        self.replaying.changed.connect(self._replay_changed)
+        self.replaying.shown.connect(self.reader.follow_again)
         document.statusChanged.connect(self._status_changed)
         for changed in (self.findings.model.rowsInserted, self.digests.model.rowsInserted):
             changed.connect(self.quiet.update)
@@ -227,6 +236,7 @@ class Tab(QWidget):
             "Strings": lambda: self.strings.is_needed,
             "Decoded": lambda: self.decoded.is_needed,
             "Experiment": lambda: self.experiment_panel.is_needed,
+            "Replay": lambda: self.replay_panel.is_needed,
         }
 
     def _status_changed(self) -> None:
@@ -236,7 +246,7 @@ class Tab(QWidget):
         self.docks["Header"].toggleViewAction().setVisible(self.header.is_needed)
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
-        if wrong > self._found and self.editing.pending is None and not self.experiment.is_on:
+        if wrong > self._found and self.editing.pending is None and not self.document.in_experiment:
             self.quiet.rise("Findings")
         self._found = wrong
 
@@ -274,6 +284,11 @@ class Tab(QWidget):
         self.repair.forget()  # its plan is of other bytes
         self.note.hide()
         self.docks["Experiment"].setWindowTitle(_title("Experiment", len(self.experiment.steps)))
+        self.banner.refresh()
+        self.quiet.update()
+
+    def _replay_changed(self) -> None:
+        self.repair.forget()  # its plan is of other bytes
         self.banner.refresh()
         self.quiet.update()
 
@@ -443,6 +458,15 @@ class Tab(QWidget):
         if self.experiment.begin():
             self._show_dock("Experiment")
             self.experiment_panel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_replay(self) -> None:
+        """Offer what can be replayed, or go on with the replay that is on."""
+        if why := self.replaying.why_not:
+            self.document.reported.emit(why)
+            return
+        self._show_dock("Replay")
+        self._enlarge("Replay", FULL_READER_HEIGHT, 45)
+        self.replay_panel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_changes(self) -> None:
         """Focus the list of pending changes."""

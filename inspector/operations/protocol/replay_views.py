@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from inspector.core.edit import Edit
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
@@ -15,8 +16,10 @@ from inspector.operations.protocol.trace_views import ReaderInfo
 
 
 @dataclass(frozen=True, slots=True)
-class PendingWrites:
-    """The pending changes of the archive that is open in the window."""
+class EditWrites:
+    """A change in place, such as the pending ones of the window."""
+
+    edit: Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class SegmentWrites:
     """How an RCA archive has grown: its segments, one after another."""
 
 
-Writes = PendingWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
+Writes = EditWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
 
 
 # ---- the writes ----------------------------------------------------------------------------------------------------
@@ -109,6 +112,11 @@ class ReplayView:
         """After the last step."""
         return Point(len(self.steps))
 
+    @property
+    def has_crashes(self) -> bool:
+        """Whether it is known which writes the steps are made of."""
+        return not any(step.kind is StepKind.APPEND for step in self.steps)
+
     def titles(self) -> list[str]:
         """A line for each step."""
         return [step.title(number, len(self.steps)) for number, step in enumerate(self.steps, 1)]
@@ -116,7 +124,7 @@ class ReplayView:
     def words(self, point: Point) -> str:
         """A point as the end of a sentence: ``after write 2 of 3``."""
         total = len(self.steps)
-        what = "append" if any(step.kind is StepKind.APPEND for step in self.steps) else "write"
+        what = "write" if self.has_crashes else "append"
         if point.part:
             size = self.steps[point.done].size
             return f"in {what} {point.done + 1} of {total}, after {point.part:,} of {in_bytes(size)}"

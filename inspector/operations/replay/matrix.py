@@ -61,7 +61,7 @@ def crash_matrix(replay: Replay, progress: Progress, more: Sequence[Point] = ())
     Raises OperationError where there are no crash points or the archive is too large, SourceError and Cancelled.
     """
     steps = replay.view.steps
-    if any(step.kind is StepKind.APPEND for step in steps):
+    if not replay.view.has_crashes:
         raise OperationError("The history of an archive has no crash points: which writes it was made of is not known.")
     old, new = replay.source(Point(0)), replay.source(replay.view.end)
     if max(old.size, new.size) > MAX_MATRIX_BYTES:

@@ -79,6 +79,8 @@ class Replay:
         if point.part:
             last = [covered(steps[point.done], point.part)]
             spans += last
+        if not self.view.has_crashes:  # a history: all of it is written some time
+            spans = last
         inside = [Span(*span).clipped(0, size) for span in spans]
         shown = tuple(each for each in (Span(*span).clipped(0, size) for span in last) if each.size)
         return ReplayState(self.view, point, size, tuple(united(each for each in inside if each.size)), shown)
