@@ -33,7 +33,7 @@ def samples() -> list[Path]:
 
 def manual_pages() -> list[Path]:
     """The pages of the manual, in the order of reading."""
-    names = "window terminal readers experiments findings causes s3 formats rca caf taco datas3t"
+    names = "window terminal readers experiments replays findings causes s3 formats rca caf taco datas3t"
     return [path for name in names.split() if (path := resource("manual", f"{name}.md")).is_file()]
 
 

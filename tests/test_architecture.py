@@ -46,6 +46,7 @@ ROOMS = (
         "operations.bytes",
         "operations.report",
         "operations.experiment",
+        "operations.replay",
         "operations.session",
         "operations.worker",
     ),

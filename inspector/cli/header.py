@@ -40,10 +40,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
     add_location(command, "the archive")
     add_write_options(command)
-    command.add_argument(
-        "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
-    )
-    command.add_argument("--count", metavar="N", help="how many entries are in use, 0 to 7")
+    add_header_changes(command)
     command.add_argument(
         "--to", metavar="COPY", default="", help="leave the archive as it is, such as a read-only one, and write a copy"
     )
@@ -93,19 +90,33 @@ def _handle_unfinished(edit: Edit | None, options: argparse.Namespace) -> None:
 
 def _requested_edit(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, HeaderDraft | None]:
     """The edit that the options ask for and its draft; None for both if the header is only shown."""
-    assigned = [_assignment(text) for text in options.set]
-    entries = dict(assigned)
-    if len(entries) != len(assigned):
-        raise OperationError("--set names one entry twice; give each once.")
-    count = parse_number(options.count) if options.count is not None else None
-    if not entries and count is None:
+    wanted = requested_changes(options)
+    if wanted is None:
         if options.to:
             raise OperationError("--to writes a changed copy: say what to change with --set or --count.")
         return None, None
     if not (options.dry_run or options.to):
         writable(file_of(archive))
-    draft = with_changes(header_draft(archive), entries, count)
+    draft = with_changes(header_draft(archive), *wanted)
     return preview(archive, draft), draft
+
+
+def add_header_changes(command: argparse._ActionsContainer) -> None:
+    """Add what says how a header is changed, for ``requested_changes``."""
+    command.add_argument(
+        "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
+    )
+    command.add_argument("--count", metavar="N", help="how many entries are in use, 0 to 7")
+
+
+def requested_changes(options: argparse.Namespace) -> tuple[dict[int, TacoEntry], int | None] | None:
+    """The entries and the count that the options set; None without any. Raises OperationError."""
+    assigned = [_assignment(text) for text in options.set]
+    entries = dict(assigned)
+    if len(entries) != len(assigned):
+        raise OperationError("--set names one entry twice; give each once.")
+    count = parse_number(options.count) if options.count is not None else None
+    return (entries, count) if entries or count is not None else None
 
 
 def _assignment(text: str) -> tuple[int, TacoEntry]:

@@ -56,8 +56,8 @@ def handle_unfinished(folders: Iterable[Path], options: argparse.Namespace) -> N
 # ---- RCA ---------------------------------------------------------------------------------------------------------
 
 
-def add_rca_options(command: argparse.ArgumentParser) -> None:
-    """Add how blobs are written, for ``create rca`` and ``append``."""
+def add_rca_options(command: argparse.ArgumentParser, *, syncs: bool = True) -> None:
+    """Add how blobs are written, for ``create rca``, ``append`` and, where no disk ``syncs``, ``replay``."""
     command.add_argument("--level", type=int, metavar="N", help="the zstd level, 1 to 22; default 3")
     command.add_argument(
         "--hash-convention",
@@ -65,6 +65,9 @@ def add_rca_options(command: argparse.ArgumentParser) -> None:
         help="what the hash of a segment covers: as the specification says, or as rcarch does; default: as in the "
         "archive, and spec for a new one",
     )
+    if not syncs:
+        command.set_defaults(no_sync=False)
+        return
     command.add_argument("--no-sync", action="store_true", help="do not wait until the disk holds what was written")
 
 

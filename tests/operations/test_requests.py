@@ -58,6 +58,7 @@ WRITES_FILES = {
         "ArchiveRequests.save_experiment",
         "ArchiveRequests.save_recipe",
         "ArchiveRequests.save_experiment_patch",
+        "ArchiveRequests.save_replay",
         "ArchiveRequests.export_patch",
         "ArchiveRequests.recover",
         "ArchiveRequests.make_repairs",

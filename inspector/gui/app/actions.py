@@ -21,6 +21,7 @@ SUBMENUS = {
     "Layout": ("View", "&Layout"),
     "Reader": ("View", "&Reader"),
     "Experiment": ("Archive", "E&xperiment"),
+    "Replay": ("Archive", "Rep&lay"),
 }
 """The submenus: the menu each is in, and its label."""
 LAYOUT: dict[str, tuple[str, ...]] = {
@@ -64,6 +65,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
         "damage",
         "save_experiment save_recipe save_experiment_patch open_recipe",
     ),
+    "Replay": ("show_replay leave_replay", "next_write previous_write", "read_crashes save_state"),
     "Layout": ("layout_inspect layout_check layout_edit save_layout",),
     "Archive": (
         "check audit_files audit_folder new_audit",

@@ -52,13 +52,13 @@ def _changes(tab: Tab) -> Editing | Experimenting:
     return tab.experiment if tab.experiment.is_on else tab.editing
 
 
-@action("&Undo", K.Undo, enabled=lambda tab: _changes(tab).history.can_undo)
+@action("&Undo", K.Undo, enabled=lambda tab: _changes(tab).history.can_undo and not tab.document.in_replay)
 def undo(tab: Tab) -> None:
     """Undo the last change."""
     _changes(tab).undo()
 
 
-@action("&Redo", K.Redo, "Ctrl+Y", enabled=lambda tab: _changes(tab).history.can_redo)
+@action("&Redo", K.Redo, "Ctrl+Y", enabled=lambda tab: _changes(tab).history.can_redo and not tab.document.in_replay)
 def redo(tab: Tab) -> None:
     """Redo the last undone change."""
     _changes(tab).redo()
@@ -462,3 +462,51 @@ def explain(tab: Tab) -> None:
 def point_and_ask(tab: Tab) -> None:
     """Explain the next item you click."""
     tab.whats_this.point_and_ask()
+
+
+def _can_replay(tab: Tab) -> bool:
+    return not tab.replaying.why_not
+
+
+def _is_replay(tab: Tab) -> bool:
+    return tab.replaying.is_on
+
+
+def _has_state(tab: Tab) -> bool:
+    return tab.replaying.view is not None
+
+
+@action("&Replay Writes", "Ctrl+Shift+W", enabled=_can_replay)
+def show_replay(tab: Tab) -> None:
+    """Show the archive after each write of a change, never writing it, and what readers make of a crash there."""
+    tab.show_replay()
+
+
+@action("&Leave Replay", enabled=_is_replay)
+def leave_replay(tab: Tab) -> None:
+    """Show the archive as it is."""
+    tab.replaying.leave()
+
+
+@action("&Next Write", "Alt+Shift+Right", enabled=_has_state)
+def next_write(tab: Tab) -> None:
+    """Replay: the archive after the next write."""
+    tab.replaying.step(1)
+
+
+@action("&Previous Write", "Alt+Shift+Left", enabled=_has_state)
+def previous_write(tab: Tab) -> None:
+    """Replay: the archive before this write."""
+    tab.replaying.step(-1)
+
+
+@action("&Crash Points", enabled=lambda tab: _has_state(tab) and tab.replaying.matrix is None)
+def read_crashes(tab: Tab) -> None:
+    """Replay: what each reader makes of the archive if its writer stops at a write."""
+    tab.replaying.read_crashes()
+
+
+@action("&Save State as New File…", enabled=_has_state)
+def save_state(tab: Tab) -> None:
+    """Replay: write the archive as it is shown to a new file."""
+    tab.replay_flow.ask_save()

@@ -18,6 +18,7 @@ PANEL_LABELS = {
     "Decoded": "D&ecoded",
     "Experiment": "E&xperiment",
     "Diagram": "D&iagram",
+    "Replay": "Repla&y",
 }
 """The panels and their labels in the menu; the keys of the first ten are Alt and a digit."""
 PANELS: dict[str, str] = {
@@ -63,6 +64,10 @@ PANELS: dict[str, str] = {
         "The shape of the archive: its structures side by side, and lines from each record to what it leads to. "
         "Selecting a box selects its bytes. Arrows go from box to box, Enter shows what was left out, plus and minus "
         "zoom."
+    ),
+    "Replay": (
+        "The archive after each write of a change, and in the middle of one: an append, a header update, a repair, an "
+        "earlier write. The archive is never written. Crash points say what each reader makes of it there."
     ),
     "Bytes": (
         "The bytes of the archive: offsets, hexadecimal values, text. Colours show their meaning, a frame "
@@ -124,6 +129,16 @@ COLUMNS: dict[str, dict[str, str]] = {
     "Steps of the experiment": {
         "Step": "The number of the step; steps apply in this order",
         "What it does": "The change; a click shows its bytes, Enter changes it, Del takes it out",
+    },
+    "Writes of the replay": {
+        "Write": "The number of the write, in the order in which the writer makes them; choosing one goes there",
+        "What is written": "The fields that the bytes belong to, and whether the writer then waits for the disk",
+        "Bytes": "How many bytes are written, and where",
+    },
+    "What each reader makes of a crash": {
+        "A crash": "Where the writer stops; Enter shows the archive there",
+        "Check": "The state that a check finds",
+        "Repair leads": "To which state a repair leads",
     },
     "Requests to S3": {
         "When": "The time of the request",

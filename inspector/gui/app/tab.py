@@ -23,11 +23,13 @@ from inspector.gui.document.document import Checking, Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.document.navigation import Navigation
+from inspector.gui.document.replaying import Replaying
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.flows.error_actions import ErrorActions
 from inspector.gui.flows.experiment import ExperimentFlow
 from inspector.gui.flows.extract import ExtractFlow, TempFiles
 from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
+from inspector.gui.flows.replay import ReplayFlow
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.ipc.temp_dir import TempDir
@@ -45,6 +47,7 @@ from inspector.gui.panels.header import ONLY_TACO, HeaderPanel
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.reader.panel import ReaderPanel
 from inspector.gui.panels.repair import RepairPanel
+from inspector.gui.panels.replay import ReplayPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.strings import StringsPanel
 from inspector.gui.panels.structure import StructurePanel
@@ -94,7 +97,8 @@ class Tab(QWidget):
         self.digests = ChecksumsPanel(document)
         self.editing = Editing(document)
         self.experiment = Experimenting(document, self.editing)
-        self.hex_editing = HexEditing(document, self.editing, self.experiment, self.hex_pane)
+        self.replaying = Replaying(document, self.editing)
+        self.hex_editing = HexEditing(document, self.editing, self.experiment, self.replaying, self.hex_pane)
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
@@ -103,6 +107,7 @@ class Tab(QWidget):
         self.decoded = DecodedPanel(document)
         self.diagram = DiagramPanel(document)
         self.experiment_panel = ExperimentPanel(document, self.experiment)
+        self.replay_panel = ReplayPanel(document, self.editing, self.replaying, self.repair.accepted)
         self.request_watch = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.request_watch)
         self.error_actions = ErrorActions(self.request_watch)
@@ -110,6 +115,7 @@ class Tab(QWidget):
         self.experiment_flow = ExperimentFlow(
             document, self.experiment, self.hex_pane, self.experiment_panel, self.banner, self
         )
+        self.replay_flow = ReplayFlow(document, self.replaying, self.replay_panel, self.banner, self)
         self.upload_confirmation = UploadConfirmation(document, self.editing, self)
         self.recovery = RecoveryFlow(document, self.editing, self.banner, self)
         self.disk_watch = DiskWatch(document, self.editing)
@@ -149,12 +155,13 @@ class Tab(QWidget):
             "Decoded": self._dock("Decoded", self.decoded, bottom),
             "Experiment": self._dock("Experiment", self.experiment_panel, bottom),
             "Diagram": self._dock("Diagram", self.diagram, bottom),
+            "Replay": self._dock("Replay", self.replay_panel, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
         beside_findings = ("Digests", "Header", "Changes", "Repair", "Requests", "Reader")
-        for name in (*beside_findings, "Strings", "Decoded", "Experiment", "Diagram"):
+        for name in (*beside_findings, "Strings", "Decoded", "Experiment", "Diagram", "Replay"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
@@ -189,6 +196,8 @@ class Tab(QWidget):
         self.repair.salvageRequested.connect(self.save_flow.ask_salvage)
         self.experiment.changed.connect(self._experiment_changed)
         self.experiment.shown.connect(self.reader.follow_again)
+        self.replaying.changed.connect(self._replay_changed)
+        self.replaying.shown.connect(self.reader.follow_again)
         document.statusChanged.connect(self._status_changed)
         for changed in (self.findings.model.rowsInserted, self.digests.model.rowsInserted):
             changed.connect(self.quiet.update)
@@ -231,6 +240,7 @@ class Tab(QWidget):
             "Decoded": lambda: self.decoded.is_needed,
             "Experiment": lambda: self.experiment_panel.is_needed,
             "Diagram": lambda: self.diagram.is_needed,
+            "Replay": lambda: self.replay_panel.is_needed,
         }
 
     def _status_changed(self) -> None:
@@ -240,7 +250,7 @@ class Tab(QWidget):
         self.docks["Header"].toggleViewAction().setVisible(self.header.is_needed)
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
-        if wrong > self._found and self.editing.pending is None and not self.experiment.is_on:
+        if wrong > self._found and self.editing.pending is None and not self.document.in_experiment:
             self.quiet.rise("Findings")
         self._found = wrong
 
@@ -278,6 +288,11 @@ class Tab(QWidget):
         self.repair.forget()  # its plan is of other bytes
         self.note.hide()
         self.docks["Experiment"].setWindowTitle(_title("Experiment", len(self.experiment.steps)))
+        self.banner.refresh()
+        self.quiet.update()
+
+    def _replay_changed(self) -> None:
+        self.repair.forget()  # its plan is of other bytes
         self.banner.refresh()
         self.quiet.update()
 
@@ -454,6 +469,15 @@ class Tab(QWidget):
         if self.experiment.begin():
             self._show_dock("Experiment")
             self.experiment_panel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_replay(self) -> None:
+        """Offer what can be replayed, or go on with the replay that is on."""
+        if why := self.replaying.why_not:
+            self.document.reported.emit(why)
+            return
+        self._show_dock("Replay")
+        self._enlarge("Replay", FULL_READER_HEIGHT, 45)
+        self.replay_panel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_changes(self) -> None:
         """Focus the list of pending changes."""

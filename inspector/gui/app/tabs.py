@@ -116,6 +116,7 @@ class Tabs(QTabWidget):
         """Insert a tab and show it."""
         tab.editing.changed.connect(self.update_titles)
         tab.experiment.changed.connect(self.update_titles)
+        tab.replaying.changed.connect(self.update_titles)
         tab.document.statusChanged.connect(self.update_titles)
         self._put(at, tab, tab.document.location)
         self.setCurrentIndex(at)
@@ -149,8 +150,8 @@ class Tabs(QTabWidget):
         for at, place in enumerate(places):
             tab, side = self.document_tab(at), self.widget(at)
             name = names.pop(0) if place else side.title if isinstance(side, SideTab) else ""
-            if tab is not None and tab.experiment.is_on:
-                name = f"{name} (experiment)"
+            if tab is not None and tab.document.in_experiment:
+                name = f"{name} ({'replay' if tab.document.in_replay else 'experiment'})"
             self.bar.set_title(at, name, self.state(at), tab is not None and tab.editing.pending is not None)
         self.titlesChanged.emit()
         shown = self.shown()

@@ -16,19 +16,31 @@ SIZE = (720, 460)
 
 
 class AppendDialog(QDialog):
-    """Lists what will be added to the archive at ``location``; ``then`` gets the accepted Draft."""
+    """Lists what will be added to the archive at ``location``; ``then`` gets the accepted Draft.
 
-    def __init__(self, parent: QWidget, name: str, location: str, then: Callable[[Draft], object]) -> None:
+    ``only_replayed``: the append is not made, but replayed.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        name: str,
+        location: str,
+        then: Callable[[Draft], object],
+        *,
+        only_replayed: bool = False,
+    ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"Add to {name}")
+        self.setWindowTitle(f"Replay an Append to {name}" if only_replayed else f"Add to {name}")
         self._location = location
         self._on_accept = then
         self.client = create_client(self)
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.add = self.buttons.addButton("&Add", QDialogButtonBox.ButtonRole.AcceptRole)
+        verb = "&Replay" if only_replayed else "&Add"
+        self.add = self.buttons.addButton(verb, QDialogButtonBox.ButtonRole.AcceptRole)
         self.add.setDefault(True)
         layout = QVBoxLayout(self)
         layout.addWidget(self.inputs, 1)

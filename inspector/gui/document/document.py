@@ -90,7 +90,8 @@ class Document(QObject):
         self.history = History()
         self.first_caret = 0
         self.in_experiment = False
-        """Whether what is shown is an experiment, and not the archive as it is."""
+        """Whether what is shown is an experiment or a replay, and not the archive as it is."""
+        self.in_replay = False
         self._last_carets: dict[int, int] = {}
         self._selection_count = 0
         self._only_caret = True
@@ -118,7 +119,7 @@ class Document(QObject):
 
     @property
     def state(self) -> State | None:
-        """What is known of the archive; None while nothing is, and for a file of an unknown format or an experiment."""
+        """What is known of the archive; None for a file of an unknown format, an experiment or a replay."""
         if self.in_experiment:
             return None
         if self.status.stage is Stage.FAILED:

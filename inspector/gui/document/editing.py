@@ -24,6 +24,7 @@ PREVIEW_DELAY_MS = 200
 """The archive is decoded with the pending changes after this time without a change."""
 
 NOT_IN_AN_EXPERIMENT = "This is an experiment: leave it before you change the archive itself."
+NOT_IN_A_REPLAY = "This is a replay: leave it before you change the archive itself."
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,7 @@ class Editing(QObject):
 
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add an edit of the file with the pending changes; ``again``: as part of the last step."""
-        if self._document.in_experiment:
-            self._document.reported.emit(NOT_IN_AN_EXPERIMENT)
+        if self._refused():
             return
         if edit.old_size != self.size:
             self._document.reported.emit("The archive is still being decoded with the last change. Try again.")
@@ -164,27 +164,32 @@ class Editing(QObject):
 
     def put(self, edit: Edit) -> None:
         """Replace all pending changes by an edit of the file on disk; this can be undone."""
-        if self._document.in_experiment:
-            self._document.reported.emit(NOT_IN_AN_EXPERIMENT)
+        if self._refused():
             return
         self.history.put(edit)
         self._change()
 
+    def _refused(self) -> bool:
+        """Say that nothing can be changed while something else than the archive is shown; returns whether it is."""
+        if self._document.in_experiment:
+            self._document.reported.emit(NOT_IN_A_REPLAY if self._document.in_replay else NOT_IN_AN_EXPERIMENT)
+        return self._document.in_experiment
+
     def undo(self) -> None:
         """Undo the last step."""
-        if self.history.can_undo:
+        if self.history.can_undo and not self._refused():
             self.history.undo()
             self._change()
 
     def redo(self) -> None:
         """Redo the step undone last."""
-        if self.history.can_redo:
+        if self.history.can_redo and not self._refused():
             self.history.redo()
             self._change()
 
     def discard(self) -> None:
         """Drop all pending changes; this can be undone."""
-        if self.pending is not None:
+        if self.pending is not None and not self._refused():
             self.history.put(None)
             self._change()
 
@@ -192,6 +197,19 @@ class Editing(QObject):
         self.broken = None
         self.changed.emit()
         self._timer.start()
+
+    def hold_preview(self) -> None:
+        """Show no pending changes until ``preview_again``: something else is shown."""
+        self._timer.stop()
+        if self._preview_job is not None and self._preview_job.running:
+            self._preview_job.supersede()
+        self._preview_outdated = self.pending is not None
+
+    def preview_again(self) -> None:
+        """Show the pending changes again after something else was shown."""
+        if self.pending is not None:
+            self._preview_outdated = True
+            self._preview()
 
     def _preview(self) -> None:
         edit = self.pending
@@ -260,8 +278,7 @@ class Editing(QObject):
 
         The argument of ``work`` says whether to upload the whole object. In an experiment nothing is started.
         """
-        if self._document.in_experiment:
-            self._document.reported.emit(NOT_IN_AN_EXPERIMENT)
+        if self._refused():
             return
 
         def start(whole: bool) -> None:

@@ -87,6 +87,8 @@ class Experimenting(QObject):
             return "An experiment is made on one archive. Open one of these files."
         if status.stage is not Stage.READY:
             return "The archive is still being read. Begin the experiment after that."
+        if self._document.in_replay:
+            return "This is a replay of writes: leave it before you experiment."
         if self._editing.pending is not None:
             return "Write or discard the pending changes first: an experiment begins with the archive as it is."
         return ""

@@ -11,12 +11,14 @@ from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.document.navigation import Navigation
+from inspector.gui.document.replaying import Replaying
 from inspector.gui.hex.hex_pane import EDIT_SENTENCE, EXPERIMENT_EDIT_SENTENCE, HexPane
 from inspector.gui.hex.overwriting import ByteEdit, Overwriting
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.widgets import MessageBar
 from inspector.gui.panels.experiment import sign
+from inspector.gui.panels.replay import sign as replay_sign
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Arrow, LayerKind, Reference
 
@@ -88,17 +90,22 @@ ONLY_FILE = "Bytes can only be edited in the File layer; this layer is derived f
 class HexEditing(QObject):
     """Shows pending edits in the hex view at once, and makes typed bytes pending."""
 
-    def __init__(self, document: Document, editing: Editing, experiment: Experimenting, pane: HexPane) -> None:
+    def __init__(
+        self, document: Document, editing: Editing, experiment: Experimenting, replaying: Replaying, pane: HexPane
+    ) -> None:
         super().__init__(pane)
         self._document = document
         self._editing = editing
         self._experiment = experiment
+        self._replaying = replaying
         self._pane = pane
         self._view = pane.hex
         editing.changed.connect(self._show)
         experiment.changed.connect(self._show)
         experiment.shown.connect(self._show)
         pane.experiment.stopRequested.connect(experiment.leave)
+        replaying.changed.connect(self._show)
+        pane.replay.stopRequested.connect(replaying.leave)
         self.overwriting = Overwriting(pane.hex)
         editing.modeChanged.connect(self.overwriting.set_on)
         editing.modeChanged.connect(pane.strip.setVisible)
@@ -119,7 +126,7 @@ class HexEditing(QObject):
         model = self._view.model()
         if model is None:
             return
-        if self._show_experiment(model):
+        if self._show_experiment(model) or self._show_replay(model):
             return
         pending = self._editing.pending if self._in_file() else None
         model.set_overlay(self._editing.history.overlay() if self._in_file() else [])
@@ -137,6 +144,18 @@ class HexEditing(QObject):
         view = experiment.view
         places = view.places[-1] if view is not None and view.places and experiment.settled else ()
         self._pane.set_edited(places if self._in_file() else ())
+        return True
+
+    def _show_replay(self, model: HexModel) -> bool:
+        """Show that writes are replayed and what they wrote so far; returns whether they are."""
+        replaying, strip = self._replaying, self._pane.replay
+        strip.setVisible(replaying.is_on)
+        if not replaying.is_on:
+            return False
+        strip.say(replay_sign(self._document, replaying))
+        model.set_overlay([])
+        state = replaying.state
+        self._pane.set_edited(state.written if state is not None and self._in_file() else ())
         return True
 
     def _take_value(self, old: bytes, new: bytes) -> None:

@@ -135,8 +135,8 @@ class Banner(QFrame):
         self.mark.show_icon(self._icon(status))
         answer, judgement = _answer(status)
         if self._document.in_experiment and answer:
-            answer = f"Experiment, not the file: {answer}"
-        if self._pending and answer:
+            answer = f"{'Replay' if self._document.in_replay else 'Experiment'}, not the file: {answer}"
+        elif self._pending and answer:
             answer = f"With the pending changes (not written yet): {answer}"
         self.sentence.setText(answer)
         self.sentence.setVisible(bool(answer))

@@ -20,7 +20,7 @@ ORIGIN = "repair"
 NOT_PLANNED = "Repair (Ctrl+M) first makes a plan: which bytes change, and what would be lost. Nothing is written."
 COLLECTION = "These are several files, and each is repaired separately. Open the file that the finding is about."
 NOTHING = "There is nothing to repair."
-ONLY_SAVED = "This is an experiment: save it as a new file to repair that."
+ONLY_SAVED = "This is {}: save it as a new file to repair that."
 SALVAGE_NOTE = "Salvage writes a new archive; this one stays as it is."
 MAX_REPORTED = 200
 """Members of a salvage that the details name."""
@@ -177,7 +177,8 @@ class RepairPanel(QWidget):
         self.list.blockSignals(False)
         self._select(code_to_select)
         is_real = not self._document.in_experiment
-        self.sentence.setText(plan.sentence if is_real else f"{plan.sentence} {ONLY_SAVED}")
+        only_saved = ONLY_SAVED.format("a replay" if self._document.in_replay else "an experiment")
+        self.sentence.setText(plan.sentence if is_real else f"{plan.sentence} {only_saved}")
         self.make.setEnabled(is_real and bool(plan.repairs))
         self.show_.setEnabled(is_real and plan.edit is not None)
         self.copy_.setEnabled(is_real and bool(plan.repairs))

@@ -33,6 +33,7 @@ from inspector.sources.local.choices import remember, remembered
 from inspector.sources.local.disk_calls import Disk, Unsynced
 from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.in_place import write
+from inspector.sources.local.rehearsal import Rehearsal
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -144,27 +145,35 @@ def append_rca(
 
 
 def grow(
-    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, disk: Disk | None = None
+    target: Path,
+    inputs: Sequence[Input],
+    options: RcaOptions,
+    progress: Progress,
+    disk: Disk | None = None,
+    *,
+    rehearsal: Rehearsal | None = None,
 ) -> Created:
-    """See append_rca."""
+    """See append_rca. With ``rehearsal`` all is written to that instead."""
     _check_level(options)
-    name, disk = visible(str(target)), disk or _disk(options)
-    finished = _finish_interrupted(target, options, progress, disk)
+    name, disk = visible(str(target)), rehearsal or disk or _disk(options)
+    opened = rehearsal.source if rehearsal is not None else FileSource
+    finished = _finish_interrupted(opened(target), target, options, progress, disk)
     with appending(target, disk) as file:
-        ready = _examined(target, options, progress)
+        ready = _examined(opened(target), target, options, progress)
         file.begin(ready.source.identity, ready.end)
         warnings = (*finished, *ready.warnings(options), *check_names(inputs, ready.names))
         if not inputs:
             sentence = f"Nothing was added to {name}: there is nothing to add."
             return Created((), sentence, (*file.warnings, *warnings))
         convention, warning = _convention(ready, options, name)
-        writer = Writer(ready.chunks, convention, _storage(target), options.level)
+        room = _storage(target) if rehearsal is None else TemporarySource
+        writer = Writer(ready.chunks, convention, room, options.level)
         for piece in _pieces(writer, inputs, progress):
             file.write(*piece)
         commit = writer.commit()
         assert commit.last is not None
         file.commit(commit.headers, commit.last, ready.header, commit.size)
-    if not ready.members:
+    if not ready.members and rehearsal is None:
         remember(writer.digest, _NAMES[convention])
     sentence = plural(
         "{name} has {number} blob more, and has grown by {size}.",
@@ -276,15 +285,16 @@ class _Ready:
         return found
 
 
-def _finish_interrupted(target: Path, options: RcaOptions, progress: Progress, disk: Disk) -> tuple[str, ...]:
+def _finish_interrupted(
+    source: FileSource, target: Path, options: RcaOptions, progress: Progress, disk: Disk
+) -> tuple[str, ...]:
     """Finish an earlier append that was interrupted, where hashes prove it; says what was done.
 
     Raises what _examined does.
     """
-    source = FileSource(target)
     if not scan(source).tail:
         return ()
-    ready = _examined(target, options, progress)
+    ready = _examined(source, target, options, progress)
     proved = next((each for each in finish(source, ready.hashes) if not each.claim), None)
     if proved is None or proved.edit is None:
         return ()
@@ -299,9 +309,8 @@ def names_in(source: FileSource, progress: Progress) -> frozenset[bytes]:
     return frozenset(archive.members.path(index) for index in range(len(archive.members)))
 
 
-def _examined(target: Path, options: RcaOptions, progress: Progress) -> _Ready:
+def _examined(source: FileSource, target: Path, options: RcaOptions, progress: Progress) -> _Ready:
     """Read an archive as far as adding to it needs. Raises OperationError, EditError, SourceError and Cancelled."""
-    source = FileSource(target)
     name = visible(target.name)
     if source.size and recognise(source) is not rca.FORMAT:
         raise OperationError(f"Nothing was added to {name}: it is no RCA archive.")

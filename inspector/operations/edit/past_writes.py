@@ -75,6 +75,12 @@ def edits_before(location: str, number: int, opened: Source) -> tuple[Edit, ...]
     return tuple(found)
 
 
+def past_edit(location: str, number: int, opened: Source) -> Edit:
+    """The edit that write ``number``, from 0, made. Raises OperationError as ``edits_before``."""
+    edits_before(location, number, opened)
+    return _past_changes(location, opened)[number].edit
+
+
 def _reversed(change: PastChange) -> Edit:
     cut = change.cut
     if cut is None:

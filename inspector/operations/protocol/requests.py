@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.operations.protocol.experiment_views import Step as ExperimentStep
     from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
     from inspector.operations.protocol.header_draft import HeaderDraft, HeaderView, TacoEntry
+    from inspector.operations.protocol.replay_views import Matrix, Point, ReplayState, Writes
     from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, TraceResult
     from inspector.operations.protocol.views import (
         Arrow,
@@ -593,6 +594,20 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @job(only_shows=True)
     def open_recipe(self, progress: Progress, path: str) -> Steps:
         """The steps of a recipe, which is for this archive."""
+
+    # ---- replays -----------------------------------------------------------------------------------------------
+
+    @job(only_shows=True)
+    def show_replay(self, progress: Progress, writes: Writes | None, point: Point | None) -> ReplayState | None:
+        """Show the archive at a point of a replay, the beginning for None, or as it is on disk without ``writes``."""
+
+    @job(only_shows=True)
+    def crash_matrix(self, progress: Progress, writes: Writes) -> Matrix:
+        """What each reader makes of a crash at each write of the replay shown."""
+
+    @job(writes_files=True)
+    def save_replay(self, progress: Progress, writes: Writes, point: Point, path: str, over: bool) -> str:
+        """Write the archive at a point of the replay shown to a new file, never to the archive."""
 
 
 class CreateRequests(ProfileRequests, Protocol):

@@ -11,6 +11,7 @@ from inspector.operations.session import (
     looks,
     navigation,
     reading,
+    replaying,
 )
 from inspector.operations.session import goto as targets
 from inspector.operations.session import overview as maps
@@ -127,3 +128,7 @@ class ArchiveSession(SessionState):
     save_recipe = experimenting.save_recipe
     save_experiment_patch = experimenting.save_experiment_patch
     open_recipe = experimenting.open_recipe
+    # ---- replays
+    show_replay = replaying.show_replay
+    crash_matrix = replaying.crash_matrix
+    save_replay = replaying.save_replay

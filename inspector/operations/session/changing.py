@@ -73,10 +73,11 @@ def _snapshot_with(session: SessionState, edit: Edit, progress: Progress) -> Sna
 
 
 def require_no_experiment(session: SessionState) -> None:
-    """Raise OperationError while an experiment is shown: nothing is written to, or beside, the archive meanwhile."""
-    if session.experiment is not None:
+    """Raise OperationError while an experiment or a replay is shown: the archive is not written meanwhile."""
+    if session.unreal:
+        what = "an experiment" if session.experiment is not None else "a replay"
         raise OperationError(
-            "This is an experiment, so nothing is written to the archive. Save it as a new file, or leave it first."
+            f"This is {what}, so nothing is written to the archive. Save it as a new file, or leave it first."
         )
 
 
@@ -323,12 +324,12 @@ def forget_old_bytes(session: SessionState, progress: Progress) -> str:
 
 
 def plan_repairs(session: SessionState, progress: Progress, accepted: Collection[str]) -> RepairPlan:
-    """How the archive on disk can be repaired, or what an experiment has made of it, which has to be saved for that.
+    """How the archive on disk can be repaired, or what an experiment or a replay shows, which has to be saved first.
 
     Raises OperationError, SourceError and Cancelled.
     """
     with session.job_lock.held(progress):
-        experimental = session.experiment is not None
+        experimental = bool(session.unreal)
         if not experimental:
             file_to_change(session)
         shown = session.now if experimental else session.disk

@@ -286,14 +286,16 @@ def export(
     note = "" if session.now is session.disk else "with changes that are not written yet"
     if session.experiment is not None:
         note = f"as an experiment of {count(len(session.experiment.steps), 'step')} leaves it"
+    if session.replay is not None:
+        note = "as a replay of writes shows it"
     session.now.checks.export(Path(path), kind, progress, redact=redact, note=note, notes=notes)
 
 
 def write_manifest(session: SessionState, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
     """Write the digests of all members beside the archive. Raises OperationError, SourceError and Cancelled."""
-    if session.experiment is not None:
+    if session.unreal:
         raise OperationError(
-            "No manifest was written: its digests would be those of the experiment, not of the archive."
+            f"No manifest was written: its digests would be those of the {session.unreal}, not of the archive."
         )
     if session.stage is not Stage.READY:
         raise OperationError("No manifest was written: not all of the archive has been read.")

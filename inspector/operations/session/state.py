@@ -16,7 +16,9 @@ from inspector.operations.experiment.experiment import Experiment
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.bytes_views import Bands, Repeat, Text
+from inspector.operations.protocol.replay_views import Writes
 from inspector.operations.protocol.views import ContentInfo, Stage
+from inspector.operations.replay.replay import Replay
 from inspector.operations.session.archive_set import ArchiveSet, Marks
 from inspector.operations.session.checks import Checks
 from inspector.operations.session.layers import FieldView, Layers
@@ -44,6 +46,7 @@ class SessionState:
         unwritten: why the last change was not written.
         traced: the steps of the reader that was followed last.
         experiment: what ``now`` shows instead of the archive on disk, which is then not written.
+        replay: the same, and which writes are replayed.
 
     """
 
@@ -62,6 +65,7 @@ class SessionState:
         self.unwritten = ""
         self.traced: Sequence[Step] = ()
         self.experiment: Experiment | None = None
+        self.replay: tuple[Writes, Replay] | None = None
         try:
             opened = open_location(location, s3, sparing=True)
         except NoRangeError as error:
@@ -72,6 +76,11 @@ class SessionState:
             self.stage, self.failure, self.error = Stage.FAILED, str(error), error
         self.read_error = self.error
         self.now = self.disk = Snapshot(location, opened)
+
+    @property
+    def unreal(self) -> str:
+        """What is shown instead of the archive, ``experiment`` or ``replay``; empty for the archive and its edits."""
+        return "experiment" if self.experiment is not None else "replay" if self.replay is not None else ""
 
     def show(self, snapshot: Snapshot) -> None:
         """Show a decoded snapshot instead of the current one; earlier answers are then stale."""

@@ -1,0 +1,246 @@
+"""``replay``: what a writer does to an archive, write by write, over an overlay: nothing is written but new files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from inspector.cli.bootstrap import FINE
+from inspector.cli.check import status_of
+from inspector.cli.header import add_header_changes, requested_changes
+from inspector.cli.options import (
+    add_connection,
+    add_json,
+    add_location,
+    add_progress,
+    connection_of,
+    non_empty_name,
+    one_or_more,
+)
+from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colour
+from inspector.cli.write_options import add_rca_options, rca_options
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.operations.check.checking import CheckReport, check_location, with_readers
+from inspector.operations.check.report import as_object, as_text
+from inspector.operations.edit import patch_file
+from inspector.operations.edit.taco_header import header_draft, preview
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.nested import open_nested
+from inspector.operations.open.opening import decode, start
+from inspector.operations.protocol.audit_views import UNCHECKED
+from inspector.operations.protocol.header_draft import with_changes
+from inspector.operations.protocol.replay_views import CRASH_MEANINGS, CrashState, Matrix, MatrixRow, Point
+from inspector.operations.replay.matrix import crash_matrix
+from inspector.operations.replay.replay import Replay
+from inspector.operations.replay.writers import (
+    replay_append,
+    replay_edit,
+    replay_past,
+    replay_repair,
+    replay_segments,
+)
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.folder import LocalFolder
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.prefix import S3Prefix
+
+_MAX_JSON_BYTES = 1 << 16
+"""Bytes of a write that JSON holds; of more it says only where they are."""
+_MAX_SHOWN_BYTES = 16
+_WRITERS = ("append", "set", "repair", "patch", "past", "segments")
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command, "the archive, which is never written")
+    writers = command.add_argument_group("what is written; one of these")
+    writers.add_argument(
+        "--append", nargs="+", action="extend", metavar="INPUT", help="an append of files and folders to an RCA archive"
+    )
+    add_header_changes(writers)
+    writers.add_argument("--repair", action="store_true", help="the plan of repairs")
+    writers.add_argument("--patch", type=non_empty_name, metavar="FILE.json", help="a patch, as experiment saves it")
+    writers.add_argument("--past", type=one_or_more, metavar="N", help="an earlier write by this program, 1 the last")
+    writers.add_argument("--segments", action="store_true", help="how an RCA archive grew, segment by segment")
+    command.add_argument(
+        "--accept", action="append", default=[], metavar="CODE", help="with --repair: also what needs this consent"
+    )
+    add_rca_options(command, syncs=False)
+    shown = command.add_argument_group("what is shown")
+    shown.add_argument(
+        "--at", type=_point, metavar="N[.BYTES]", help="check the archive after N writes, and BYTES of the next one"
+    )
+    shown.add_argument("--readers", action="store_true", help="with --at: also what each known reader makes of it")
+    shown.add_argument("--matrix", action="store_true", help="what each reader makes of a crash at each write")
+    shown.add_argument(
+        "--to", type=non_empty_name, metavar="NEWFILE", help="write the archive at that point to a new file"
+    )
+    add_progress(command)
+    add_json(command)
+    add_connection(command)
+
+
+def _point(text: str) -> Point:
+    found = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,18}))?", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{visible(text)!r} is not N or N.BYTES, such as 1 or 1.58")
+    return Point(int(found[1]), int(found[2] or 0))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show the writes and what was asked about them; give the exit status of a check at ``--at``.
+
+    Raises OperationError for what cannot be done, and SourceError.
+    """
+    source = _opened(options)
+    report, matrix, digest = None, None, ""
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
+        replay = _replay(source, options, progress)
+        point = options.at if options.at is not None else replay.view.end
+        shown = replay.source(point)
+        if options.at is not None:
+            report = check_location(options.location, progress, place=shown)
+            report = with_readers(report, progress) if options.readers else report
+        if options.matrix:
+            more = () if options.at is None else (options.at,)
+            matrix = crash_matrix(replay, progress, more)
+        if options.to:
+            replay.require_not_read(Path(options.to))
+            digest = replay.save(point, Path(options.to), progress)
+    with Lines() as out:
+        show = _show_json if options.json else _show
+        show(out, replay, options, report, matrix)
+        if options.to:
+            out.write(_written(options, shown.size, digest))
+    return FINE if report is None else status_of(str(report.state or UNCHECKED), strict=False)
+
+
+def _opened(options: argparse.Namespace) -> Source:
+    """The archive. Raises OperationError for what cannot be done, and SourceError."""
+    wanted = [each for each in _WRITERS if getattr(options, each)]
+    if options.count is not None and "set" not in wanted:
+        wanted.append("set")
+    if len(wanted) != 1:
+        names = ", ".join(f"--{each}" for each in _WRITERS)
+        raise OperationError(f"Say what is written with one of {names}.")
+    if options.readers and options.at is None:
+        raise OperationError("--readers says what readers make of one point: give --at too, or --matrix for all.")
+    if options.accept and not options.repair:
+        raise OperationError("--accept consents to a repair: give --repair too.")
+    if options.to and (is_s3(options.to) or Path(options.to).exists()):
+        why = "is on S3, and a replay is written to a local file only" if is_s3(options.to) else "exists already"
+        raise OperationError(f"{visible(options.to)} {why}. Choose another name.")
+    place = open_nested(options.location, connection_of(options))
+    if isinstance(place, (LocalFolder, S3Prefix)):
+        raise OperationError("Writes are replayed on one archive, and this is a folder: name the file.")
+    return place
+
+
+def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> Replay:
+    if options.append:
+        return replay_append(source, options.append, rca_options(options), progress, connection_of(options))
+    if options.past:
+        return replay_past(options.location, options.past - 1, source, progress)
+    if options.patch:
+        return replay_edit(source, patch_file.decoded(FileSource(Path(options.patch)), source), progress)
+    archive = start(source)
+    decode(archive, progress)
+    if options.segments:
+        return replay_segments(archive)
+    if options.repair:
+        return replay_repair(archive, progress, options.accept)
+    changes = requested_changes(options)
+    assert changes is not None
+    return replay_edit(source, preview(archive, with_changes(header_draft(archive), *changes)), progress)
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+
+def _show(
+    out: Lines, replay: Replay, options: argparse.Namespace, report: CheckReport | None, matrix: Matrix | None
+) -> None:
+    name, view = visible(options.location), replay.view
+    steps = count(len(view.steps), "append" if options.segments else "write")
+    sizes = f"{in_bytes(view.base_size)} become {replay.source(view.end).size:,}"
+    out.write(f"{name}: {view.title}: {steps}, {sizes}; nothing is written to it.\n")
+    for title, step, (old, new) in zip(view.titles(), view.steps, replay.bytes_of_steps(_MAX_SHOWN_BYTES), strict=True):
+        out.write(f"  {title}{'; then it waits for the disk' if step.synced else ''}\n")
+        if new:
+            out.write(f"      old  {_hex(old, step.size - step.new)}\n      new  {_hex(new, step.size)}\n")
+    for note in view.notes:
+        out.write(f"  {visible(note)}\n")
+    if report is not None:
+        words = view.words(options.at)
+        text = f"{words[0].upper()}{words[1:]}{as_text(report).removeprefix(name)}"
+        out.write(painted_report(text) if wants_colour(sys.stdout) else text)
+    if matrix is not None:
+        for line in matrix_lines(matrix):
+            out.write(f"{line}\n")
+
+
+def _hex(data: bytes, size: int) -> str:
+    if not data:
+        return "(behind the end of the file)"
+    return f"{data.hex(' ')}{' …' if size > len(data) else ''}"
+
+
+def matrix_lines(matrix: Matrix) -> list[str]:
+    """The matrix as a table, and below it what its words mean."""
+    heads = ["a crash", "check", *(each.name for each in matrix.readers), "repair leads"]
+    rows = [[row.words, str(row.state), *map(str, row.cells), _repair(row)] for row in matrix.rows]
+    widths = [max(len(row[at]) for row in (heads, *rows)) for at in range(len(heads))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (heads, *rows)]
+    met = {cell for row in matrix.rows for cell in row.cells}
+    lines = [f"  {line.rstrip()}" for line in lines]
+    lines += [f"  {state}: the reader {what}." for state, what in CRASH_MEANINGS.items() if state in met]
+    if matrix.absent:
+        lines.append(f"  Not installed: {', '.join(matrix.absent)}.")
+    return lines
+
+
+def _repair(row: MatrixRow) -> str:
+    return f"{row.repair}, accepting {row.accept}" if row.accept else str(row.repair)
+
+
+# ---- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _show_json(
+    out: Lines, replay: Replay, options: argparse.Namespace, report: CheckReport | None, matrix: Matrix | None
+) -> None:
+    bytes_of = replay.bytes_of_steps(_MAX_JSON_BYTES)
+    for number, (step, (old, new)) in enumerate(zip(replay.view.steps, bytes_of, strict=True), 1):
+        whole = step.size <= _MAX_JSON_BYTES and bool(new)
+        found: dict[str, Any] = {"write": number, "kind": step.kind, "offset": step.offset, "size": step.size}
+        found |= {"grows_by": step.new, "what": step.what, "synced": step.synced}
+        found |= {"old": old.hex() if whole else None, "new": new.hex() if whole else None}
+        out.write(f"{json.dumps(found)}\n")
+    if report is not None:
+        place = {"at": str(options.at), "base_size": replay.view.base_size, "size": replay.source(options.at).size}
+        out.write(f"{json.dumps(as_object(report) | place)}\n")
+    for row in matrix.rows if matrix is not None else ():
+        assert matrix is not None
+        readers = {
+            reader.name: {"verdict": _word(cell), "message": message}
+            for reader, cell, message in zip(matrix.readers, row.cells, row.messages, strict=True)
+        }
+        crash = {"crash": str(row.point), "state": row.state, "repair": row.repair.name.lower()}
+        out.write(f"{json.dumps(crash | {'accept': row.accept or None, 'readers': readers})}\n")
+
+
+def _word(cell: CrashState) -> str:
+    return cell.name.lower()
+
+
+def _written(options: argparse.Namespace, size: int, digest: str) -> str:
+    if options.json:
+        return f"{json.dumps({'written': options.to, 'sha256': digest})}\n"
+    return f"Written to {visible(options.to)}: {in_bytes(size)}, SHA-256 {digest}.\n"

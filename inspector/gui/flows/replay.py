@@ -1,0 +1,62 @@
+"""What a replay asks for: what is appended, and the new file that a state is saved as."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from inspector.gui.dialogs.append import AppendDialog
+from inspector.gui.document.document import Document
+from inspector.gui.document.replaying import Replaying
+from inspector.gui.kit.file_dialogs import ALL_FILES, ask_for_new_file
+from inspector.gui.panels.banner import Banner
+from inspector.gui.panels.replay import ReplayPanel
+from inspector.operations.protocol.create_views import Draft
+from inspector.operations.protocol.replay_views import AppendWrites
+
+
+class ReplayFlow(QObject):
+    """Asks what a replay needs. ``parent`` owns the dialogs.
+
+    Signals:
+        chosen(str): the user chose to open the file that was written.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(
+        self, document: Document, replaying: Replaying, panel: ReplayPanel, banner: Banner, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._replaying = replaying
+        self._banner = banner
+        self._parent = parent
+        panel.appendRequested.connect(self.ask_append)
+        panel.saveRequested.connect(self.ask_save)
+
+    def ask_append(self) -> None:
+        """Ask what is appended, and replay that."""
+        dialog = AppendDialog(
+            self._parent, self._document.name, self._document.location, self._append, only_replayed=True
+        )
+        dialog.open()
+
+    def _append(self, draft: Draft) -> None:
+        self._replaying.begin(AppendWrites(draft.locations, draft.level, draft.convention))
+
+    def ask_save(self) -> None:
+        """Ask for the new file that the state shown is written to."""
+        path = Path(self._document.name)
+        name = f"{path.stem}-after-{self._replaying.point}{path.suffix}"
+
+        def write(target: str) -> None:
+            # The dialog has asked before it replaces a file.
+            self._replaying.save(target, lambda sentence: self._saved(target, sentence))
+
+        ask_for_new_file(self._parent, "Save State as New File", name, write, self._document.location, ALL_FILES)
+
+    def _saved(self, target: str, sentence: str) -> None:
+        self._banner.ask(sentence, "Open It", lambda: self.chosen.emit(target))

@@ -1,0 +1,214 @@
+"""Values about replays: writes, points between or in the middle of them, and what readers make of a crash there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from inspector.core.edit import Edit
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.span import Span, Spans
+from inspector.core.verdict import State
+from inspector.operations.protocol.trace_views import ReaderInfo
+
+# ---- which writes are replayed -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EditWrites:
+    """A change in place, such as the pending ones of the window."""
+
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class AppendWrites:
+    """Appending what is at the locations to an RCA archive; level and convention as for ``append``."""
+
+    locations: tuple[str, ...]
+    level: int = 0
+    convention: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairWrites:
+    """The plan of repairs, with those that need consent if their codes are accepted."""
+
+    accepted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PastWrites:
+    """What this program wrote earlier: number 0 is the last change."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentWrites:
+    """How an RCA archive has grown: its segments, one after another."""
+
+
+Writes = EditWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
+
+
+# ---- the writes ----------------------------------------------------------------------------------------------------
+
+
+class StepKind(StrEnum):
+    """What a step does to the file."""
+
+    WRITE = "write"
+    CUT = "cut"
+    APPEND = "append"
+    """Known by its result only: not which writes it was made of."""
+
+
+class Point(NamedTuple):
+    """A moment of a replay: ``done`` steps are whole, and of the next one ``part`` bytes are written."""
+
+    done: int
+    part: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.done}.{self.part}" if self.part else str(self.done)
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One step: ``size`` bytes are written at ``offset``, or cut off there. ``new`` of them stand behind the old end.
+
+    ``what`` names the bytes by their fields, ``synced``: the writer waits for the disk before it goes on.
+    """
+
+    kind: StepKind
+    offset: int
+    size: int
+    new: int
+    what: str
+    synced: bool
+
+    def title(self, number: int, total: int) -> str:
+        """``1 of 3: TACO payload, 116 bytes at 41 (0x29)``."""
+        place = f"{grouped(self.offset)} ({hexadecimal(self.offset)})"
+        words = f"{self.what}, {in_bytes(self.size)} at {place}"
+        if self.kind is StepKind.CUT:
+            words = f"cut off {in_bytes(self.size)} from {place} on"
+        return f"{number} of {total}: {words}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayView:
+    """The steps of a replay; ``title`` says what is written, ``notes`` are sentences about it."""
+
+    title: str
+    notes: tuple[str, ...]
+    steps: tuple[StepView, ...]
+    base_size: int
+
+    @property
+    def end(self) -> Point:
+        """After the last step."""
+        return Point(len(self.steps))
+
+    @property
+    def has_crashes(self) -> bool:
+        """Whether it is known which writes the steps are made of."""
+        return not any(step.kind is StepKind.APPEND for step in self.steps)
+
+    def titles(self) -> list[str]:
+        """A line for each step."""
+        return [step.title(number, len(self.steps)) for number, step in enumerate(self.steps, 1)]
+
+    def words(self, point: Point) -> str:
+        """A point as the end of a sentence: ``after write 2 of 3``."""
+        total = len(self.steps)
+        what = "write" if self.has_crashes else "append"
+        if point.part:
+            size = self.steps[point.done].size
+            return f"in {what} {point.done + 1} of {total}, after {point.part:,} of {in_bytes(size)}"
+        return f"after {what} {point.done:,} of {total}" if point.done else f"before the first {what}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayState:
+    """The archive at a point: its size, the bytes of the step before that are written, those that differ from before.
+
+    ``written`` are the bytes that all steps so far wrote; ``last`` those of the step that is the last, whole or not.
+    """
+
+    view: ReplayView
+    point: Point
+    size: int
+    written: Spans
+    last: Spans
+
+
+def covered(step: StepView, part: int | None = None) -> Span:
+    """The bytes that a step wrote, or the first ``part`` of them; empty where it cut off."""
+    size = 0 if step.kind is StepKind.CUT else step.size if part is None else min(part, step.size)
+    return Span(step.offset, step.offset + size)
+
+
+# ---- crashes -------------------------------------------------------------------------------------------------------
+
+
+class CrashState(StrEnum):
+    """What a reader makes of an archive whose writer stopped at a point."""
+
+    OLD = "old state"
+    NEW = "new state"
+    ALIKE = "old and new alike"
+    RECOVERABLE = "torn, recoverable"
+    WRONG = "wrong"
+    REJECTED = "rejected"
+    UNKNOWN = "not known"
+
+
+CRASH_MEANINGS = {
+    CrashState.OLD: "reads what was there before the first write",
+    CrashState.NEW: "reads what is there after the last write",
+    CrashState.ALIKE: "accepts it, and sees no difference between before and after",
+    CrashState.RECOVERABLE: "rejects it, but the repair leads to the bytes from before or after, which it accepts",
+    CrashState.WRONG: "accepts it, and reads neither what was there before nor what is there after",
+    CrashState.REJECTED: "rejects it, and no repair leads to bytes from before or after that it accepts",
+    CrashState.UNKNOWN: "what it does is not known",
+}
+"""What each means, as the predicate of a sentence about the reader."""
+
+
+class RepairEnd(StrEnum):
+    """Where the repair of a torn archive leads."""
+
+    NONE = "nothing to repair"
+    OLD = "to the old state"
+    NEW = "to the new state"
+    OTHER = "to another state"
+    NO = "no repair"
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """A crash at a point: the state that ``check`` finds, where its repair leads, and a cell for each reader.
+
+    ``accept`` is the code that the repair needs consent to, empty if it needs none. ``messages`` are what the readers
+    say, as far as they do.
+    """
+
+    point: Point
+    words: str
+    state: State
+    repair: RepairEnd
+    accept: str
+    cells: tuple[CrashState, ...]
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Crash points by readers; ``absent`` are the names of readers that are not installed here."""
+
+    readers: tuple[ReaderInfo, ...]
+    rows: tuple[MatrixRow, ...]
+    absent: tuple[str, ...]

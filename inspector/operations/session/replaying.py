@@ -1,0 +1,106 @@
+"""Replays of writes to what is open: the archive between two writes, which are never made meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.location import Location
+from inspector.operations.open.opening import decode, start
+from inspector.operations.protocol.replay_views import (
+    AppendWrites,
+    EditWrites,
+    Matrix,
+    PastWrites,
+    Point,
+    RepairWrites,
+    ReplayState,
+    Writes,
+)
+from inspector.operations.protocol.views import Stage
+from inspector.operations.replay.replay import Replay
+from inspector.operations.session import changing
+from inspector.operations.session.state import SessionState, Snapshot
+
+
+def show_replay(
+    session: SessionState, progress: Progress, writes: Writes | None, point: Point | None
+) -> ReplayState | None:
+    """Show the archive at a point of a replay, the beginning for None, or as it is on disk without ``writes``.
+
+    Raises OperationError where they cannot be replayed, SourceError and Cancelled: what is shown stays.
+    """
+    with session.job_lock.held(progress):
+        # Jobs get the lock in any order: one that a later one superseded must not undo what that has shown.
+        progress.advance(0)
+        if writes is None:
+            session.replay = None
+            session.show(session.disk)
+            return None
+        known = session.replay is not None and session.replay[0] == writes
+        replay = _shown(session, writes) if known else _made(session, writes, progress)
+        state = replay.state(point or Point(0))
+        shown = Snapshot(session.name, Location([start(replay.source(state.point))]))
+        decode(shown.archives[0], progress)
+        progress.advance(0)
+        if session.disk.checks.checked or shown.location.size <= changing.MAX_PREVIEW_CHECK_BYTES:
+            shown.checks.run(progress)
+            progress.advance(0)
+        session.replay = writes, replay
+        session.show(shown)
+        return state
+
+
+def _made(session: SessionState, writes: Writes, progress: Progress) -> Replay:
+    # Imported here because opening an archive need not wait for the writers.
+    from inspector.operations.create.rca_writing import rca_options
+    from inspector.operations.replay.writers import (
+        replay_append,
+        replay_edit,
+        replay_past,
+        replay_repair,
+        replay_segments,
+    )
+
+    if session.experiment is not None:
+        raise OperationError("This is an experiment: leave it before writes are replayed.")
+    if session.stage is not Stage.READY:
+        raise OperationError("The archive is still being read. Replay its writes after that.")
+    if session.disk.location.collection is not None or not session.disk.archives:
+        raise OperationError("Writes are replayed on one archive. Open one of these files.")
+    archive = session.disk.archives[0]
+    source: Source = archive.source
+    match writes:
+        case EditWrites(edit):
+            return replay_edit(source, edit, progress)
+        case AppendWrites(locations, level, convention):
+            return replay_append(source, locations, rca_options(level, convention), progress)
+        case RepairWrites(accepted):
+            return replay_repair(archive, progress, accepted)
+        case PastWrites(number):
+            return replay_past(session.name, number, source, progress)
+    return replay_segments(archive)
+
+
+def crash_matrix(session: SessionState, progress: Progress, writes: Writes) -> Matrix:
+    """What each reader makes of a crash at each write. Raises OperationError, SourceError and Cancelled."""
+    from inspector.operations.replay.matrix import crash_matrix as matrix
+
+    return matrix(_shown(session, writes), progress)
+
+
+def save_replay(session: SessionState, progress: Progress, writes: Writes, point: Point, path: str, over: bool) -> str:
+    """Write the archive at a point to a new file. Raises OperationError, SourceError and Cancelled."""
+    replay = _shown(session, writes)
+    replay.save(point, Path(path), progress, replace=over)
+    return f"The archive {replay.view.words(point)} is in {visible(path)}."
+
+
+def _shown(session: SessionState, writes: Writes) -> Replay:
+    found = session.replay
+    if found is None or found[0] != writes:
+        raise OperationError("These writes are not replayed any more.")
+    return found[1]
