@@ -37,6 +37,7 @@ from inspector.core.kinds import (
 from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import FORMATS, ar
+from inspector.formats._causes.survey import NOT_READ
 from inspector.formats._causes.table import is_cause
 from inspector.operations.bytes.expressions import OWN_WORDS
 from inspector.operations.open.opening import Opened, decode, start
@@ -81,6 +82,8 @@ def lacking(known: Format, archives: dict[Path, Opened]) -> Iterator[str]:
         yield f"{known.name} has no sample in resources/samples."
     if known.suffixes and not known.mime:
         yield f"{known.name} has suffixes, but no MIME type."
+    if not known.has_checksums and known.name not in NOT_READ:
+        yield f"{known.name} has no checksums, and is not in NOT_READ of inspector/formats/_causes/survey.py."
     yield from _kinds_left_out(known, own)
     yield from _findings_left_out(known, own)
     for path, archive in own.items():
@@ -202,6 +205,10 @@ def test_a_format_leaves_nothing_out(known: Format, checked: dict[Path, Opened])
         ({"findings": ar.FORMAT.findings[1:]}, "ar: wrong-magic.a has ar-magic (error), which is not in its findings."),
         ({"torn": frozenset({"ar-torn"})}, "ar says something of ar-torn, which is not in its findings."),
         ({"name": "other"}, "other has no sample in resources/samples."),
+        (
+            {"name": "another"},
+            "another has no checksums, and is not in NOT_READ of inspector/formats/_causes/survey.py.",
+        ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -264,6 +271,7 @@ def test_every_folder_of_a_format_is_known() -> None:
     folders = {path.parent.name for path in FOLDER.glob("[!_]*/__init__.py")}
     known = {module.split(".")[2] for each in FORMATS for module in [each.load.__module__]}
 
+    assert folders - known == set(), "Name these in FORMATS of inspector/formats/__init__.py."
     assert folders == known
 
 

@@ -186,7 +186,7 @@ def _matched(pattern: str, form: str) -> Callable[[str], tuple[str, ...]]:
     def match(text: str) -> tuple[str, ...]:
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found is None:
-            raise argparse.ArgumentTypeError(f"{visible(text)!r} is not {form}; {_SPANS_HELP}")
+            raise argparse.ArgumentTypeError(f"'{visible(text)}' is not {form}; {_SPANS_HELP}")
         return tuple(each or "" for each in found.groups())
 
     return match

@@ -135,7 +135,7 @@ def unportable(name: bytes) -> tuple[str, ...]:
     parts = [part for part in text.split("/") if part not in ("", ".", "..")]
     reserved = next((part for part in parts if _RESERVED.fullmatch(part)), "")
     rules = (
-        (bool(reserved), f"has the component {visible(reserved)!r}, which Windows reserves for a device"),
+        (bool(reserved), f"has the component '{visible(reserved)}', which Windows reserves for a device"),
         (
             any(part[-1] in ". " for part in parts),
             "has a component that ends with a dot or a space, which Windows drops",

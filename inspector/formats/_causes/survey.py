@@ -31,7 +31,7 @@ MAX_BYTES = 64 << 30
 """A larger file is not surveyed: it takes a second a GiB or so."""
 MAX_UNREAD_BYTES = 256 << 20
 """A larger file is not surveyed unless the check has read most of it and found errors."""
-_NOT_READ = frozenset({"caf", "tar", "bytes"})
+NOT_READ = frozenset({"caf", "tar", "ar", "bytes"})
 """Formats whose content a check does not read, for want of digests."""
 _RUN = re.compile(rb"\0{%d,}+" % MIN_RUN_BYTES)
 
@@ -70,7 +70,7 @@ def may_be_surveyed(archive: Archive) -> bool:
     if is_remote(archive.source):
         return size <= MAX_REMOTE_BYTES
     errors = any(each.severity is Severity.ERROR for each in archive.findings)
-    if size <= MAX_UNREAD_BYTES or archive.format in _NOT_READ or not errors:
+    if size <= MAX_UNREAD_BYTES or archive.format in NOT_READ or not errors:
         return size <= MAX_UNREAD_BYTES
     members = archive.members
     return size <= min(MAX_BYTES, 2 * (sum(members.stops) - sum(members.starts)))

@@ -223,7 +223,7 @@ class NameCheck:
         if self._found <= MAX_NAMES_REPORTED:
             shown = visible(name)
             for hazard in found:
-                self._emitter.report(codes.NAME_HAZARD, f"The name {shown!r} {hazard}.", span, member=index)
+                self._emitter.report(codes.NAME_HAZARD, f"The name '{shown}' {hazard}.", span, member=index)
 
     def check_many(self, first: int, names: Sequence[bytes], heads: Sequence[int]) -> None:
         """Check the names of members from ``first`` on, whose headers are at ``heads``.

@@ -511,7 +511,7 @@ def _name_repairs(archive: Archive, directory: Directory, member: int) -> Iterab
             continue
         title = f"Set the name of member {member} in its {place} to {visible(right)}"
         claim = (
-            f"{visible(right)!r} is its name, and {visible(wrong)!r} is damage. Its content is whole but does not "
+            f"'{visible(right)}' is its name, and '{visible(wrong)}' is damage. Its content is whole but does not "
             "show its name."
         )
         edit = in_place(archive, title, [Patch(at, wrong, right)])

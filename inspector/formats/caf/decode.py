@@ -179,9 +179,9 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
     member = archive.members[index]
     name = visible(member.path)
     if not member.readable:
-        raise MemberError(f"{name!r} cannot be read: its entry in the index does not say where its data is.")
+        raise MemberError(f"'{name}' cannot be read: its entry in the index does not say where its data is.")
     if archive.members.starts[index] > archive.members.stops[index]:
-        raise MemberError(f"{name!r} cannot be read: its start_byte is past its end_byte.")
+        raise MemberError(f"'{name}' cannot be read: its start_byte is past its end_byte.")
     start, stop = member.spans[0]
     available = min(stop, archive.detail.stop)
     for piece in blocks(archive.source, start, available):
@@ -190,7 +190,7 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
         yield piece
     if start < stop:
         raise MemberError(
-            f"{name!r} is incomplete: {in_bytes(stop - start)} of it are missing from byte {grouped(start)} on."
+            f"'{name}' is incomplete: {in_bytes(stop - start)} of it are missing from byte {grouped(start)} on."
         )
 
 

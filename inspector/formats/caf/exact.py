@@ -154,7 +154,7 @@ class _Reader(_Reporter):
             if word in seen:
                 self.report(
                     codes.INDEX_DUPLICATE_KEY,
-                    f"The index has a duplicate key {visible(word)!r}. Most readers silently keep the last one.",
+                    f"The index has a duplicate key '{visible(word)}'. Most readers silently keep the last one.",
                     key,
                 )
             seen.add(word)
@@ -195,7 +195,7 @@ class _Reader(_Reporter):
     def extra_part(self, word: bytes, key: Span) -> None:
         self.report(
             codes.INDEX_EXTRA_KEY,
-            f"The index has a key {visible(word)!r}, which the specification does not define.",
+            f"The index has a key '{visible(word)}', which the specification does not define.",
             key,
         )
 
@@ -300,7 +300,7 @@ class _Reader(_Reporter):
         if earlier != entry and len(self.index.problems) < MAX_PROBLEMS:
             self.report(
                 codes.DUPLICATE_NAME,
-                f"The name {visible(name)!r} is a duplicate: the index also has it at byte "
+                f"The name '{visible(name)}' is a duplicate: the index also has it at byte "
                 f"{grouped(self.index.positions[earlier])}. Most readers silently keep the last one.",
                 key,
                 entry,
@@ -334,7 +334,7 @@ class _Reader(_Reporter):
             value = scanner.value()
             self.report(
                 codes.ENTRY_WRONG_TYPE,
-                f"The entry of {shown!r} is not an object with start_byte and end_byte.",
+                f"The entry of '{shown}' is not an object with start_byte and end_byte.",
                 value,
                 entry,
             )
@@ -345,7 +345,7 @@ class _Reader(_Reporter):
             if word in numbers:
                 self.report(
                     codes.ENTRY_DUPLICATE_KEY,
-                    f"The entry of {shown!r} has a duplicate key {word.decode()}.",
+                    f"The entry of '{shown}' has a duplicate key {word.decode()}.",
                     key,
                     entry,
                 )
@@ -359,21 +359,21 @@ class _Reader(_Reporter):
             if word not in numbers:
                 self.report(
                     codes.ENTRY_MISSING_KEY,
-                    f"The entry of {shown!r} has no {word.decode()}, so the place of its data is unknown.",
+                    f"The entry of '{shown}' has no {word.decode()}, so the place of its data is unknown.",
                     Span(start, scanner.at),
                     entry,
                 )
 
     def extra_key(self, word: bytes, shown: str, key: Span) -> None:
         if _NEW_ENTRY.match(self.data, self.scanner.at):
-            raise Malformed(key.start, f"begins a new entry before the entry of {shown!r} is closed", resume=key.start)
+            raise Malformed(key.start, f"begins a new entry before the entry of '{shown}' is closed", resume=key.start)
         self.scanner.value()
         self.advance()
         if len(self.index.problems) >= MAX_PROBLEMS:
             return
         self.report(
             codes.ENTRY_EXTRA_KEY,
-            f"The entry of {shown!r} has a key {visible(word)!r}, which the specification does not define.",
+            f"The entry of '{shown}' has a key '{visible(word)}', which the specification does not define.",
             key,
             len(self.index),
         )
@@ -389,5 +389,5 @@ class _Reader(_Reporter):
             wrong, what = f"is {written}, far out of range", codes.NUMBER_OUT_OF_RANGE
         else:
             return int(text)
-        self.report(what, f"{word} of {shown!r} {wrong}, so its data cannot be read.", value, len(self.index))
+        self.report(what, f"{word} of '{shown}' {wrong}, so its data cannot be read.", value, len(self.index))
         return None

@@ -35,13 +35,13 @@ def report_ranges(emitter: Emitter, stop: int, members: Members, entries: EntryS
         name = visible(members.path(member))
         if first > last:
             message = (
-                f"The range of {name!r} is reversed: start_byte {grouped(first)} is past end_byte {grouped(last)}."
+                f"The range of '{name}' is reversed: start_byte {grouped(first)} is past end_byte {grouped(last)}."
             )
             reversed_ones.add(message, [*entries.number(member, START), *entries.number(member, END)], member)
         elif last > stop:
             missing = in_bytes(last - max(first, stop))
             message = (
-                f"{name!r} is out of range: it ends at byte {grouped(last)}, but the data section ends at byte "
+                f"'{name}' is out of range: it ends at byte {grouped(last)}, but the data section ends at byte "
                 f"{grouped(stop)}. {missing} {verb(last - max(first, stop), 'is', 'are')} missing."
             )
             numbers = [*entries.number(member, START)] if first > stop else []
@@ -58,7 +58,7 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entry
     """
     overlaps = CappedFindings(emitter, codes.OVERLAP, "overlaps")
     for earlier, later, start, stop in rows.overlaps:
-        names = f"{visible(members.path(earlier))!r} and {visible(members.path(later))!r}"
+        names = f"'{visible(members.path(earlier))}' and '{visible(members.path(later))}'"
         overlaps.add(
             f"{names} overlap: both claim {in_bytes(stop - start)} from byte {grouped(start)} on.",
             [(start, stop), *entries.number(earlier, END), *entries.number(later, START)],
@@ -89,7 +89,7 @@ def report_unlisted(emitter: Emitter, members: Members) -> None:
             size = stops[member] - starts[member]
             emitter.report(
                 codes.UNLISTED,
-                f"{visible(members.path(member))!r} holds {in_bytes(size)} whose entries were lost before the index "
+                f"'{visible(members.path(member))}' holds {in_bytes(size)} whose entries were lost before the index "
                 "was repaired. They are members one after another; their names and sizes are not known.",
                 (starts[member], stops[member]),
                 member=member,
@@ -182,7 +182,7 @@ def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], en
         path = members.path(member)
         for hazard in hazards(path):
             if not names.full():
-                names.add(f"The name {visible(path)!r} {hazard}.", [*entries.name(member)], member)
+                names.add(f"The name '{visible(path)}' {hazard}.", [*entries.name(member)], member)
     names.close()
 
 

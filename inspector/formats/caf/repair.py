@@ -333,7 +333,7 @@ def _set_ranges(context: RepairContext) -> Iterator[Repair]:
     title = f"Set {verb(len(ranges), 'the range', 'the ranges')} of {_listed(context, ranges)} to what the others leave"
     claim = (
         "Members follow one another without gaps, as the specification says: then "
-        f"{visible(context.index.name(min(ranges)))!r} is bytes {grouped(start)} to {grouped(stop)}"
+        f"'{visible(context.index.name(min(ranges)))}' is bytes {grouped(start)} to {grouped(stop)}"
         + (f", and likewise for {count(len(ranges) - 1, 'more member')}." if len(ranges) > 1 else ".")
     )
     yield from _with_ranges(context, ranges, "caf-set-ranges", title, claim)

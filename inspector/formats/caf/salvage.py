@@ -195,7 +195,7 @@ def _realigned(archive: Archive, shift: Shift) -> Repair:
     )
     first = visible(members.path(shift.last))
     claim = (
-        f"{first!r} and the members after it begin {in_bytes(abs(shift.size))} "
+        f"'{first}' and the members after it begin {in_bytes(abs(shift.size))} "
         f"{'later' if shift.size > 0 else 'earlier'} than the index says, as their first bytes show."
     )
     if not shift.last:

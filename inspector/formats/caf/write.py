@@ -111,7 +111,7 @@ class Writer:
         assert self._name is None
         if name in self._ranges:
             raise WriteError(
-                f"The name {visible(name)!r} is in the archive already. Most readers would lose one of the two members."
+                f"The name '{visible(name)}' is in the archive already. Most readers would lose one of the two members."
             )
         self._name, self._start = name, self._at
 

@@ -55,7 +55,7 @@ def header(name: bytes, size: int, modified: int, mode: int = 0o644) -> bytes:
     ``modified`` is in seconds since 1970.
     """
     if len(name) > _NAME:
-        raise WriteError(f"The name {visible(name)!r} is longer than the {_NAME} bytes that a tar header can hold.")
+        raise WriteError(f"The name '{visible(name)}' is longer than the {_NAME} bytes that a tar header can hold.")
     if size > MAX_DATAPOINT_BYTES:
         raise WriteError(
             f"A datapoint has {in_bytes(size)}; a tar header can hold at most {in_bytes(MAX_DATAPOINT_BYTES)}."

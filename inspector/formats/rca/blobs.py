@@ -348,11 +348,11 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
     except ZstdError as error:
         name = visible(archive.members.path(index)[:80])
         where = "it" if cursor.block == target else "a blob before it in its segment"
-        raise MemberError(f"{name!r} cannot be read whole, for {where} cannot be decoded. {error}") from error
+        raise MemberError(f"'{name}' cannot be read whole, for {where} cannot be decoded. {error}") from error
     if not blocks.whole(target):
         name = visible(archive.members.path(index)[:80])
         missing = in_bytes(blocks.claimed - blocks.edges[target + 1])
-        raise MemberError(f"{name!r} cannot be read whole: its payload is missing {missing}.")
+        raise MemberError(f"'{name}' cannot be read whole: its payload is missing {missing}.")
     cursor.block += 1
     layout.cursor = cursor
 

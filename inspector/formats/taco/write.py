@@ -135,7 +135,7 @@ def slots(
 def _check_size(name: bytes, size: int, members: int) -> None:
     if size > MAX_ARCHIVE_BYTES:
         raise WriteError(
-            f"The archive would be too large with {visible(name)!r}: {in_bytes(size)} or more. TACO forbids ZIP64, so "
+            f"The archive would be too large with '{visible(name)}': {in_bytes(size)} or more. TACO forbids ZIP64, so "
             f"an archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (4 GiB)."
         )
     if members > MAX_MEMBERS:

@@ -152,7 +152,7 @@ class _ManifestComparison:
             elif not unknown.full():
                 assert entry.name is not None
                 unknown.add(
-                    f"{self.name} names {visible(entry.name)!r} in line {grouped(entry.line)}, which is not a member.",
+                    f"{self.name} names '{visible(entry.name)}' in line {grouped(entry.line)}, which is not a member.",
                     (),
                 )
         unknown.close()
@@ -232,7 +232,7 @@ class _ManifestComparison:
         except MemberError as error:
             computed = ""
             if not self.wrong.full():
-                message = f"{self.name} has a digest of {name!r}, but the member cannot be read. {error}"
+                message = f"{self.name} has a digest of '{name}', but the member cannot be read. {error}"
                 self.wrong.add(message, member.spans, member.index)
         verdict = Verdict.VERIFIED if computed == expected.stored else Verdict.MISMATCH
         if computed and verdict is Verdict.MISMATCH:

@@ -166,11 +166,11 @@ class _Collisions:
         first, second = self._archive.members.path(earlier), self._archive.members.path(later)
         if first == second:
             if later not in self._known and not self._same.full():
-                message = f"The name {visible(first)!r} occurs more than once: extracted, one file replaces the other."
+                message = f"The name '{visible(first)}' occurs more than once: extracted, one file replaces the other."
                 self._same.add(message, self._spans(earlier, later), later)
         elif not self._alike.full():
             message = (
-                f"The names {visible(first)!r} and {visible(second)!r} differ {_difference(first, second)}: on "
+                f"The names '{visible(first)}' and '{visible(second)}' differ {_difference(first, second)}: on "
                 "systems that ignore this, both become one file."
             )
             self._alike.add(message, self._spans(earlier, later), later)
@@ -178,7 +178,7 @@ class _Collisions:
     def _report_mixed(self, file: int, inside: int) -> None:
         if not self._mixed.full():
             name, other = (visible(self._archive.members.path(member)) for member in (file, inside))
-            message = f"{name!r} is a file, but {other!r} needs it to be a folder: one of them cannot be extracted."
+            message = f"'{name}' is a file, but '{other}' needs it to be a folder: one of them cannot be extracted."
             self._mixed.add(message, self._spans(file, inside), file)
 
     def _spans(self, *members: int) -> Spans:
@@ -198,7 +198,7 @@ def _report_unportable(archive: Archive, member: int, odd: CappedFindings) -> No
         return
     path = archive.members.path(member)
     for reason in unportable(path)[:1]:
-        odd.add(f"The name {visible(path)!r} is not portable: it {reason}.", name_spans(archive, member), member)
+        odd.add(f"The name '{visible(path)}' is not portable: it {reason}.", name_spans(archive, member), member)
 
 
 def name_spans(archive: Archive, index: int) -> Spans:

@@ -71,7 +71,7 @@ def resolved(entries: Sequence[EntrySpec], placed: Sequence[Slot]) -> list[tuple
 def _entry_for(name: str, by_name: dict[bytes, Slot]) -> tuple[int, int]:
     slot = by_name.get(encoded(name))
     if slot is None:
-        raise OperationError(f"No member is named {visible(name)!r}, so no entry can point to it. Nothing was written.")
+        raise OperationError(f"No member is named '{visible(name)}', so no entry can point to it. Nothing was written.")
     return slot.data, slot.size
 
 

@@ -191,10 +191,10 @@ def _tar(datapoints: Range, writer: Writer, progress: Progress) -> Iterator[byte
 def _check_options(options: PackingOptions) -> None:
     name = options.dataset
     if reasons := hazards(name.encode("utf-8", "surrogateescape")):
-        raise OperationError(f"{visible(name)!r} cannot be the name of a dataset: it {reasons[0]}.")
+        raise OperationError(f"'{visible(name)}' cannot be the name of a dataset: it {reasons[0]}.")
     if "/" in name or name in (".", ".."):
         raise OperationError(
-            f"{visible(name)!r} cannot be the name of a dataset: it must be the name of a single folder."
+            f"'{visible(name)}' cannot be the name of a dataset: it must be the name of a single folder."
         )
     if options.per_range < 1:
         raise OperationError("A range must have at least one key.")
@@ -233,7 +233,7 @@ def _check(each: Datapoint) -> None:
     """Raise OperationError if it cannot be stored in a tar under its name."""
     name = each.name.encode("utf-8", "surrogatepass")
     if reasons := hazards(name):
-        raise OperationError(f"{visible(each.input.where)} cannot be packed: the name {visible(name)!r} {reasons[0]}.")
+        raise OperationError(f"{visible(each.input.where)} cannot be packed: the name '{visible(name)}' {reasons[0]}.")
     try:
         header(name, size_of(each.input), each.modified)
     except WriteError as error:

@@ -191,18 +191,18 @@ def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple
     """
     names = [each.name for each in inputs]
     _raise_if_any(
-        f"The name {visible(each.name)!r} of {visible(each.where)} {reasons[0]}: rename it first."
+        f"The name '{visible(each.name)}' of {visible(each.where)} {reasons[0]}: rename it first."
         for each in inputs
         if (reasons := hazards(each.name) or (("ends with a slash",) if each.name.endswith(b"/") else ()))
     )
     known = set(taken)
     _raise_if_any(
-        f"The name {visible(name)!r} occurs twice: most readers would lose one of the two."
+        f"The name '{visible(name)}' occurs twice: most readers would lose one of the two."
         for name in _twice(names, known)
     )
     new = set(names)
     _raise_if_any(
-        f"{visible(folder)!r} is a file, but {visible(name)!r} needs it to be a folder."
+        f"'{visible(folder)}' is a file, but '{visible(name)}' needs it to be a folder."
         for some, others in ((names, known), (taken, new))
         for name in some
         for folder in _folders(name)
@@ -243,7 +243,7 @@ def _collisions(names: Sequence[bytes], taken: Collection[bytes]) -> tuple[str, 
     if not alike:
         return ()
     one, other = alike[0]
-    sentence = f"The names {visible(one)!r} and {visible(other)!r} are the same on some systems."
+    sentence = f"The names '{visible(one)}' and '{visible(other)}' are the same on some systems."
     return (
         sentence
         if len(alike) == 1
