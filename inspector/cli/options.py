@@ -129,6 +129,12 @@ def add_connection(command: argparse.ArgumentParser) -> None:
     group.add_argument("--profile", metavar="NAME", default="", help="the profile of the AWS configuration")
     group.add_argument("--region", metavar="NAME", default="", help="the region of the bucket")
     group.add_argument("--endpoint-url", metavar="URL", default="", help="a server other than Amazon's")
+    group.add_argument(
+        "--addressing-style",
+        choices=("path", "virtual"),
+        default="",
+        help="the bucket in the path or in the host name; by default as the profile says, and path for other servers",
+    )
     group.add_argument("--no-sign-request", action="store_true", help="read public data without credentials")
     group.add_argument(
         "--request-payer", choices=("requester",), help="accept charges for data from someone else's bucket"
@@ -143,4 +149,5 @@ def connection_of(options: argparse.Namespace) -> Connection:
         options.endpoint_url,
         options.no_sign_request,
         bool(options.request_payer),
+        options.addressing_style,
     )

@@ -18,6 +18,7 @@ from inspector.sources.s3.connection import DEFAULT, Connection, Profile
 from tests.gui.conftest import WAIT, dialog_of, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide
+from tests.s3.proxy import refuse
 
 WORK = Connection("work", "eu-west-1", "https://s3.example.org", requester_pays=True)
 
@@ -37,7 +38,9 @@ def test_a_bucket_is_reached_as_it_was_before(settings: Settings) -> None:
     assert fresh.known("s3://one/") == DEFAULT
 
 
-@pytest.mark.parametrize("stored", ["{", "3", "[1]", '[{"bucket": "b", "anonymous": "yes", "region": 4, "more": 1}]'])
+@pytest.mark.parametrize(
+    "stored", ["{", "3", "[1]", '[{"bucket": "b", "anonymous": "yes", "region": 4, "more": 1, "addressing": "x"}]']
+)
 def test_settings_that_make_no_sense_are_left_out(settings: Settings, stored: str) -> None:
     settings.set_text(SETTING, stored)
     assert Connections(settings).of("s3://b/") == DEFAULT
@@ -89,6 +92,17 @@ def test_a_form_gives_what_was_shown(qtbot: QtBot) -> None:
     assert not form.profile.isEnabled()
 
 
+def test_profiles_that_arrive_are_no_edit(qtbot: QtBot) -> None:
+    """Else a bucket that is typed afterwards would not get its remembered connection."""
+    form = ConnectionForm()
+    qtbot.addWidget(form)
+    with qtbot.assertNotEmitted(form.changed):
+        form.offer_profiles([Profile("work"), Profile("play")])
+        form.offer_endpoints(["https://s3.example.org"])
+    with qtbot.waitSignal(form.changed):
+        form.profile.setEditText("work")
+
+
 def test_an_address_is_typed_and_opened(window: Window, qtbot: QtBot, store: Store) -> None:
     location = store.put("typed.zip", wide(2))
     press(window, "ask_location")
@@ -106,6 +120,28 @@ def test_an_address_is_typed_and_opened(window: Window, qtbot: QtBot, store: Sto
     assert tab.document.status.members == 2
     assert window.settings.recent == [location]
     assert window.s3_actions.connections.of(location) == Connection(endpoint=store.proxy.url)
+
+
+def test_a_connection_is_tested_before_it_is_used(window: Window, qtbot: QtBot, store: Store) -> None:
+    location = store.put("tested.zip", wide(1))
+    dialog = window.s3_actions._ask(location)
+    dialog.open()
+    form = dialog.form
+    form.endpoint.setEditText(store.proxy.url)
+    form.addressing.setCurrentIndex(form.addressing.findData("path"))
+    assert form.outcome.isHidden()
+    QTest.keyClick(form.test, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: "reached" in form.outcome.text(), timeout=WAIT)
+    assert form.outcome.text().startswith("It works. The bucket archives can be listed. It was reached at ")
+    assert form.connection().addressing == "path"
+    with store.proxy.failing(refuse(403, "AccessDenied")):
+        QTest.keyClick(form.test, Qt.Key.Key_Space)
+        qtbot.waitUntil(lambda: "(403)" in form.outcome.text(), timeout=WAIT)
+    assert form.outcome.text().startswith("It does not work. Reading s3://archives/tested.zip is not allowed")
+    form.region.setText("eu-west-9")
+    assert form.outcome.isHidden(), "what was told of another connection is gone"
+    dialog.reject()
+    assert window.settings.recent == []
 
 
 def test_the_dialog_knows_a_bucket_again(window: Window, qtbot: QtBot) -> None:

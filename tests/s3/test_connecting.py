@@ -6,20 +6,26 @@ import logging
 import pickle
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
 from inspector.__main__ import main
+from inspector.core.progress import Progress
 from inspector.core.redaction import redacted, strip_credentials
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
-from inspector.sources.s3.client import client_for
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.client import boto_client, client_for
+from inspector.sources.s3.connection import Attempt, Connection, attempt
 from inspector.sources.s3.log_redaction import LOGGERS
+from tests.s3.bad_days import wide
 from tests.s3.conftest import BUCKET, KEY, SECRET, TOKEN, Store
-from tests.s3.proxy import refuse
+from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silent, web_page
+
+CANARIES = (KEY, SECRET, TOKEN, "Signature=")
+SECRET_IN_ADDRESS = "user:hush@bucket"
 
 
 @contextmanager
@@ -112,6 +118,88 @@ def test_a_program_for_credentials_that_fails_is_a_sentence(tmp_path: Path, monk
         open_place("s3://archives/x", failing)
 
 
+# ---- where the bucket stands ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("connection", "configured", "address"),
+    [
+        (Connection(endpoint="https://s3.example.org"), "", "https://s3.example.org/archives/x"),
+        (Connection(endpoint="https://s3.example.org"), "virtual", "https://archives.s3.example.org/x"),
+        (
+            Connection(endpoint="https://s3.example.org", addressing="path"),
+            "virtual",
+            "https://s3.example.org/archives/x",
+        ),
+        (Connection(endpoint="https://s3.example.org", addressing="virtual"), "", "https://archives.s3.example.org/x"),
+        (Connection(region="eu-west-1", addressing="path"), "", "https://s3.eu-west-1.amazonaws.com/archives/x"),
+    ],
+)
+def test_the_bucket_stands_where_the_user_or_the_profile_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connection: Connection, configured: str, address: str
+) -> None:
+    (tmp_path / "config").write_text(f"[default]\ns3 =\n  addressing_style = {configured}\n" if configured else "")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    with closing(boto_client(connection, 1)) as made:
+        signed = made.generate_presigned_url("get_object", Params={"Bucket": BUCKET, "Key": "x"})
+    assert signed.partition("?")[0] == address
+
+
+def test_the_option_says_where_the_bucket_stands(store: Store) -> None:
+    location = store.put("style.zip", wide(1))
+    assert main(["list", *store.options, "--addressing-style", "path", location]) == 0
+    assert store.proxy.log[0].path.startswith(f"/{BUCKET}/style.zip")
+
+
+# ---- trying a connection -------------------------------------------------------------------------------------------
+
+
+def test_an_attempt_says_in_a_sentence_what_was_reached_and_how(store: Store) -> None:
+    location = store.put("tried/a.caf", b"x")
+    how = f"at {store.proxy.url}, in the region us-east-1, with the credentials from the environment"
+    how += ", the bucket in the path"
+    tried = attempt(Progress(), store.connection, location)
+    assert tried == Attempt(True, f"The bucket archives can be listed. It was reached {how}.")
+    assert len(store.proxy.log) == 1
+    with store.proxy.failing(unlisted):
+        tried = attempt(Progress(), store.connection, location)
+        assert tried == Attempt(True, f"{location} can be read, and its bucket not listed. It was reached {how}.")
+        assert not attempt(Progress(), store.connection, f"s3://{BUCKET}/").ok
+    store.proxy.reset()
+    assert attempt(Progress(), store.connection, "s3://").sentence.endswith(f"It was reached {how}.")
+    assert len(store.proxy.log) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (refuse(403, "InvalidAccessKeyId", KEY), "does not know the access key"),
+        (refuse(404, "NoSuchBucket"), "There is no bucket archives at http://127.0.0.1"),
+        (refuse(301, "PermanentRedirect"), "in another region"),
+        (refuse(503, "SlowDown"), "asks to slow down"),
+        (web_page, "answered with a web page"),
+        (silent, "closed the connection without an answer"),
+    ],
+)
+def test_an_attempt_that_fails_says_why(store: Store, fault: Fault, words: str) -> None:
+    with store.proxy.failing(fault):
+        ok, sentence = astuple(attempt(Progress(), store.connection, f"s3://{BUCKET}/key"))
+    assert not ok
+    assert words in sentence
+    assert not any(canary in sentence for canary in CANARIES)
+
+
+@pytest.mark.parametrize("location", ["s3:///key", f"s3://{SECRET_IN_ADDRESS}/key", "a/path"])
+def test_an_attempt_with_no_address_makes_no_request(store: Store, location: str) -> None:
+    tried = attempt(Progress(), store.connection, location)
+    assert (tried.ok, store.proxy.log) == (False, [])
+    assert "hush" not in tried.sentence
+
+
+def unlisted(seen: Seen, forward: Forward) -> Reply:
+    return refuse(403, "AccessDenied")(seen, forward) if seen.listing else forward()
+
+
 def test_buckets_are_never_listed(store: Store) -> None:
     store.put("alone/x.caf", b"x")
     store.prefix(f"s3://{BUCKET}/alone/").entries()
@@ -122,9 +210,6 @@ def test_buckets_are_never_listed(store: Store) -> None:
 def test_a_connection_holds_no_secret() -> None:
     assert not any(name in str(Connection.__slots__) for name in ("key", "secret", "token"))
     assert pickle.loads(pickle.dumps(Connection(profile="a"))) == Connection(profile="a")
-
-
-CANARIES = (KEY, SECRET, TOKEN, "Signature=")
 
 
 def test_nothing_secret_is_said_even_when_all_is_logged(

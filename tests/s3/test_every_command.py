@@ -220,7 +220,8 @@ def test_a_command_answers_as_here_or_says_why_not(
         assert "because of a bug" not in right.said
         if command != "check --by-checksum":  # that asks the server
             assert comparable(bench.here(command, archive), command, archive) == comparable(right, command, archive)
-        chosen = faults if every else [faults[number % len(faults)], faults[(number * 5 + 7) % len(FAULTS)]]
+        two = [faults[number % len(faults)], faults[(number * 5 + 7) % len(FAULTS)]]
+        chosen = faults[at % 3 :: 3] if every else two
         for step, (name, fault) in enumerate(chosen):
             stages = {STAGES[(number + at + step) % len(STAGES)], 0} if every else {STAGES[(number + step) % 3]}
             for stage in stages:

@@ -23,7 +23,7 @@ from inspector.sources.web.address import parse as parse_web
 if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection
 
-SIZE = (620, 300)
+SIZE = (620, 430)
 HINT = (
     "A path, an https:// address, or an S3 address: s3://bucket/key for an object, s3://bucket/prefix/ for everything "
     "below a prefix."
@@ -72,6 +72,7 @@ class OpenLocationDialog(QDialog):
         self.location.setText(location)
         self.location.selectAll()  # typing a path or a full address replaces it
         self.client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
+        self.form.offer_test(self.client, self.text)
         leave_drops(self)
         self.resize(*SIZE)
 
@@ -126,6 +127,7 @@ class OpenLocationDialog(QDialog):
         if bucket and bucket != self._bucket and not self._is_edited:
             self._bucket = bucket
             self._fill(self._connections.known(self.text()))
+        self.form.end_test()
         self._enable()
 
     def _entered_bucket(self) -> str:

@@ -11,7 +11,7 @@ from inspector.core.source import SourceError
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.connection import DEFAULT, Addressing, Connection
 
 SETTING = "connections"
 """The setting that stores them: a JSON list of objects, latest first."""
@@ -79,7 +79,10 @@ class Connections:
 
 def _connection(stored: dict[str, Any]) -> Connection:
     """A connection from a stored object; values of the wrong type are ignored."""
-    return Connection(**{name: stored[name] for name, kind in _TYPES.items() if isinstance(stored.get(name), kind)})
+    known = {name: stored[name] for name, kind in _TYPES.items() if isinstance(stored.get(name), kind)}
+    if known.get("addressing") not in tuple(Addressing):
+        known.pop("addressing", None)
+    return Connection(**known)
 
 
 def _bucket(location: str) -> str:

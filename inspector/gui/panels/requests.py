@@ -117,7 +117,8 @@ class RequestsPanel(QWidget):
             if state.totals.requests > MAX_REQUESTS_KEPT
             else ""
         )
-        self.sentence.setText(f"{totals_details(state)}{limit}.")
+        used = f" Read {state.used}." if state.used else ""
+        self.sentence.setText(f"{totals_details(state)}{limit}.{used}")
         self.sentence.show()
         self._watch.document.client.ask(ArchiveRequests.requests).then(self._show_requests)
 

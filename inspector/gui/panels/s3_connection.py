@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -23,15 +23,22 @@ from PySide6.QtWidgets import (
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
-from inspector.gui.ipc.client import Client
+from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, push_button, sentence_label
 from inspector.operations.protocol.requests import ProfileRequests
-from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.connection import DEFAULT, Connection, Profile
+from inspector.sources.s3.address import SCHEME, is_s3, parse
+from inspector.sources.s3.connection import DEFAULT, Addressing, Attempt, Connection, Profile
 
 DIALOG_WIDTH = 560
+OUTCOME_HEIGHT = 90
+"""Room for what a test tells; a dialog does not grow for a label that wraps."""
+ADDRESSING_LABELS = {
+    Addressing.AUTO: "Automatic",
+    Addressing.PATH: "Bucket in the path",
+    Addressing.VIRTUAL: "Bucket in the host name",
+}
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 INVALID_URL = "The endpoint is the address of a server, such as https://s3.example.org."
@@ -81,22 +88,40 @@ class ConnectionForm(QGroupBox):
         self.region.setAccessibleName("Region")
         self.region.setPlaceholderText("from the profile or the server")
         self.endpoint = _combo_box("Endpoint URL", "Amazon S3, or from the profile")
+        self.addressing = QComboBox()
+        self.addressing.setAccessibleName("Addressing style")
+        for style, label in ADDRESSING_LABELS.items():
+            self.addressing.addItem(label, style.value)
+        self.addressing.setToolTip("Where the bucket stands in the address of a request")
         self.anonymous = QCheckBox("Do not &sign requests (public data)")
         self.requester_pays = QCheckBox("I agree to be &charged for requests (requester pays)")
         self.exposed = QCheckBox("Send un&encrypted anyway")
         self.note = sentence_label()
         self.note.setAccessibleName("About the connection")
+        self.test = push_button("&Test Connection", "Ask the server for one listing, and say how it was reached")
+        self.test.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.test.clicked.connect(self._start_test)
+        self.outcome = sentence_label()
+        self.outcome.setAccessibleName("Outcome of the test")
+        self._start_attempt: Callable[[Connection], Job[Attempt]] | None = None
+        self._attempt: Job[Attempt] | None = None
+        self._tested: Connection | None = None
+        self._shown: tuple[Connection, str] = DEFAULT, ""
+        self.test.hide()
+        self.outcome.hide()
         form = QFormLayout(self)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow("&Profile", self.profile)
         form.addRow("&Region", self.region)
         form.addRow("E&ndpoint URL", self.endpoint)
-        for row in (self.anonymous, self.requester_pays, self.note, self.exposed):
+        form.addRow("&Addressing style", self.addressing)
+        for row in (self.anonymous, self.requester_pays, self.note, self.exposed, self.test, self.outcome):
             form.addRow(row)
         for field in (self.profile, self.endpoint):
             field.editTextChanged.connect(self._refresh_form)
         self.endpoint.activated.connect(lambda _: self.endpointChosen.emit(self.endpoint.currentText()))
         self.region.textChanged.connect(self._refresh_form)
+        self.addressing.currentIndexChanged.connect(self._refresh_form)
         for box in (self.anonymous, self.requester_pays, self.exposed):
             box.toggled.connect(self._refresh_form)
         self._refresh_form()
@@ -109,6 +134,7 @@ class ConnectionForm(QGroupBox):
             self.endpoint.currentText().strip(),
             self.anonymous.isChecked(),
             self.requester_pays.isChecked(),
+            str(self.addressing.currentData()),
         )
 
     def show_connection(self, connection: Connection) -> None:
@@ -118,6 +144,7 @@ class ConnectionForm(QGroupBox):
         self.endpoint.setEditText(connection.endpoint)
         self.anonymous.setChecked(connection.anonymous)
         self.requester_pays.setChecked(connection.requester_pays)
+        self.addressing.setCurrentIndex(max(0, self.addressing.findData(connection.addressing)))
 
     def offer_profiles(self, profiles: Sequence[Profile]) -> None:
         """Suggest profiles; text that was entered stays."""
@@ -128,6 +155,42 @@ class ConnectionForm(QGroupBox):
     def offer_endpoints(self, endpoints: Sequence[str]) -> None:
         """Suggest endpoints; text that was entered stays."""
         _set_items(self.endpoint, endpoints)
+
+    def offer_test(self, client: Client[ProfileRequests], location: Callable[[], str]) -> None:
+        """Let the connection be tested with what is at a location; ``s3://`` alone lists the buckets."""
+        self._start_attempt = lambda connection: client.start(ProfileRequests.attempt, connection, location() or SCHEME)
+        self.end_test()
+        self.test.show()
+
+    def end_test(self) -> None:
+        """Give up a test, and what the last one told."""
+        if self._attempt is not None:
+            self._attempt.forget()
+            self._attempt.supersede()
+        self._attempt = self._tested = None
+        self.outcome.clear()
+        self.outcome.hide()
+        self.test.setEnabled(not self.problem())
+
+    def _start_test(self) -> None:
+        assert self._start_attempt is not None
+        self.end_test()
+        self.test.setEnabled(False)
+        self._show_outcome("Testing…")
+        self._tested = self.connection()
+        self._attempt = self._start_attempt(self._tested).then(self._end_attempt, self._fail_attempt)
+
+    def _end_attempt(self, found: Attempt) -> None:
+        self._fail_attempt(f"{'It works.' if found.ok else 'It does not work.'} {found.sentence}")
+
+    def _fail_attempt(self, sentence: str) -> None:
+        self._attempt = None
+        self.test.setEnabled(not self.problem())
+        self._show_outcome(sentence)
+
+    def _show_outcome(self, text: str) -> None:
+        self.outcome.setText(text)
+        self.outcome.show()
 
     def problem(self) -> str:
         """Why the connection cannot be used, "" if it can."""
@@ -143,7 +206,13 @@ class ConnectionForm(QGroupBox):
         note = self.problem() or self._profile_text()
         self.note.setText(note)
         self.note.setVisible(bool(note))
-        self.changed.emit()
+        if self._tested is not None and self.connection() != self._tested:
+            self.end_test()
+        self.test.setEnabled(not self.problem() and self._attempt is None)
+        shown = self.connection(), self.problem()
+        if shown != self._shown:
+            self._shown = shown
+            self.changed.emit()
 
     def _profile_text(self) -> str:
         """What the selected profile sets."""
@@ -172,14 +241,15 @@ def _combo_box(name: str, nothing: str) -> QComboBox:
 
 def _set_items(box: QComboBox, texts: Sequence[str]) -> None:
     entered = box.currentText()
-    box.clear()
-    box.addItems([visible(text) for text in texts])
-    box.setCurrentIndex(-1)
-    box.setEditText(entered)
+    with QSignalBlocker(box):  # what was entered has not changed
+        box.clear()
+        box.addItems([visible(text) for text in texts])
+        box.setCurrentIndex(-1)
+        box.setEditText(entered)
 
 
 class ConnectDialog(QDialog):
-    """Edits a connection; ``client`` is a browser's client and lists the profiles.
+    """Edits a connection; ``client`` lists the profiles, and tests the connection with what is at ``location``.
 
     Signals:
         chosen(object): the Connection to use from now on.
@@ -188,7 +258,12 @@ class ConnectDialog(QDialog):
     chosen = Signal(object)
 
     def __init__(
-        self, parent: QWidget, client: Client[ProfileRequests], connections: Connections, connection: Connection
+        self,
+        parent: QWidget,
+        client: Client[ProfileRequests],
+        connections: Connections,
+        connection: Connection,
+        location: str,
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -209,8 +284,10 @@ class ConnectDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         job = client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
         self.finished.connect(job.forget)
+        self.form.offer_test(client, lambda: location)
+        self.finished.connect(self.form.end_test)
         leave_drops(self)
-        self.resize(DIALOG_WIDTH, self.sizeHint().height())
+        self.resize(DIALOG_WIDTH, self.sizeHint().height() + OUTCOME_HEIGHT)
         self._enable()
 
     def accept(self) -> None:
@@ -279,7 +356,7 @@ class S3Target(QWidget):
             if then is not None:
                 then()
 
-        dialog = ConnectDialog(self, self._client, self._connections, self.connection)
+        dialog = ConnectDialog(self, self._client, self._connections, self.connection, self._location)
         dialog.chosen.connect(use)
         dialog.open()
 
@@ -302,6 +379,7 @@ def connection_text(connection: Connection) -> str:
     parts = ["without signing" if connection.anonymous else credentials]
     parts += [f"at {visible(connection.endpoint)}"] if connection.endpoint else []
     parts += [f"in the region {visible(connection.region)}"] if connection.region else []
+    parts += [ADDRESSING_LABELS[Addressing(connection.addressing)].lower()] if connection.addressing else []
     return ", ".join(parts)
 
 

@@ -220,7 +220,8 @@ class BrowserTab(SideTab):
         self.message.say(sentence)
 
     def _ask_connection(self) -> None:
-        dialog = ConnectDialog(self, self._open_client(), self._connections, self.connection)
+        client, location = self._open_client(), self.location.text().strip()
+        dialog = ConnectDialog(self, client, self._connections, self.connection, location)
         dialog.chosen.connect(self.use)
         dialog.open()
 

@@ -77,7 +77,7 @@ class RemoteState:
     """The cost of reading a location on S3 so far; ``size`` is its total size in bytes.
 
     ``trouble`` is the current problem, None without one. ``in_flight`` requests have been sent and have not finished;
-    ``waiting`` of them have no response yet.
+    ``waiting`` of them have no response yet. ``used`` says how the server is reached, as the end of a sentence.
     """
 
     totals: Totals
@@ -85,3 +85,4 @@ class RemoteState:
     trouble: S3Problem | None = None
     in_flight: int = 0
     waiting: int = 0
+    used: str = ""

@@ -78,7 +78,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         Target,
         TreeRow,
     )
-    from inspector.sources.s3.connection import Profile
+    from inspector.sources.s3.connection import Attempt, Profile
     from inspector.sources.s3.request_log import Request
 
 
@@ -157,6 +157,10 @@ class ProfileRequests(Protocol):
     @job
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
         """The profiles of this machine; no request is made."""
+
+    @job(only_shows=True)
+    def attempt(self, progress: Progress, connection: Connection, location: str) -> Attempt:
+        """Whether a connection reaches the bucket of a location, and how."""
 
 
 class ArchiveRequests(ProfileRequests, Protocol):

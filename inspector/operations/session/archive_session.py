@@ -106,6 +106,7 @@ class ArchiveSession(SessionState):
     save_copy = changing.write_copy
     copy_shown = changing.copy_shown
     profiles = changing.list_profiles
+    attempt = changing.try_connection
     export_patch = changing.export_patch
     import_patch = changing.import_patch
     # ---- repairs

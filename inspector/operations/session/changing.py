@@ -39,7 +39,7 @@ from inspector.operations.session.state import SessionState, Snapshot
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import DEFAULT, Connection, Profile, profiles
+from inspector.sources.s3.connection import DEFAULT, Attempt, Connection, Profile, attempt, profiles
 from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import TAIL_BYTES, RemoteSource, S3Source
 
@@ -257,6 +257,11 @@ def copy_shown(session: SessionState, progress: Progress, path: str) -> None:
 def list_profiles(_: SessionState, progress: Progress) -> tuple[Profile, ...]:
     """The profiles of this machine, for copies on S3."""
     return profiles(progress)
+
+
+def try_connection(_: SessionState, progress: Progress, connection: Connection, location: str) -> Attempt:
+    """Whether a connection reaches the bucket that a copy goes to."""
+    return attempt(progress, connection, location)
 
 
 def export_patch(_: SessionState, progress: Progress, edit: Edit, path: str) -> str:

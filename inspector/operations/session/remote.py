@@ -155,7 +155,7 @@ def remote_state(
     log = sources[0].log
     in_flight = log.in_flight()
     waiting = sum(each.phase is Phase.WAITING for each in in_flight)
-    return RemoteState(log.totals, location.size, problem, len(in_flight), waiting)
+    return RemoteState(log.totals, location.size, problem, len(in_flight), waiting, sources[0].used)
 
 
 def log_of(location: Location, error: SourceError | None) -> RequestLog | None:

@@ -34,7 +34,7 @@ from inspector.operations.protocol.create_views import (
 from inspector.operations.protocol.header_draft import parse_entry
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.connection import Profile, profiles
+from inspector.sources.s3.connection import Attempt, Connection, Profile, attempt, profiles
 
 MAX_INPUT_ROWS = 5_000
 """Inputs listed in a preview."""
@@ -104,6 +104,10 @@ class CreateSession:
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
         """The profiles of this machine, for archives on S3."""
         return profiles(progress)
+
+    def attempt(self, progress: Progress, connection: Connection, location: str) -> Attempt:
+        """Whether a connection reaches the bucket of a new archive."""
+        return attempt(progress, connection, location)
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The locations in a catalogue of members called ``name``, where a final ``*`` matches any rest.

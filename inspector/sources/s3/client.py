@@ -12,9 +12,11 @@ from botocore.config import Config
 from botocore.loaders import create_loader
 
 from inspector.core import limits
+from inspector.core.names import visible
+from inspector.core.redaction import redacted
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Address, Place
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Addressing, Connection
 from inspector.sources.s3.log_redaction import redact_logs
 from inspector.sources.s3.request_log import RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, Page, crc32_of, head_of, is_listing, is_web_page, page_of
@@ -39,6 +41,7 @@ class Client(Transport):
             self._s3: Any = boto_client(connection, self._silence)
         redact_logs()  # again, for the loggers created meanwhile
         self.endpoint = str(self._s3.meta.endpoint_url)
+        self.used = _used(connection, self._s3)
 
     def _answer(self, address: Place, asked: ByteRange, known: Head | None, entry: RequestInProgress) -> Any:  # noqa: ARG002 - boto3 says how often it tried
         """See Transport."""
@@ -110,10 +113,43 @@ def boto_client(connection: Connection, timeout: float, attempts: int = ATTEMPTS
     core = botocore.session.Session(profile=connection.profile or None)
     core.register_component("data_loader", _loader(core.get_config_variable("data_path")))
     session = boto3.Session(botocore_session=core, region_name=connection.region or None)
-    if connection.endpoint and not _is_amazon(connection.endpoint):
-        return _made(session, connection, "path", timeout, attempts)
+    style = connection.addressing or _configured_style(core)
+    if style or (connection.endpoint and not _is_amazon(connection.endpoint)):
+        return _made(session, connection, style or Addressing.PATH, timeout, attempts)
     made = _made(session, connection, "auto", timeout, attempts)
-    return made if _is_amazon(made.meta.endpoint_url) else _made(session, connection, "path", timeout, attempts)
+    if _is_amazon(made.meta.endpoint_url):
+        return made
+    return _made(session, connection, Addressing.PATH, timeout, attempts)
+
+
+def _configured_style(core: Any) -> str:
+    """The addressing style that the profile sets (``s3 = addressing_style = ...``), or empty."""
+    settings = core.get_scoped_config().get("s3")
+    style = str(settings.get("addressing_style", "")) if isinstance(settings, dict) else ""
+    return style if style in (Addressing.PATH, Addressing.VIRTUAL) else ""
+
+
+def _used(connection: Connection, made: Any) -> str:
+    """How a client reaches its server: where, with which credentials (never what they are), and in which form."""
+    found = getattr(getattr(made, "_request_signer", None), "_credentials", None)
+    method = str(getattr(found, "method", "") or "")
+    credentials = f"with the credentials from {visible(_METHODS.get(method, method))}" if method else "unsigned"
+    if connection.profile and not connection.anonymous:
+        credentials += f" for the profile {visible(connection.profile)}"
+    if connection.anonymous:
+        credentials = "unsigned"
+    parts = [f"at {visible(redacted(str(made.meta.endpoint_url)))}"]
+    parts += [f"in the region {visible(made.meta.region_name)}"] if made.meta.region_name else []
+    in_path = (made.meta.config.s3 or {}).get("addressing_style") == Addressing.PATH
+    return ", ".join([*parts, credentials, f"the bucket in the {'path' if in_path else 'host name'}"])
+
+
+_METHODS = {
+    "env": "the environment",
+    "shared-credentials-file": "the credentials file",
+    "config-file": "the configuration",
+}
+"""Where botocore found credentials, in words."""
 
 
 @cache

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+
+
+class Addressing(StrEnum):
+    """Where the bucket stands in the address of a request; servers other than Amazon's often know only the path."""
+
+    AUTO = ""
+    PATH = "path"
+    VIRTUAL = "virtual"
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
     """Connection settings; empty ones are left to the environment and the profile.
 
-    ``anonymous`` sends unsigned requests, ``requester_pays`` agrees to be charged for them.
+    ``anonymous`` sends unsigned requests, ``requester_pays`` agrees to be charged for them. ``addressing`` is an
+    Addressing.
     """
 
     profile: str = ""
@@ -20,6 +31,7 @@ class Connection:
     endpoint: str = ""
     anonymous: bool = False
     requester_pays: bool = False
+    addressing: str = Addressing.AUTO.value
 
 
 DEFAULT = Connection()
@@ -33,6 +45,14 @@ class Profile:
     name: str
     region: str = ""
     endpoint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of testing a connection."""
+
+    ok: bool
+    sentence: str
 
 
 def profiles(progress: Progress) -> tuple[Profile, ...]:
@@ -53,3 +73,18 @@ def _profile(name: str, values: dict[str, Any]) -> Profile:
     own: Any = values.get("s3")
     endpoint = own.get("endpoint_url") if isinstance(own, dict) else None
     return Profile(name, str(values.get("region") or ""), str(endpoint or values.get("endpoint_url") or ""))
+
+
+def attempt(progress: Progress, connection: Connection, location: str) -> Attempt:
+    """Whether the server can be reached, and the bucket of ``location`` read; for ``s3://`` alone, listed with others.
+
+    Makes one request, or two where a bucket may not be listed. Raises Cancelled.
+    """
+    # Imported here, so that the window can show connections without loading botocore.
+    from inspector.sources.s3.opening import reached
+
+    progress.begin("Testing the connection", 0, "requests")
+    try:
+        return Attempt(True, reached(progress, connection, location))
+    except SourceError as error:
+        return Attempt(False, str(error))

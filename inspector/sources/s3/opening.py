@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.address import SCHEME, Address, parse
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import Client, client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.prefix import S3Prefix
-from inspector.sources.s3.request_log import RequestLog
+from inspector.sources.s3.request_log import RequestLog, Why
 from inspector.sources.s3.responses import Seen
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.source import S3Source, listed_object, open_object, seen_object
 
 _MISSING = 404
+_NOT_ALLOWED = ("AccessDenied", "403", "Forbidden")
+"""What a server answers with that knows the credentials, or needs none."""
 
 
 def open_s3(
@@ -91,3 +96,22 @@ def _prefix(client: Client, address: Address, log: RequestLog, holders: Sequence
     if not found.exists() and address.key:
         raise SourceError(f"{visible(address.location)} does not exist, neither as an object nor as a prefix.")
     return found
+
+
+def reached(progress: Progress, connection: Connection, location: str) -> str:
+    """What a connection reaches, as a sentence. Raises SourceError and Cancelled."""
+    client, log = client_for(connection), RequestLog()
+    with cancelling(progress):
+        if location == SCHEME:
+            found = count(len(client.buckets(log)), "bucket")
+            return f"The server lists {found}. It was reached {client.used}."
+        address = parse(location)
+        try:
+            client.list(address.bucket, address.key, log)
+            what = f"The bucket {visible(address.bucket)} can be listed"
+        except S3Error as error:
+            if error.code not in _NOT_ALLOWED or address.key == address.prefix:
+                raise
+            client.head(address, log, Why.OPENING)
+            what = f"{visible(address.location)} can be read, and its bucket not listed"
+    return f"{what}. It was reached {client.used}."

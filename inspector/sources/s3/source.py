@@ -71,6 +71,11 @@ class RemoteSource(ABC):
         self._head = head
         self._cache = BlockCache(head.size, self._fetch, blocks, self._pour, client.pace)
 
+    @property
+    def used(self) -> str:
+        """See Transport."""
+        return self._client.used
+
     @abstractmethod
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """See Source."""

@@ -43,6 +43,8 @@ class Transport(ABC):
     read_timeout: float = 0
     """Seconds without an answer until a request times out; 0 for limits.ANSWERING."""
     endpoint = "the server"
+    used = ""
+    """How the server is reached, without secrets, as the end of a sentence; empty if there is nothing to choose."""
 
     def __init__(self) -> None:
         self.pace = Pace()
