@@ -10,7 +10,7 @@ TRUNCATED_HEADER = error("tar-truncated-header", "The file ends inside a header.
 TRUNCATED_DATA = error("tar-truncated-data", "The file ends inside a member.")
 END_MISSING = warning("tar-end-missing", "The two blocks of zeros that end a tar are missing, so members may be.")
 EMPTY = error("tar-end-missing", "The file is empty.")
-END_SHORT = warning("tar-end-short", "Only one of the two blocks of zeros that end a tar is there.")
+END_SHORT = warning("tar-end-short", "The two blocks of zeros that end a tar are not all there.")
 DATA_AFTER_END = warning("tar-data-after-end", "Bytes or further members follow the end of the archive.")
 ZEROS_AFTER_END = warning(
     "tar-zeros-after-end", "More zeros follow the end than fill a record, so members may have been lost there."

@@ -35,6 +35,12 @@ BYTES_MISSING = error("zip-bytes-missing", "Bytes before the central directory o
 BYTES_INSERTED = error("zip-bytes-inserted", "Bytes were inserted between members.")
 TOO_MANY_MEMBERS = warning("zip-too-many-members", "The archive has more members than are listed.")
 ORPHAN = warning("zip-orphan", "A member has a local header but no entry in the central directory.")
+FILLER = info("zip-filler", "A local header without a name or content fills a gap, as programs for Android write it.")
+DIRECTORY_ENCRYPTED = warning(
+    "zip-directory-encrypted",
+    "The central directory is encrypted, so it is not read.",
+    "Decrypt the archive with the program that made it to see its members.",
+)
 GAP = warning("zip-gap", "Bytes between members belong to none.")
 LEADING_BYTES = info("zip-leading-bytes", "Bytes before the first member belong to none.")
 
