@@ -113,6 +113,12 @@ END_OF_DIRECTORY = Kind(
     words=("eocd",),
     points_to=(CENTRAL_DIRECTORY,),
 )
+SIGNATURE_BLOCK = Kind(
+    "signature block",
+    "A signature over a ZIP archive: the APK Signing Block of Android, or the digital signature of PKZIP.",
+    Role.HEADER,
+    Family.HEADER,
+)
 EXTRA = Kind("extra field", "Extra fields of a ZIP header, each with a number for its kind.")
 
 ZIP_KINDS = (
@@ -124,6 +130,7 @@ ZIP_KINDS = (
     ZIP64_END,
     ZIP64_LOCATOR,
     END_OF_DIRECTORY,
+    SIGNATURE_BLOCK,
     EXTRA,
 )
 """What ZIP archives consist of."""

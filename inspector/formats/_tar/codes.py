@@ -30,7 +30,7 @@ END_MISSING = warning(
     "Compare the last members with their sources.",
 )
 EMPTY = error("tar-end-missing", "The file is empty.", "Get the archive again.")
-END_SHORT = warning("tar-end-short", "Only one of the two blocks of zeros that end a tar is there.")
+END_SHORT = warning("tar-end-short", "The two blocks of zeros that end a tar are not all there.")
 DATA_AFTER_END = warning(
     "tar-data-after-end",
     "Bytes or further members follow the end of the archive.",

@@ -77,8 +77,8 @@ def _plain_record(size: int) -> bytes:
 def _plain_records() -> re.Pattern[bytes]:
     """Records in which nothing is used here and nothing can be wrong: a header may have one for each five bytes."""
     sizes = range(5, _LONGEST_PLAIN_RECORD + 1)
-    # At most so many at a time, because a match remembers where it could go back to for each of them.
-    return re.compile(b"(?:%b){1,4096}" % b"|".join(map(_plain_record, sizes)), re.DOTALL)
+    # So many at a time: for each that a group has matched, a way back is kept in memory.
+    return re.compile(b"(?:%b){0,1000}" % b"|".join(map(_plain_record, sizes)), re.DOTALL)
 
 
 class PaxRecord(NamedTuple):
@@ -115,7 +115,7 @@ def notable_records(body: bytes) -> tuple[list[PaxRecord], int]:
     found: list[PaxRecord] = []
     skip, at = _plain_records().match, 0
     while True:
-        while (plain := skip(body, at)) is not None:
+        while (plain := skip(body, at)) and plain.end() > at:
             at = plain.end()
         record = _record_at(body, at)
         if record is None:

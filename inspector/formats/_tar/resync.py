@@ -453,6 +453,11 @@ def pass_zeros(cursor: Cursor) -> None:
         _end(cursor)
     elif stop == limit:
         _pass_far_zeros(cursor, limit)
+    elif stop == source.size - 1 and stop - start >= 2 * BLOCK - 1 and source.read(stop, 1) == b"\n":
+        message = "The zeros that end the archive end with a line feed, as archives of Plexus may. Nothing follows it."
+        cursor.emitter.report(codes.END_SHORT, message, (stop, source.size))
+        cursor.stray("end of archive", TAR_END, source.size, "Blocks of zeros, and a line feed.")
+        cursor.ended = True
     else:
         _pass_zeros_before_bytes(cursor, stop, limit)
 

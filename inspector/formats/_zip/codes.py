@@ -106,6 +106,12 @@ ORPHAN = warning(
     "A member has a local header but no entry in the central directory.",
     "Look at it: a deleted member or an interrupted update leaves such a header.",
 )
+FILLER = info("zip-filler", "A local header without a name or content fills a gap, as programs for Android write it.")
+DIRECTORY_ENCRYPTED = warning(
+    "zip-directory-encrypted",
+    "The central directory is encrypted, so it is not read.",
+    "Decrypt the archive with the program that made it to see its members.",
+)
 GAP = warning(
     "zip-gap",
     "Bytes between members belong to none.",

@@ -10,7 +10,7 @@ from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, LARGEST, Member
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes, verb
+from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
 from inspector.core.span import Span
@@ -32,6 +32,7 @@ from inspector.formats._zip.headers import (
 )
 from inspector.formats._zip.members import is_plain_name, path_of, report_name
 from inspector.formats._zip.records import CENTRAL, DESCRIPTOR, END, FULL_16, LOCAL_SIZE
+from inspector.formats._zip.signing import apk_signing_block, digital_signature, is_encrypted
 
 
 def decode_zip(
@@ -49,15 +50,9 @@ def decode_zip(
     eocd = _find_eocd(source, emitter, progress)
     directory = Directory(new_members(), eocd, deferred=is_sparing(source))
     emitter.begin_members(directory.members)
-    if eocd is not None:
-        for what, message, spans in eocd.problems:
-            emitter.report(what, message, *spans)
-        if eocd.directory is not None:
-            _read_directory(source, emitter, directory, eocd, crc_checked_at, progress)
-    reported_from = source.size
-    if not directory.members and (eocd is None or eocd.entries):
-        reported_from = _read_forward(source, emitter, directory, progress)
+    reported_from = _read_records(source, emitter, directory, crc_checked_at, progress)
     limit = _limit(source, directory)
+    directory.signing = None if is_sparing(source) else apk_signing_block(source, limit)
     if directory.deferred and directory.listed:
         place_members(emitter, directory, limit)
     else:
@@ -70,6 +65,26 @@ def decode_zip(
         fields.append(Field("local files", DATA_SECTION, (Span(0, limit),), note=words, children=table))
     emitter.lay([*fields, *_end_fields(source, directory)])
     return directory
+
+
+def _read_records(
+    source: Source, emitter: Emitter, directory: Directory, crc_checked_at: Container[int], progress: Progress
+) -> int:
+    """Add a member for each header, central if possible; returns where gaps are reported otherwise or not at all."""
+    eocd = directory.eocd
+    if eocd is not None:
+        directory.encrypted = is_encrypted(source, eocd)
+        for what, message, spans in eocd.problems:
+            if what is not codes.ENTRY_COUNT or not directory.encrypted:
+                emitter.report(what, message, *spans)
+        if directory.encrypted:
+            _pass_encrypted_directory(source, emitter, directory, progress)
+            return 0
+        if eocd.directory is not None:
+            _read_directory(source, emitter, directory, eocd, crc_checked_at, progress)
+    if not directory.members and (eocd is None or eocd.entries):
+        return _read_forward(source, emitter, directory, progress)
+    return source.size
 
 
 def _find_eocd(source: Source, emitter: Emitter, progress: Progress) -> Eocd | None:
@@ -103,10 +118,26 @@ def _read_directory(
     walk.run(start, eocd.anchor, progress)
     report_displacement(emitter, directory, walk)
     directory.span = Span(start, max(eocd.directory.stop, directory.stop))
-    _report_counts(emitter, directory)
+    _report_counts(source, emitter, directory)
 
 
-def _report_counts(emitter: Emitter, directory: Directory) -> None:
+def _pass_encrypted_directory(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> None:
+    """List members from their local headers instead, which may hold neither their names nor their sizes."""
+    eocd = directory.eocd
+    assert eocd is not None
+    assert eocd.directory is not None
+    directory.span = eocd.directory
+    directory.stop = eocd.directory.stop
+    list_local_files(source, emitter, directory, 0, progress)
+    number = count(eocd.entries, "member")
+    message = (
+        f"The central directory is encrypted, so it is not read. It lists {number}; local headers give "
+        f"{grouped(len(directory.members))}, perhaps without their names and sizes."
+    )
+    emitter.report(codes.DIRECTORY_ENCRYPTED, message, directory.span)
+
+
+def _report_counts(source: Source, emitter: Emitter, directory: Directory) -> None:
     """Compare the end records with the entries found."""
     eocd, span = directory.eocd, directory.span
     assert eocd is not None
@@ -114,7 +145,7 @@ def _report_counts(emitter: Emitter, directory: Directory) -> None:
     found = len(directory.central)
     if directory.capped:
         return
-    if directory.stop < span.stop:
+    if directory.stop < span.stop and digital_signature(source, directory.stop, span.stop) is None:
         message = (
             f"The central directory is damaged at {directory.stop:,}, {in_bytes(span.stop - directory.stop)} before "
             f"its end. It is readable for {found:,} of {eocd.entries:,} entries; the members after them are not "

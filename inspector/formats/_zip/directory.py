@@ -100,6 +100,8 @@ class Directory:
     with_descriptor: array[int] = field(default_factory=lambda: array("Q"))
     computed: array[int] = field(default_factory=lambda: array("q"))
     strays: tuple[Any, ...] = ()
+    encrypted: bool = False
+    signing: Span | None = None
 
     @property
     def listed(self) -> bool:

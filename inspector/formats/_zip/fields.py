@@ -51,6 +51,7 @@ from inspector.formats._zip.records import (
     ZIP64_LOCATOR_PARTS,
     descriptor_parts,
 )
+from inspector.formats._zip.signing import apk_signing_field, digital_signature
 
 _GAP_ROLES = role_bit(Role.GAP)
 
@@ -166,6 +167,8 @@ class MemberRows:
         owner = self.rows.owners[row]
         if owner == GAP:
             return Field("gap", Kind.GAP, (span,), note="Bytes that no structure of the archive claims.")
+        if span == self.directory.signing:
+            return apk_signing_field(self.source, span)
         if owner >= len(self.directory.members):
             return self._orphan(span)
         return self._member(owner, span)
@@ -175,7 +178,9 @@ class MemberRows:
         member = members[index]
         data = Span(members.starts[index], members.stops[index])
         first_member = self.first_member if self.first_member is not None and member.head == 0 else _PLAIN
-        children = [self._header(Span(member.head, data.start), first_member, index)]
+        # Of a header that other members claim too, only what is shown here is read: it may have 128 KiB.
+        stop = min(data.start, max(span.stop, member.head + LOCAL_SIZE))
+        children = [self._header(Span(member.head, stop), first_member, index)]
         if data.size:
             children.append(first_member.content(data, index))
         if self.directory.descriptors[index]:
@@ -217,6 +222,9 @@ class MemberRows:
 def central_directory(source: Source, span: Span, directory: Directory) -> Field:
     """The central directory: a header for each member, and what follows the last readable one."""
     central, stop = directory.central, directory.stop
+    if directory.encrypted:
+        note = "Encrypted, not read."
+        return Field("central directory", CENTRAL_DIRECTORY, (span,), note=note, specification="APPNOTE 7.3")
     starts = central[:]
     if stop < span.stop and central:
         starts.append(stop)
@@ -227,6 +235,8 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
         if row == len(central):
             if directory.capped:
                 return Field("not listed", Kind.BYTES, (here,), note="Headers of members that are not listed.")
+            if (signature := digital_signature(source, *here)) is not None:
+                return signature
             return Field("garbage", Kind.GARBAGE, (here,), note="Not a complete central directory header.")
         return _central_header(source, here, row if directory.eocd is not None else None)
 
@@ -321,10 +331,12 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     extents = _extents(directory, emitter, limit)
     rows = lay_out(extents.starts, extents.stops, 0, limit)
     orphans = [] if directory.deferred else _orphans(source, rows)
-    for start, stop in orphans:
+    signing = [] if directory.signing is None else [directory.signing]
+    signing = [span for span in signing if _in_gap(rows, span)]
+    for start, stop in (*orphans, *signing):
         extents.starts.append(start)
         extents.stops.append(stop)
-    if orphans:
+    if orphans or signing:
         rows = lay_out(extents.starts, extents.stops, 0, limit)
         _report_orphans(source, emitter, orphans)
     report_overlaps(emitter, directory, rows, extents)
@@ -362,6 +374,12 @@ def _orphans(source: Source, rows: Rows) -> list[tuple[int, int]]:
     return found
 
 
+def _in_gap(rows: Rows, span: Span) -> bool:
+    """Whether no member claims bytes of ``span``, the end of the rows."""
+    last = len(rows.starts) - 1
+    return last >= 0 and rows.owners[last] == GAP and rows.starts[last] <= span.start
+
+
 def _orphan_stop(source: Source, at: int, limit: int) -> int | None:
     local = read_local(source, at)
     sizes = local_sizes(local[0], local[2]) if local else None
@@ -375,6 +393,10 @@ def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, i
     for start, stop in orphans:
         local = read_local(source, start)
         name = visible(local[1]) if local else ""
+        if local is not None and not local[1] and stop == start + LOCAL_SIZE + len(local[2]):
+            message = f"A local header without a name and content, at {start:,}, fills a gap."
+            emitter.report(codes.FILLER, message, (start, stop))
+            continue
         message = f"The member {name} at {start:,} is not in the central directory. It was deleted, or it is hidden."
         emitter.report(codes.ORPHAN, message, (start, stop))
 

@@ -52,7 +52,7 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """Plan the repairs: the end, the headers, the CRC-32 records, and a salvage last."""
     directory = archive.detail
-    if not isinstance(directory, Directory):
+    if not isinstance(directory, Directory) or directory.encrypted:
         return ()
     found = [
         *repair_end(archive, directory, progress),

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inspector.core.archive import member_of
-from inspector.core.field import Field, FieldTable, locate
+from inspector.core.field import Field, FieldTable, locate, positions
 from inspector.core.names import visible
 from inspector.core.span import Span
 from inspector.operations.open.opening import Opened
 
 _SEPARATOR = " > "
+_FEW_FIELDS = 32
+"""So many are looked at one by one; of more, where each piece of them is is kept."""
 
 
 def field_text(fields: Sequence[Field], offset: int) -> str:
@@ -74,8 +76,8 @@ class _Level:
     def owner(self, offset: int) -> _Owner | None:
         """The first field that owns the byte, and the piece of it in which the byte is."""
         fields = self._fields
-        if isinstance(fields, FieldTable):
-            rows = map(fields.row, fields.rows(offset, offset + 1))
+        if isinstance(fields, FieldTable) or len(fields) <= _FEW_FIELDS:
+            rows = (fields[row] for row in positions(fields, offset, offset + 1))
             owners = ((field, span) for field in rows for span in field.spans if span.start <= offset < span.stop)
             found = next(owners, None)
             return None if found is None else _Owner(*found, _Level(found[0].children))

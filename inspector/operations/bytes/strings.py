@@ -16,10 +16,10 @@ MAX_MINIMUM = 100_000
 """The most characters that the shortest string may be asked to have: so many are held in memory."""
 MAX_TEXT_CHARACTERS = 4_096
 """Characters of a string that are told; its span has all of them."""
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 18
 """Bytes looked at between two chances to cancel."""
-WINDOW = 1 << 20
-"""Half the size of the longest string told in one, in bytes: memory."""
+WINDOW = 1 << 17
+"""Half the size of the longest string told in one, in bytes: matching takes some 240 bytes of memory for each."""
 
 _ASCII = rb"[\t\x20-\x7e]"
 # Unicode 15, table 3-7: well-formed sequences, without the control characters U+0080 to U+009F.

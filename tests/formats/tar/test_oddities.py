@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
-from inspector.core.finding import Finding
+from inspector.core.finding import Finding, Severity
 from inspector.core.format import MemberError
 from inspector.core.member import HOLES, UNREADABLE
 from inspector.formats._tar.extension import Extension, Overrides
@@ -307,3 +307,12 @@ def test_a_map_for_all_members_is_not_read() -> None:
     archive = decoded(extended(b"g", record(b"GNU.sparse.major", b"1")) + form_0_1([(0, 3)], 9, b"ddd") + NEXT)
     assert "tar-sparse-map" in codes(archive)
     assert archive.members[0].marks & UNREADABLE
+
+
+def test_zeros_at_the_end_may_end_with_a_line_feed() -> None:
+    whole = build([("name", b"data")])
+    for zeros in (1023, 10239):
+        archive = decoded(whole[:1024] + bytes(zeros) + b"\n")
+        assert [(each.code, each.severity) for each in archive.findings] == [("tar-end-short", Severity.WARNING)]
+        assert [member.path for member in archive.members] == [b"name"]
+    assert "tar-lone-zero-block" in codes(decoded(whole[:1024] + bytes(1022) + b"x\n"))

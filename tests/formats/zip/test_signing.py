@@ -1,0 +1,142 @@
+"""Blocks that stand beside the members by right: signatures, fillers, and a directory that is encrypted."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from inspector.core.field import Field
+from inspector.core.finding import Severity
+from inspector.core.progress import Progress
+from inspector.formats import zip as plain_zip
+from tests.formats.archives import assert_covered
+from tests.formats.zip.zip_building import codes, content, doubts, named, opened, written
+
+FILES = {"a.txt": b"alpha" * 40, "b.txt": b"beta"}
+MAGIC = b"APK Sig Block 42"
+
+
+def parts(data: bytes) -> tuple[bytes, bytes, list[int]]:
+    """The members, the central directory, and the numbers of the end record."""
+    end = list(struct.unpack("<4H2IH", data[-18:]))
+    return data[: end[5]], data[end[5] : -22], end
+
+
+def joined(members: bytes, directory: bytes, end: list[int], *, between: bytes = b"", tail: bytes = b"") -> bytes:
+    end = [*end[:4], len(directory), len(members + between), 0]
+    return members + between + directory + tail + b"PK\5\6" + struct.pack("<4H2IH", *end)
+
+
+def signing_block(pairs: list[tuple[int, bytes]], size: int | None = None, again: int | None = None) -> bytes:
+    body = b"".join(struct.pack("<QI", 4 + len(value), number) + value for number, value in pairs)
+    size = len(body) + 24 if size is None else size
+    return struct.pack("<Q", size) + body + struct.pack("<Q", size if again is None else again) + MAGIC
+
+
+PAIRS = [(0x7109871A, b"signed" * 9), (0x12345678, b""), (0x42726577, bytes(500))]
+
+
+def children(field: Field) -> list[tuple[str, int]]:
+    return [(each.name, each.spans[0].size) for each in field.children]
+
+
+def test_an_apk_signing_block_is_a_field_and_no_gap() -> None:
+    block = signing_block(PAIRS)
+    archive = opened(joined(*parts(written(FILES)), between=block))
+    assert codes(archive) == set()
+    (field,) = named(archive, "APK Signing Block")
+    assert field.spans[0].size == len(block)
+    assert children(field) == [
+        ("size of block", 8),
+        ("APK Signature Scheme v2", 66),
+        ("pair", 12),
+        ("padding", 512),
+        ("size of block", 8),
+        ("magic", 16),
+    ]
+    assert [content(archive, index) for index in range(2)] == list(FILES.values())
+    assert_covered(archive)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        signing_block(PAIRS, again=30),
+        signing_block(PAIRS, size=1 << 63),
+        signing_block(PAIRS, size=24)[8:],
+        signing_block(PAIRS)[:-1] + b"x",
+        bytes(9) + signing_block(PAIRS),
+    ],
+)
+def test_what_is_not_wholly_an_apk_signing_block_is_a_gap(block: bytes) -> None:
+    archive = opened(joined(*parts(written(FILES)), between=block))
+    assert "zip-gap" in doubts(archive)
+    assert_covered(archive)
+
+
+def test_a_signing_block_in_the_data_of_a_member_is_data() -> None:
+    archive = opened(written({"block": signing_block(PAIRS)}, method=0))
+    assert codes(archive) == set()
+    assert named(archive, "APK Signing Block") == []
+
+
+def test_the_pairs_of_a_signing_block_may_be_nonsense() -> None:
+    block = bytearray(signing_block(PAIRS))
+    block[8:16] = b"\xff" * 8
+    archive = opened(joined(*parts(written(FILES)), between=bytes(block)))
+    assert codes(archive) == set()
+    assert_covered(archive)
+
+
+def test_a_digital_signature_ends_the_central_directory() -> None:
+    members, directory, end = parts(written(FILES))
+    archive = opened(joined(members, directory + b"PK\5\5" + struct.pack("<H", 20) + b"s" * 20, end))
+    assert codes(archive) == set()
+    (field,) = named(archive, "digital signature")
+    assert children(field) == [("header signature", 4), ("size of data", 2), ("signature data", 20)]
+    assert_covered(archive)
+    wrong = opened(joined(members, directory + b"PK\5\5" + struct.pack("<H", 21) + b"s" * 20, end))
+    assert "zip-directory-damaged" in doubts(wrong)
+
+
+def encrypted(cipher: int, *, readable: bool = False) -> bytes:
+    """An archive with the version 2 of the ZIP64 end record (APPNOTE 7.3.4); its directory is noise, or readable."""
+    members, directory, _ = parts(written(FILES))
+    directory = directory if readable else bytes(255 - byte for byte in directory)
+    start = len(members)
+    sector = struct.pack("<HQQ4H", 8, len(directory), 500, cipher, 256, 1, 0) + bytes(2)
+    wide = struct.pack("<QHHIIQQQQ", 44 + len(sector), 62, 62, 0, 0, 2, 2, len(directory), start)
+    record = b"PK\6\6" + wide + sector
+    locator = b"PK\6\7" + struct.pack("<IQI", 0, start + len(directory), 1)
+    end = b"PK\5\6" + struct.pack("<4H2IH", 0, 0, 0, 0xFFFF, len(directory), start, 0)
+    return members + directory + record + locator + end
+
+
+def test_an_encrypted_directory_is_not_read_and_no_damage() -> None:
+    archive = opened(encrypted(0x6610))
+    assert [(each.code, each.severity) for each in archive.findings if each.severity is not Severity.INFO] == [
+        ("zip-directory-encrypted", Severity.WARNING)
+    ]
+    assert archive.findings[0].message.startswith("The central directory is encrypted, so it is not read.")
+    (field,) = named(archive, "central directory")
+    assert field.note == "Encrypted, not read."
+    assert [member.path for member in archive.members] == [b"a.txt", b"b.txt"]
+    assert plain_zip.FORMAT.repairs(archive, Progress()) == ()
+    assert_covered(archive)
+
+
+def test_only_a_directory_that_cannot_be_read_is_encrypted() -> None:
+    archive = opened(encrypted(0x6610, readable=True))
+    assert "zip-directory-encrypted" not in codes(archive)
+    assert len(named(archive, "central directory header")) == 2
+    assert "zip-directory-damaged" in doubts(opened(encrypted(1)))
+
+
+def test_a_local_header_without_name_and_content_fills_a_gap() -> None:
+    members, directory, end = parts(written(FILES))
+    filler = struct.pack("<I5H3I2H", 0x04034B50, 0, 0, 0, 0, 33, 0, 0, 0, 0, 90) + bytes(90)
+    archive = opened(joined(members, directory, end, between=filler))
+    assert (codes(archive), doubts(archive)) == ({"zip-filler"}, set())
+    hidden = struct.pack("<I5H3I2H", 0x04034B50, 0, 0, 0, 0, 33, 0, 5, 5, 0, 0) + b"bytes"
+    assert doubts(opened(joined(members, directory, end, between=hidden))) == {"zip-orphan"}
