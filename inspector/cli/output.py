@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict
@@ -108,6 +108,12 @@ class Lines:
     def write(self, text: str) -> None:
         """Add text; line ends are the caller's."""
         self._pieces.append(text)
+        if len(self._pieces) >= _MAX_BUFFERED_LINES:
+            self._push()
+
+    def write_all(self, lines: Iterable[str]) -> None:
+        """Add many lines."""
+        self._pieces.extend(lines)
         if len(self._pieces) >= _MAX_BUFFERED_LINES:
             self._push()
 

@@ -37,4 +37,6 @@ def test_list_loads_the_format_and_nothing_that_writes(
     }
     assert {each for each in formats if f"inspector.formats.{each}.decode" in modules} == needed
     others = ("inspector.operations.create", "inspector.operations.audit", "inspector.operations.extract", "boto")
+    assert [each for each in modules if each.endswith((".repair", ".salvage")) and ".formats." in each] == []
+    assert not modules & {"inspector.sources.s3.prefix", "inspector.formats._tar.walk"}
     assert [each for each in modules if each.startswith((*others, "PySide6", "numpy"))] == []

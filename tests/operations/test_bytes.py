@@ -290,7 +290,7 @@ def test_what_is_ascii_is_told_as_that_and_once() -> None:
 TEXTS = st.lists(
     st.one_of(
         st.sampled_from(
-            [b"ab", b"text here", b"\0", b"\x01\x04", "é€😀".encode(), "wide".encode("utf-16-le"), b"\xe2"]
+            [b"ab", b"text here", b"\0", bytes(25), b"\x01\x04", "é€😀".encode(), "wide".encode("utf-16-le"), b"\xe2"]
         ),
         st.binary(max_size=4),
     ),
@@ -309,6 +309,20 @@ def test_strings_do_not_depend_on_where_reading_is_cut(
         cut = list(strings(BytesSource(data), (encoding,), minimum, Progress()))
 
     assert cut == whole
+
+
+@pytest.mark.parametrize("encoding", list(Encoding))
+def test_strings_beside_stretches_of_zeros_are_found_wherever_blocks_begin(
+    monkeypatch: pytest.MonkeyPatch, encoding: Encoding
+) -> None:
+    text = "wide text".encode("utf-16-be")
+    for before in range(40, 60):
+        data = bytes(before) + text + bytes(60) + text + b"\0\1\2\3\4" + bytes(45)
+        monkeypatch.setattr(strings_module, "BLOCK_BYTES", 1 << 20)
+        whole = list(strings(BytesSource(data), (encoding,), 2, Progress()))
+        for window in (9, 10, 11, 16, 50):
+            monkeypatch.setattr(strings_module, "BLOCK_BYTES", window)
+            assert list(strings(BytesSource(data), (encoding,), 2, Progress())) == whole
 
 
 def test_an_endless_string_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:

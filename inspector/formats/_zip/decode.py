@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from itertools import islice, pairwise
 
 from inspector.core.archive import CappedFindings, Emitter
@@ -12,11 +12,11 @@ from inspector.core.member import FOLDER, LARGEST, Member
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
-from inspector.core.source import Source, expect, is_sparing
+from inspector.core.source import Source, expect, is_remote, is_sparing
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION
 from inspector.formats._zip import codes
-from inspector.formats._zip.directory import Directory, DirectoryWalk, new_members, report_displacement
+from inspector.formats._zip.directory import MAX_NAME_BYTES, Directory, DirectoryWalk, new_members, report_displacement
 from inspector.formats._zip.eocd import Eocd, decide_shift, enclosing_member, find_eocd, find_eocd_after_members
 from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name, zip64
 from inspector.formats._zip.fields import FirstMember, MemberRows, central_directory, end_fields, end_record, lay_rows
@@ -33,6 +33,9 @@ from inspector.formats._zip.headers import (
 from inspector.formats._zip.members import is_plain_name, path_of, report_name
 from inspector.formats._zip.records import CENTRAL, DESCRIPTOR, END, FULL_16, LOCAL_SIZE
 from inspector.formats._zip.signing import apk_signing_block, digital_signature, is_encrypted
+
+MIN_BULK_BYTES = 1 << 18
+"""Smaller directories are read one header at a time, without numpy."""
 
 
 def decode_zip(
@@ -115,7 +118,7 @@ def _read_directory(
     start = eocd.directory.start
     expect(source, start, eocd.anchor)
     walk = DirectoryWalk(source, emitter, directory, eocd, crc_checked_at)
-    walk.run(start, eocd.anchor, progress)
+    walk.run(start, eocd.anchor, progress, _in_bulk(walk, start, eocd.anchor))
     report_displacement(emitter, directory, walk)
     directory.span = Span(start, max(eocd.directory.stop, directory.stop))
     _report_counts(source, emitter, directory)
@@ -135,6 +138,18 @@ def _pass_encrypted_directory(source: Source, emitter: Emitter, directory: Direc
         f"{grouped(len(directory.members))}, perhaps without their names and sizes."
     )
     emitter.report(codes.DIRECTORY_ENCRYPTED, message, directory.span)
+
+
+def _in_bulk(walk: DirectoryWalk, start: int, limit: int) -> Iterator[int]:
+    """Add the members of a large directory many at a time; yields where the next header is, as far as that goes."""
+    if limit - start < MIN_BULK_BYTES or walk.displacement or walk.directory.deferred or is_remote(walk.source):
+        return
+    from inspector.formats._zip.bulk import BulkWalk  # numpy is for large directories
+
+    for stop in BulkWalk(walk).run(start, limit, MAX_MEMBERS):
+        yield stop
+        if len(walk.members.paths) > MAX_NAME_BYTES:
+            return
 
 
 def _report_counts(source: Source, emitter: Emitter, directory: Directory) -> None:

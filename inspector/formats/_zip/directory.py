@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -148,17 +148,22 @@ class DirectoryWalk:
         self.not_compared = 0
         self.split = any(problem.what is codes.SEVERAL_DISKS for problem in eocd.problems)
 
-    def run(self, start: int, limit: int, progress: Progress) -> None:
-        """Add a member for each header in ``[start, limit)``, up to the first that is not readable."""
+    def run(self, start: int, limit: int, progress: Progress, bulk: Iterable[int] = ()) -> None:
+        """Add a member for each header in ``[start, limit)``, up to the first that is not readable.
+
+        ``bulk`` adds the first of them as it is iterated, and yields where the next header is.
+        """
         progress.begin("Reading the central directory", limit - start)
         self.directory.stop = start
-        for at, header, common, name, extra, stop in central_headers(self.source, start, limit):
+        for stop in bulk:
+            progress.advance(stop - start - progress.done)
+        for at, header, common, name, extra, stop in central_headers(self.source, self.directory.stop, limit):
             if len(self.members) >= MAX_MEMBERS or len(self.members.paths) > MAX_NAME_BYTES:
                 message = f"Only the first {len(self.members):,} members are listed. The central directory has more."
                 self.directory.capped = True
                 self.emitter.report(codes.TOO_MANY_MEMBERS, message, (at, limit))
                 break
-            self._entry(at, header, common, name, extra, stop)
+            self.entry(at, header, common, name, extra, stop)
             if len(self.members) % _ENTRIES_PER_STEP == 0:
                 progress.advance(stop - start - progress.done)
         self.attributes.close()
@@ -172,7 +177,8 @@ class DirectoryWalk:
             self.emitter.report(codes.OVERLAP_NOT_COMPARED, message, (start, limit))
         progress.advance(self.directory.stop - start - progress.done)
 
-    def _entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
+    def entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
+        """Add the member of one header and report what is wrong with it, as ``central_headers`` yields it."""
         flags, method, crc, stored, size, offset = header[3], header[4], header[7], header[8], header[9], header[16]
         index = len(self.directory.central)
         narrow = stored != FULL_32 and size != FULL_32 and offset != FULL_32

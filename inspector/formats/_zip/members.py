@@ -32,12 +32,12 @@ from inspector.formats._zip.records import (
 _PLAIN = re.compile(rb"[0-9A-Za-z_][0-9A-Za-z_. -]*(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*)*/?")
 
 
-_MAX_PLAIN_NAME_BYTES = 200
+MAX_PLAIN_NAME_BYTES = 200
 
 
 def is_plain_name(name: bytes) -> bool:
     """Whether a name is harmless, decided fast; if False, it has to be examined."""
-    return len(name) <= _MAX_PLAIN_NAME_BYTES and _PLAIN.fullmatch(name) is not None
+    return len(name) <= MAX_PLAIN_NAME_BYTES and _PLAIN.fullmatch(name) is not None
 
 
 def path_of(name: bytes, flags: int) -> bytes:
@@ -86,14 +86,14 @@ _HAS_UNIX_MODE = 0x8000
 """The bit by which 7-Zip marks that there is a UNIX mode, whatever the system."""
 
 
-_PLAIN_TYPES = frozenset((0, 8))
+PLAIN_TYPES = frozenset((0, 8))
 """No type, regular file."""
 
 
 _FIFO, _FOLDER, _LINK = 1, 4, 10
 
 
-_DOS_FOLDER = 0x10
+DOS_FOLDER = 0x10
 """The bit of a folder in the attributes of DOS, which programs of all systems set."""
 
 
@@ -107,7 +107,7 @@ _UNSET = 0xFFFF
 _TYPES = {_FIFO: "FIFO", 2: "character device", 6: "block device", _LINK: "symbolic link", 12: "socket"}
 
 
-_SET_ID = 0x0C00_0000
+SET_ID = 0x0C00_0000
 """The set-user-ID and set-group-ID bits."""
 
 
@@ -125,8 +125,8 @@ _MAX_LINK = 64 << 10
 
 def has_ordinary_attributes(external: int, name: bytes) -> bool:
     """Whether the attributes need no finding, decided fast."""
-    plain = external >> 28 in _PLAIN_TYPES and not external & _SET_ID
-    return plain and not (external & _DOS_FOLDER and not name.endswith(_SEPARATORS))
+    plain = external >> 28 in PLAIN_TYPES and not external & SET_ID
+    return plain and not (external & DOS_FOLDER and not name.endswith(_SEPARATORS))
 
 
 def impossible_time(date: int, time: int) -> str:
@@ -160,7 +160,7 @@ class AttributeCheck:
         """Examine ``member``, whose central directory header begins at ``start``."""
         path = self._emitter.members.path(member)
         place, name = ((start + EXTERNAL_OFFSET, start + EXTERNAL_OFFSET + 4),), visible(path)
-        if external & _DOS_FOLDER and not path.endswith(_SEPARATORS) and not self._contradicting.full():
+        if external & DOS_FOLDER and not path.endswith(_SEPARATORS) and not self._contradicting.full():
             size = self._emitter.members.size(member)
             but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
             message = f"{name} is a folder by its attributes, but {but}. It is extracted as a file."
@@ -187,7 +187,7 @@ class AttributeCheck:
                 but = f", but {contradiction}" if contradiction else ""
                 message = f"{name} is a {kind}{target}, not a regular file{but}. It is listed but not extracted."
             found.add(message, place, member)
-        if external & _SET_ID and not self._set_id.full():
+        if external & SET_ID and not self._set_id.full():
             message = (
                 f"The permissions of {name} ({external >> 16 & 0o7777:o}) let it run with the rights of its owner or "
                 "group. Do not restore them when extracting."
@@ -215,7 +215,7 @@ class AttributeCheck:
             return f"it has {in_bytes(size)}" if size else ""
         return (
             ""
-            if number in _PLAIN_TYPES or external >> 16 == _UNSET
+            if number in PLAIN_TYPES or external >> 16 == _UNSET
             else f"has the file type {number} in its attributes, which does not exist"
         )
 

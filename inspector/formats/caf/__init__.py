@@ -9,22 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from inspector.core.archive import Archive
 from inspector.core.diagram import Column
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.kinds import Kind
+from inspector.core.progress import Progress
 from inspector.core.reader import Reader
+from inspector.core.repair import Repair
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
 from inspector.formats.caf import codes
 from inspector.formats.caf.kinds import FOOTER
+
+
+def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
+    from inspector.formats.caf.repair import repairs
+
+    return repairs(archive, progress)
 
 
 @cache
 def _functions() -> Functions:
     from inspector.formats.caf.decode import check, decode, read
     from inspector.formats.caf.locate import probe
-    from inspector.formats.caf.repair import repairs
 
-    return Functions(probe, decode, read, check, repairs)
+    return Functions(probe, decode, read, check, _repairs)
 
 
 @cache

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from inspector.core.archive import Archive
 from inspector.core.diagram import Column
 from inspector.core.format import Concern, Format, Functions, MimeType
 from inspector.core.kinds import Kind
+from inspector.core.progress import Progress
 from inspector.core.reader import Reader
+from inspector.core.repair import Repair
 from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_END, TAR_EXTENSION, TAR_HEADER, TAR_KINDS
 from inspector.formats._kinds import INDEX as INDEX_KIND
 from inspector.formats._tar import codes as tar_codes
@@ -19,15 +22,21 @@ from inspector.formats.datas3t.kinds import METADATA_ROW
 _SPECIFICATION = "S3 Storage Layout for datas3t"
 
 
-@cache
-def _range() -> Functions:
-    from inspector.formats import _tar
-    from inspector.formats.datas3t import decode
-    from inspector.formats.datas3t.check import check, hides_members
+def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     from inspector.formats.datas3t.repair import repairs
 
+    return repairs(archive, progress)
+
+
+@cache
+def _range() -> Functions:
+    from inspector.formats._tar import reading
+    from inspector.formats.datas3t import decode
+    from inspector.formats.datas3t.check import check, hides_members
+
     return Functions(
-        *(decode.probe, decode.decode, _tar.read, check, repairs, _tar.member_metadata), hides_members=hides_members
+        *(decode.probe, decode.decode, reading.read, check, _repairs, reading.member_metadata),
+        hides_members=hides_members,
     )
 
 

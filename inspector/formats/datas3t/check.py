@@ -17,7 +17,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
-from inspector.formats import _tar
+from inspector.formats._tar import reading
 from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
 from inspector.formats._tar.header import BLOCK, padded_stop
 from inspector.formats._tar.resync import Layout
@@ -52,7 +52,7 @@ def hides_members(archive: Archive, progress: Progress) -> bool:
     """Whether datapoints have swallowed others; only where an error, such as a row without its datapoint, hints it."""
     records = archive.detail
     hinted = any(each.severity is Severity.ERROR for each in archive.findings)
-    return hinted and isinstance(records, RangeRecords) and _tar.hides_members(archive, records.layout, progress)
+    return hinted and isinstance(records, RangeRecords) and reading.hides_members(archive, records.layout, progress)
 
 
 def summary(archives: Iterable[Archive]) -> str:

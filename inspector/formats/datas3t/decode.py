@@ -13,7 +13,7 @@ from inspector.core.format import ProbeResult
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import HiddenError, Source, SourceError, is_sparing
-from inspector.formats import _tar
+from inspector.formats._tar import reading
 from inspector.formats.datas3t import codes, lazy_range
 from inspector.formats.datas3t.check import checksum_table
 from inspector.formats.datas3t.consistency import check_index, check_names, check_rows
@@ -36,7 +36,7 @@ def probe(source: Source) -> ProbeResult:
     if regular and is_sparing(source) and _is_described(source):
         return ProbeResult.CERTAIN
     # Siblings last: asking for one may cost a request.
-    if _tar.probe(source) is ProbeResult.NO:
+    if reading.probe(source) is ProbeResult.NO:
         return ProbeResult.CERTAIN if regular and _sibling_may_exist(source, METADATA) else ProbeResult.NO
     return ProbeResult.CERTAIN if regular or _is_described(source) else ProbeResult.NO
 
@@ -74,7 +74,9 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     else:
         recorded = partial(records.offsets, source.size)
         recover = Recovery(emitter, records)
-        _tar.decode(source, emitter, progress, digest=digest, extras=records.extras, recorded=recorded, recover=recover)
+        reading.decode(
+            source, emitter, progress, digest=digest, extras=records.extras, recorded=recorded, recover=recover
+        )
         records.layout = emitter.archive.detail
         if is_sparing(source):
             lazy_range.report_walked(emitter, records)

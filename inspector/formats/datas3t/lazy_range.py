@@ -16,8 +16,8 @@ from inspector.core.member import UNREAD, Members
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource, gather
 from inspector.core.span import Span
-from inspector.formats import _tar
 from inspector.formats._kinds import TAR_END
+from inspector.formats._tar import reading
 from inspector.formats._tar.fields import archive_fields
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, PAX_GLOBAL, ZEROS, aligned, parse
 from inspector.formats._tar.resync import Layout, Stray
@@ -25,8 +25,6 @@ from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
 
-NOT_READ = codes.HEADERS_NOT_READ.code
-"""The code of the finding that headers were not read; one finding stands for all ranges of a dataset."""
 _PLAIN = frozenset((b"0", b"\0"))
 """Type flags of regular files."""
 
@@ -155,7 +153,7 @@ def _member_in(archive: Archive, room: Span, block: bytes) -> ResolvedMember | N
 def _extended_member_in(archive: Archive, room: Span) -> ResolvedMember | None:
     """The same for a member with extended headers, decoded as a tar of its own."""
     alone = Archive(SplicedSource(archive.source, (room,), archive.source.name), "tar", "", ())
-    _tar.decode(alone.source, Emitter(alone), Progress())
+    reading.decode(alone.source, Emitter(alone), Progress())
     members = alone.members
     if len(members) != 1 or members[0].marks or aligned(members.stops[0]) != room.size:
         return None

@@ -18,7 +18,7 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BLOCK as PIECE
 from inspector.core.verdict import VERDICTS, Verdict
-from inspector.formats import _tar
+from inspector.formats._tar import reading
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, parse
 from inspector.formats._tar.repair import repair_end, repair_headers
 from inspector.formats.datas3t.check import MISMATCH
@@ -277,7 +277,7 @@ def _hash_member(archive: Archive, member: int, progress: Progress) -> int:
     import xxhash
 
     digest = xxhash.xxh64()
-    for piece in _tar.read(archive, member, progress):
+    for piece in reading.read(archive, member, progress):
         digest.update(piece)
     return digest.intdigest()
 

@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from inspector.core.archive import Archive
 from inspector.core.diagram import Column
 from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.progress import Progress
 from inspector.core.reader import Reader
+from inspector.core.repair import Repair
 from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, CONTROL_BLOCK, KINDS, RESET_BLOCK, SEGMENT
+
+
+def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
+    from inspector.formats.rca.repair import repairs
+
+    return repairs(archive, progress)
 
 
 @cache
@@ -21,14 +30,13 @@ def _functions() -> Functions:
     from inspector.formats.rca.blobs import read
     from inspector.formats.rca.check import check, decode_group, prove, thread_copy
     from inspector.formats.rca.decode import decode, probe
-    from inspector.formats.rca.repair import repairs
 
     return Functions(
         probe,
         decode,
         read,
         check,
-        repairs,
+        _repairs,
         decode_group=decode_group,
         thread_copy=thread_copy,
         prove=prove,

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
+from inspector.core.archive import Archive
 from inspector.core.diagram import Column
 from inspector.core.format import Format, Functions, Magic, MimeType
+from inspector.core.progress import Progress
 from inspector.core.reader import Reader
+from inspector.core.repair import Repair
 from inspector.formats._kinds import LOCAL_HEADER, ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes as zip_codes
 from inspector.formats._zip.records import TACO_SUFFIXES
@@ -16,14 +19,19 @@ from inspector.formats.taco import codes
 from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
 
 
+def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
+    from inspector.formats.taco.repair import repairs
+
+    return repairs(archive, progress)
+
+
 @cache
 def _functions() -> Functions:
     from inspector.formats._zip.members import read_member
     from inspector.formats.taco.decode import check, decode, member_metadata
     from inspector.formats.taco.header import probe
-    from inspector.formats.taco.repair import repairs
 
-    return Functions(probe, decode, read_member, check, repairs, member_metadata)
+    return Functions(probe, decode, read_member, check, _repairs, member_metadata)
 
 
 @cache

@@ -13,10 +13,12 @@ from inspector.formats._tar import codes
 
 @cache
 def _functions() -> Functions:
-    from inspector.formats import _tar
+    from inspector.formats._tar import reading
     from inspector.formats.tar.decode import check, decode, hides_members, repairs
 
-    return Functions(_tar.probe, decode, _tar.read, check, repairs, _tar.member_metadata, hides_members=hides_members)
+    return Functions(
+        reading.probe, decode, reading.read, check, repairs, reading.member_metadata, hides_members=hides_members
+    )
 
 
 @cache

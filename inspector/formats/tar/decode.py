@@ -8,16 +8,14 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
-from inspector.formats import _tar
+from inspector.formats._tar import reading
 from inspector.formats._tar.check import check_padding, headers_summary
-from inspector.formats._tar.repair import repair_end, repair_headers
 from inspector.formats._tar.resync import Layout
-from inspector.formats._tar.salvage import salvage
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode a tar without metadata outside it."""
-    _tar.decode(source, emitter, progress)
+    reading.decode(source, emitter, progress)
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
@@ -29,6 +27,10 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """Plan the repairs. Nothing shows whether members are missing at the end, so rewriting it needs confirming."""
+    # Listing repairs nothing.
+    from inspector.formats._tar.repair import repair_end, repair_headers
+    from inspector.formats._tar.salvage import salvage
+
     progress.begin("Planning repairs", len(archive.members), "members")
     found = [*repair_headers(archive), *repair_end(archive, whole=False)]
     saved = salvage(archive, archive.detail) if isinstance(archive.detail, Layout) else None
@@ -37,4 +39,4 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 
 def hides_members(archive: Archive, progress: Progress) -> bool:
     """Whether members have swallowed others that decoding, which reads headers only, did not see."""
-    return isinstance(archive.detail, Layout) and _tar.hides_members(archive, archive.detail, progress)
+    return isinstance(archive.detail, Layout) and reading.hides_members(archive, archive.detail, progress)

@@ -19,8 +19,6 @@ from inspector.formats._zip.eocd import find_eocd
 from inspector.formats._zip.headers import read_local
 from inspector.formats._zip.members import metadata_of
 from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES
-from inspector.formats._zip.repair import repair_end, repair_headers, repair_records
-from inspector.formats._zip.salvage import has_whole, salvage
 
 
 def probe(source: Source) -> ProbeResult:
@@ -51,6 +49,10 @@ def member_metadata(archive: Archive, index: int) -> MemberMetadata:
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """Plan the repairs: the end, the headers, the CRC-32 records, and a salvage last."""
+    # Listing repairs nothing.
+    from inspector.formats._zip.repair import repair_end, repair_headers, repair_records
+    from inspector.formats._zip.salvage import has_whole, salvage
+
     directory = archive.detail
     if not isinstance(directory, Directory) or directory.encrypted:
         return ()

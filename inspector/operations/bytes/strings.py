@@ -21,6 +21,10 @@ BLOCK_BYTES = 1 << 18
 WINDOW = 1 << 17
 """Half the size of the longest string told in one, in bytes: matching takes some 240 bytes of memory for each."""
 
+_ZEROS = bytes(BLOCK_BYTES)
+_MAX_WIDTH = 4
+"""Bytes of a character at most, in any encoding."""
+
 _ASCII = rb"[\t\x20-\x7e]"
 # Unicode 15, table 3-7: well-formed sequences, without the control characters U+0080 to U+009F.
 _UTF8 = (
@@ -72,7 +76,11 @@ def strings(
     at = 0
     for block in blocks(source, 0, source.size, BLOCK_BYTES):
         at += len(block)
-        for text in merge(*(each.feed(block, at == source.size) for each in searches)):
+        if block == _ZEROS[: len(block)] and len(block) > 2 * _MAX_WIDTH:
+            found = merge(*(each.pass_zeros(len(block)) for each in searches))
+        else:
+            found = merge(*(each.feed(block, at == source.size) for each in searches))
+        for text in found:
             if lower in text.text.casefold():
                 yield _named(text, encodings)
         progress.advance(len(block))
@@ -95,6 +103,13 @@ class _Search:
         self._pattern = re.compile(begin + character + rb"{%d,}" % minimum, re.DOTALL)
         self._held = b""
         self._at = 0
+
+    def pass_zeros(self, size: int) -> Iterator[Text]:
+        """As ``feed``, of ``size`` zeros: a string has no more of them than a character beside them has."""
+        beside = bytes(self._width)
+        stop = self._at + len(self._held) + size
+        yield from self.feed(beside, True)
+        self._held, self._at = beside, stop - len(beside)
 
     def feed(self, block: bytes, is_last: bool) -> Iterator[Text]:
         """The strings that end in the block; what may go on after it is held back."""

@@ -17,7 +17,6 @@ from inspector.core.finding import Finding
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.formats.datas3t import codes
-from inspector.formats.datas3t.datapoints import headers_of
 from inspector.formats.datas3t.keys import RangeName, range_name
 from inspector.operations.open.opening import DATASET_ROOTS, RANGE_FOLDERS
 from inspector.sources.local.folder import Entry, Folder, LocalFolder
@@ -60,6 +59,8 @@ def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[F
     """The findings about keys that the decoded range ``at`` shares, with the headers of those keys as spans."""
     for overlap in collection.overlaps:
         if overlap.later == at:
+            from inspector.formats.datas3t.datapoints import headers_of  # a file of another format needs no tar
+
             spans = tuple(islice(headers_of(archive, overlap.first, overlap.last), MAX_FINDINGS_PER_KIND))
             here = "" if spans else " This follows from their names: this one has no member with such a key."
             yield replace(overlap.finding, message=overlap.finding.message + here, spans=spans)

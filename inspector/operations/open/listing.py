@@ -15,7 +15,6 @@ from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.formats.datas3t.datapoints import member_with
 from inspector.formats.datas3t.keys import datapoint_key
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import map_with_progress
@@ -140,6 +139,8 @@ def _learn(archive: Opened, name: str) -> None:
     """Read the skipped header of the datapoint with the key of this name: the others have other names."""
     found = None if archive.members.reader is None else datapoint_key(encoded(name))
     if found is not None:
+        from inspector.formats.datas3t.datapoints import member_with  # ranges alone have keys
+
         member = member_with(archive, found[0])
         learn(archive, () if member is None else (member,), Progress())
 

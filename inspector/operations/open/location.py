@@ -8,12 +8,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from inspector.core.collection import Collection
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError, expect
-from inspector.formats.datas3t.lazy_range import NOT_READ
+from inspector.formats.datas3t import codes
 from inspector.operations.jobs.subprogress import READING, map_with_progress
 from inspector.operations.open.collection import collection_in, overlaps_in
 from inspector.operations.open.nested import open_nested
@@ -21,8 +22,10 @@ from inspector.operations.open.opening import MAX_READ_ONCE_BYTES, Opened, decod
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.prefix import S3Prefix
-from inspector.sources.s3.responses import Seen
+
+if TYPE_CHECKING:  # a file of this machine needs neither
+    from inspector.sources.s3.prefix import S3Prefix
+    from inspector.sources.s3.responses import Seen
 
 MAX_REMOTE_READS = 16
 """Remote archives read at the same time: as many as connections are kept."""
@@ -69,7 +72,8 @@ class Location:
     @property
     def max_parallel_reads(self) -> int:
         """How many archives to read at the same time."""
-        return MAX_REMOTE_READS if isinstance(self._folder, S3Prefix) else _MAX_LOCAL_READS
+        is_here = self._folder is None or isinstance(self._folder, LocalFolder)
+        return _MAX_LOCAL_READS if is_here else MAX_REMOTE_READS
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -124,7 +128,7 @@ class Location:
         if at == 0:
             archive.given_findings = self.collection.findings
         else:
-            archive.suppressed_codes = frozenset((NOT_READ,))
+            archive.suppressed_codes = frozenset((codes.HEADERS_NOT_READ.code,))
         return archive
 
     def decode(self, at: int, progress: Progress) -> None:
@@ -171,7 +175,7 @@ def open_location(
     them.
     """
     found = place or open_nested(location, connection, sparing=sparing, seen=seen)
-    if not isinstance(found, (LocalFolder, S3Prefix)):
+    if not isinstance(found, Folder):
         return Location([start(found)])
     collection = collection_in(found)
     if collection is None:

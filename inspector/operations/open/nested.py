@@ -10,7 +10,7 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.format import MemberError
 from inspector.core.limits import CONTENT
@@ -22,10 +22,12 @@ from inspector.core.source import BLOCK, BytesSource, Source, SourceError, Splic
 from inspector.formats._zstd import Stream, ZstdError
 from inspector.operations.open.opening import SECTION, Opened, around, decode, open_place, start
 from inspector.sources.local.file import TemporarySource
-from inspector.sources.local.folder import LocalFolder
+from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.prefix import S3Prefix
-from inspector.sources.s3.responses import Seen
+
+if TYPE_CHECKING:  # a file of this machine needs neither
+    from inspector.sources.s3.prefix import S3Prefix
+    from inspector.sources.s3.responses import Seen
 
 MAX_DEPTH = 16
 """Archives that may lie in each other; compressed bytes count as one."""
@@ -45,7 +47,7 @@ def open_nested(
     if not names or SECTION.search(location) is not None:
         return open_place(location, connection, sparing=sparing, seen=seen)
     whole = open_place(outer, connection)
-    if isinstance(whole, (LocalFolder, S3Prefix)):
+    if isinstance(whole, Folder):
         raise SourceError(f"{visible(location)} names a member of an archive, and {visible(outer)} is a folder.")
     return open_inside(whole, names, Progress())
 

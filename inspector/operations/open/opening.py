@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as attributes_of
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from inspector.core import codes
@@ -29,13 +29,15 @@ from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, what_it
 from inspector.formats.datas3t.keys import range_name
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.folder import LocalFolder
+from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.prefix import S3Prefix
-from inspector.sources.s3.responses import Seen
 from inspector.sources.web.address import is_remote, is_web
+
+if TYPE_CHECKING:  # a file of this machine needs neither
+    from inspector.sources.s3.prefix import S3Prefix
+    from inspector.sources.s3.responses import Seen
 
 DATASET_ROOTS = ("dataset", "datas3t")
 """Names of folders in a bucket's root that contain datasets."""
@@ -190,7 +192,7 @@ def _is_no_file(location: str) -> bool:
 
 def _section(location: str, found: re.Match[str], whole: Source | LocalFolder | S3Prefix) -> Source:
     """The bytes of a file that a location names. Raises SourceError if it has none such."""
-    if isinstance(whole, (LocalFolder, S3Prefix)):
+    if isinstance(whole, Folder):
         raise SourceError(f"{visible(location)}: a part of a file is named, and that is a folder.")
     start, stop = (int(each, 16 if each.startswith("0x") else 10) for each in (found[1], found[2] or str(whole.size)))
     if not start < stop <= whole.size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from inspector.core.names import visible
 from inspector.core.source import Source, SourceError
@@ -22,6 +22,7 @@ class Entry(NamedTuple):
     size: int
 
 
+@runtime_checkable
 class Folder(Protocol):
     """A folder, local or remote. ``above`` is the name of its parent."""
 

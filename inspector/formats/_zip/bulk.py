@@ -1,0 +1,279 @@
+"""List many ordinary members of a central directory at once, with numpy.
+
+A member is ordinary here if nothing has to be said about it: its local header repeats its central one, its name is
+plain, and nothing in either needs a finding. All others are left to the walk, which looks at one after another.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.core.member import FOLDER, HAS_DIGEST, Codec, codec_number
+from inspector.formats._zip.compression import CODECS
+from inspector.formats._zip.extra import is_harmless
+from inspector.formats._zip.headers import UNSUPPORTED
+from inspector.formats._zip.members import DOS_FOLDER, MAX_PLAIN_NAME_BYTES, PLAIN_TYPES, SET_ID, impossible_time
+from inspector.formats._zip.records import (
+    CENTRAL,
+    CENTRAL_SIZE,
+    CENTRAL_STRUCT,
+    FULL_32,
+    HAS_DESCRIPTOR,
+    LOCAL,
+    LOCAL_SIZE,
+    Central,
+)
+
+if TYPE_CHECKING:
+    from inspector.formats._zip.directory import DirectoryWalk
+
+Numbers = Any
+"""A column or a mask: an array of numpy."""
+Bytes = NDArray[np.uint8]
+
+WINDOW_BYTES = 1 << 20
+"""Bytes of the directory that are read at a time."""
+MAX_STRIDE_BYTES = 2048
+"""If local headers are further apart than this on average, they are read one by one."""
+_EXTRA_BYTES = 64
+"""Longer extra fields of local headers are left to the walk."""
+
+_BAD, _INNER, _FIRST, _SLASH = range(4)
+"""What a byte of a name is: not plain, plain within a component, plain anywhere, or the separator."""
+_CLASS = np.zeros(256, np.uint8)
+_CLASS[list(b". -")] = _INNER
+_CLASS[[byte for byte in range(128) if re.match("[0-9A-Za-z_]", chr(byte))]] = _FIRST
+_CLASS[ord("/")] = _SLASH
+
+_NO_CODEC = 255
+_CODEC_OF = np.full(1 << 16, _NO_CODEC, np.uint8)
+for _method, _codec in CODECS.items():
+    _CODEC_OF[_method] = codec_number(_codec)
+
+_FORMATS = {"4s": "S4", "H": "<u2", "I": "<u4"}
+_HEADER = np.dtype(
+    {
+        "names": Central._fields,
+        "formats": [_FORMATS[code] for code in re.findall(r"\d*[a-zA-Z]", CENTRAL_STRUCT.format)],
+    }
+)
+
+
+class Ordinary(NamedTuple):
+    """Columns of the ordinary members among the rows of a window; ``before[row]`` of them are before a row."""
+
+    before: list[int]
+    names: bytes
+    name_stops: Numbers
+    columns: dict[str, Numbers]
+
+
+class BulkWalk:
+    """Adds the members of a directory for ``walk``, a window of headers at a time."""
+
+    def __init__(self, walk: DirectoryWalk) -> None:
+        self._walk = walk
+        self._source = walk.source
+        self._directory = walk.directory
+
+    def run(self, start: int, limit: int, max_members: int) -> Iterator[int]:
+        """Add members and yield where the next header is; ends where the walk has to go on.
+
+        At most ``max_members`` are listed then, and a window more of their names.
+        """
+        at = start
+        while at < limit:
+            data = self._source.read(at, min(WINDOW_BYTES, limit - at))
+            rows = _chain(np.frombuffer(data, np.uint8))
+            if not len(rows) or len(self._directory.central) + len(rows) > max_members:
+                return
+            at = self._window(at, data, rows)
+            yield at
+
+    def _window(self, at: int, data: bytes, rows: Numbers) -> int:
+        """Add the members whose headers begin at ``rows`` of ``data``, which is at ``at``; returns where they end."""
+        ordinary = self._ordinary(at, data, rows)
+        first = 0
+        slow = np.flatnonzero(np.diff(ordinary.before) == 0).tolist()
+        for row in [*slow, len(rows)]:
+            self._append(ordinary, ordinary.before[first], ordinary.before[row])
+            if row < len(rows):
+                begin = int(rows[row])
+                header = CENTRAL_STRUCT.unpack_from(data, begin)
+                name = begin + CENTRAL_SIZE
+                extra = name + header[10]
+                comment = extra + header[11]
+                common = data[begin + 6 : begin + 30]
+                stop = at + comment + header[12]
+                self._walk.entry(at + begin, header, common, data[name:extra], data[extra:comment], stop)
+            first = row + 1
+        last = int(rows[-1])
+        self._directory.stop = at + last + CENTRAL_SIZE + sum(CENTRAL_STRUCT.unpack_from(data, last)[10:13])
+        return self._directory.stop
+
+    def _ordinary(self, at: int, data: bytes, rows: Numbers) -> Ordinary:
+        buffer = np.frombuffer(data, np.uint8)
+        raw = buffer[rows[:, None] + np.arange(CENTRAL_SIZE)]
+        central = raw.view(_HEADER)[:, 0]
+        sizes = central["size"].astype(np.int64)
+        stored = central["stored"].astype(np.int64)
+        lengths = central["name_length"].astype(np.int64)
+        heads = central["offset"].astype(np.int64) + self._walk.shift
+        good = _needs_no_finding(central) & (heads >= 0)
+        good &= heads + LOCAL_SIZE + lengths <= self._source.size
+        good &= self._has_harmless_extra(data, rows, central)
+        chosen = np.flatnonzero(good)
+        near, places = self._read_local(heads[chosen], lengths[chosen])
+        local = near[places[:, None] + np.arange(LOCAL_SIZE)]
+        same = (local[:, :4] == np.frombuffer(LOCAL, np.uint8)).all(axis=1)
+        same &= (local[:, 4:28] == raw[chosen, 6:30]).all(axis=1)
+        extras = local[:, 28].astype(np.int64) + (local[:, 29].astype(np.int64) << 8)
+        starts = heads[chosen] + LOCAL_SIZE + lengths[chosen] + extras
+        same &= starts + stored[chosen] <= self._source.size
+        same &= _harmless(near, places + LOCAL_SIZE + lengths[chosen], extras, local=True)
+        chosen, places, starts = chosen[same], places[same], starts[same]
+
+        here, stops = _ragged(buffer, rows[chosen] + CENTRAL_SIZE, lengths[chosen])
+        there, _ = _ragged(near, places + LOCAL_SIZE, lengths[chosen])
+        wrong = here != there
+        wrong |= _is_unusual(here, stops, lengths[chosen])
+        folders = here[stops - 1] == ord("/")
+        external = central["external"][chosen]
+        plain = ~folders | (sizes[chosen] == 0)
+        plain &= folders | (external & DOS_FOLDER == 0)
+        plain[np.searchsorted(stops, np.flatnonzero(wrong), "right")] = False
+        names = here[np.repeat(plain, lengths[chosen])].tobytes()
+        chosen, starts, folders = chosen[plain], starts[plain], folders[plain]
+
+        before = np.zeros(len(rows) + 1, np.int64)
+        before[chosen + 1] = 1
+        described = central["flags"][chosen] & HAS_DESCRIPTOR != 0
+        columns = {
+            "starts": starts,
+            "stops": starts + stored[chosen],
+            "sizes": sizes[chosen],
+            "codecs": _CODEC_OF[central["method"][chosen]],
+            "digests": central["crc"][chosen],
+            "heads": heads[chosen],
+            "marks": np.where(folders, FOLDER | HAS_DIGEST, HAS_DIGEST),
+            "central": at + rows[chosen],
+            "described": described,
+        }
+        return Ordinary(np.cumsum(before).tolist(), names, np.cumsum(lengths[chosen]), columns)
+
+    def _has_harmless_extra(self, data: bytes, rows: Numbers, central: Numbers) -> Numbers:
+        lengths = central["extra_length"].astype(np.int64)
+        starts = rows + CENTRAL_SIZE + central["name_length"]
+        return _harmless(np.frombuffer(data, np.uint8), starts, lengths, local=False)
+
+    def _read_local(self, heads: Numbers, lengths: Numbers) -> tuple[Bytes, Numbers]:
+        """Bytes with all local headers, their names and short extra fields, and where each is in them."""
+        needed = LOCAL_SIZE + lengths + _EXTRA_BYTES
+        low = int(heads.min(initial=self._source.size))
+        size = int((heads + needed).max(initial=low)) - low
+        if size <= MAX_STRIDE_BYTES * len(heads):
+            data, places = self._source.read(low, size), heads - low
+        else:
+            pairs = zip(heads.tolist(), needed.tolist(), strict=True)
+            data = b"".join(self._source.read(head, size).ljust(size, b"\0") for head, size in pairs)
+            places = np.cumsum(needed) - needed
+        # Bytes after the end of the file are no header and no name, but may be asked for.
+        room = int((places + needed).max(initial=0)) - len(data)
+        return np.frombuffer(data + bytes(max(0, room)), np.uint8), places
+
+    def _append(self, ordinary: Ordinary, first: int, last: int) -> None:
+        """Append ordinary members ``[first, last)``."""
+        if first == last:
+            return
+        directory, members = self._directory, self._walk.members
+        index = len(directory.central)
+        name_stops, columns = ordinary.name_stops, ordinary.columns
+        skipped = int(name_stops[first - 1]) if first else 0
+        base = len(members.paths)
+        members.paths += ordinary.names[skipped : int(name_stops[last - 1])]
+        for name in ("starts", "stops", "sizes", "codecs", "digests", "heads", "marks"):
+            _extend(getattr(members, name), columns[name][first:last])
+        _extend(members.path_stops, name_stops[first:last] - skipped + base)
+        _extend(directory.central, columns["central"][first:last])
+        directory.descriptors.frombytes(bytes(last - first))
+        _extend(directory.with_descriptor, index + np.flatnonzero(columns["described"][first:last]))
+
+
+def _extend(column: array[int], values: Numbers) -> None:
+    column.frombytes(values.astype(np.dtype(column.typecode)).tobytes())
+
+
+def _chain(buffer: Bytes) -> Numbers:
+    """Where the headers begin that follow each other from the first byte on, as far as they are whole."""
+    none = np.zeros(0, np.int64)
+    room = len(buffer) - CENTRAL_SIZE
+    if room < 0:
+        return none
+    signed = buffer[: room + 1] == CENTRAL[0]
+    for at in range(1, len(CENTRAL)):
+        signed &= buffer[at : room + 1 + at] == CENTRAL[at]
+    found = np.flatnonzero(signed)
+    if not len(found) or found[0]:
+        return none
+    lengths = buffer[found[:, None] + np.arange(28, 34)].view("<u2").sum(axis=1, dtype=np.int64)
+    stops = found + CENTRAL_SIZE + lengths
+    if (stops[:-1] != found[1:]).any():  # a name or a comment has the signature in it, or there is a gap
+        follow = np.searchsorted(found, stops)
+        reached = (follow < len(found)) & (found[np.minimum(follow, len(found) - 1)] == stops)
+        after = np.where(reached, follow, -1).tolist()
+        chain, row = [], 0
+        while row >= 0:
+            chain.append(row)
+            row = after[row]
+        found, stops = found[chain], stops[chain]
+    return found[stops <= len(buffer)]
+
+
+def _needs_no_finding(central: Numbers) -> Numbers:
+    """Which headers say nothing by themselves that the walk would report, extra fields and names aside."""
+    stored, size, method = central["stored"], central["size"], central["method"]
+    codecs = _CODEC_OF[method]
+    good = (stored != FULL_32) & (size != FULL_32) & (central["offset"] != FULL_32)
+    good &= (central["flags"] & UNSUPPORTED == 0) & (codecs != _NO_CODEC)
+    good &= (codecs != codec_number(Codec.STORED)) | (stored == size)
+    good &= central["disk"] == 0
+    good &= (central["name_length"] > 0) & (central["name_length"] <= MAX_PLAIN_NAME_BYTES)
+    external = central["external"]
+    good &= np.isin(external >> 28, list(PLAIN_TYPES)) & (external & SET_ID == 0)
+    when, rows = np.unique((central["date"].astype(np.uint32) << 16) | central["time"], return_inverse=True)
+    possible = np.array([not impossible_time(each >> 16, each & 0xFFFF) for each in when.tolist()], bool)
+    return good & possible[rows]
+
+
+def _harmless(buffer: Bytes, starts: Numbers, lengths: Numbers, *, local: bool) -> Numbers:
+    """Which extra fields are empty, or short and need no look; see ``is_harmless``."""
+    good = lengths == 0
+    known: dict[bytes, bool] = {}
+    rows = np.flatnonzero((lengths > 0) & (lengths <= _EXTRA_BYTES))
+    for row, start, length in zip(rows.tolist(), starts[rows].tolist(), lengths[rows].tolist(), strict=True):
+        data = buffer[start : start + length].tobytes()
+        if data not in known:
+            known[data] = is_harmless(data, length, local=local)
+        good[row] = known[data]
+    return good
+
+
+def _ragged(buffer: Bytes, starts: Numbers, lengths: Numbers) -> tuple[Bytes, Numbers]:
+    """The bytes of many stretches, joined, and where each ends in them."""
+    stops = np.cumsum(lengths)
+    return buffer[np.arange(int(lengths.sum())) + np.repeat(starts - stops + lengths, lengths)], stops
+
+
+def _is_unusual(names: Bytes, stops: Numbers, lengths: Numbers) -> Numbers:
+    """Which bytes of joined names keep a name from being plain; see ``is_plain_name``."""
+    classes = _CLASS[names]
+    begins = np.zeros(len(names), bool)
+    begins[1:] = classes[:-1] == _SLASH
+    begins[stops - lengths] = True
+    return (classes == _BAD) | (begins & (classes != _FIRST))
