@@ -187,7 +187,7 @@ class Window(QMainWindow):
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         tab.save_flow.chosen.connect(self.open_location)
         tab.disk_watch.compareWanted.connect(partial(self.comparisons.compare_with_disk, tab))
-        tab.changes.compareRequested.connect(partial(self.comparisons.compare_past, tab))
+        tab.compareRequested.connect(partial(self.comparisons.compare_past, tab))
         self.s3_actions.attach(tab)
         self.bookmarks.attach(tab)
         self.sessions.attach(tab)
@@ -201,7 +201,7 @@ class Window(QMainWindow):
         tab.experiment.changed.connect(self._enable_actions)
         tab.document.statusChanged.connect(self._enable_actions)
         tab.experiment_flow.chosen.connect(self.open_location)
-        tab.reader.traced.connect(self._enable_actions)
+        tab.traced.connect(self._enable_actions)
         tab.editing.modeChanged.connect(self._enable_actions)
         self.tabs.insert(at, tab)
         self._tab_changed()
@@ -306,7 +306,7 @@ class Window(QMainWindow):
 
     def _show_header_button(self) -> None:
         tab = self.tab()
-        self.tool_bar.show_header_button(tab is not None and tab.header.is_needed)
+        self.tool_bar.show_header_button(tab is not None and tab.has_header)
 
     def _enable_actions(self, *_: object) -> None:
         tab = self.tab()
