@@ -188,7 +188,8 @@ def settle(qtbot: QtBot, window: Window) -> None:
             QApplication.processEvents()
         return window.settled
 
-    window.grab()
+    if not window.isVisible():
+        window.grab()  # nothing else paints it
     qtbot.waitUntil(settled, timeout=WAIT)
 
 
