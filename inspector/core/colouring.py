@@ -170,10 +170,11 @@ def shown_in(role_set: int, by: ColourBy) -> list[Family | Role]:
 def landmarks(sets: Sequence[int]) -> list[int]:
     """The landmarks of each row, each made high enough to be seen."""
     found = [0] * len(sets)
+    runs = [(each, sum(1 for _ in same)) for each, same in groupby(sets)]
     for family in _LANDMARKS:
         bit, row = family_bit(family), 0
-        for there, same in groupby(bool(each & bit) for each in sets):
-            height = sum(1 for _ in same)
+        for there, same in groupby(runs, key=lambda run: bool(run[0] & bit)):
+            height = sum(rows for _, rows in same)
             if there:
                 more = max(0, _LANDMARK_SIZE - height)
                 low = max(0, min(row - more // 2, len(sets) - height - more))

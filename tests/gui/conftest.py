@@ -23,6 +23,7 @@ from pytestqt.qtbot import QtBot
 import inspector.formats
 import inspector.operations
 import inspector.sources
+from inspector.gui.app.late_dock import LateDock
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.save_to import SaveToDialog
@@ -187,7 +188,8 @@ def settle(qtbot: QtBot, window: Window) -> None:
             QApplication.processEvents()
         return window.settled
 
-    window.grab()
+    if not window.isVisible():
+        window.grab()  # nothing else paints it
     qtbot.waitUntil(settled, timeout=WAIT)
 
 
@@ -210,6 +212,13 @@ def overwrite(window: Window, tab: Tab, offset: int, typed: str) -> None:
 def answer(box: QMessageBox, text: str) -> None:
     """Press the button of a box that says this."""
     next(button for button in box.buttons() if button.text() == text).click()
+
+
+def every_panel(tab: Tab) -> None:
+    """Make the panels of a tab that are made when they are first needed, for what is true of all of them."""
+    for dock in tab.docks.values():
+        if isinstance(dock, LateDock):
+            dock.panel()
 
 
 def press(window: Window, name: str) -> None:

@@ -23,7 +23,8 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.kit import accessible_names
 from inspector.gui.kit.accessible_names import name_of, name_parts
-from tests.gui.conftest import Show, press, settle
+from tests.gui.conftest import Show, every_panel, press, settle
+from tests.sweeping import in_the_sweep
 
 ROOT = Path(__file__).parents[2] / "resources" / "samples"
 OPENING = (
@@ -102,7 +103,7 @@ def test_the_window_with_nothing_open(window: Window) -> None:
     assert every_problem(window) == []
 
 
-@pytest.mark.parametrize("name", ["two-entries.tacozip", "two-resets-spec.rca", "weather"])
+@pytest.mark.parametrize("name", ["two-entries.tacozip", in_the_sweep("two-resets-spec.rca"), "weather"])
 def test_an_archive_with_all_its_panels(show: Show, window: Window, name: str) -> None:
     tab = show(ROOT / name)
     for dock in tab.docks.values():
@@ -115,6 +116,7 @@ def test_an_archive_with_all_its_panels(show: Show, window: Window, name: str) -
 
 def test_what_panels_show_when_there_is_work_in_them(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("torn-after-write-2.tacozip")
+    every_panel(tab)
     for name in ("check", "plan_repairs", "edit_bytes", "show_header"):
         press(window, name)
         settle(qtbot, window)

@@ -15,6 +15,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from tests.damage.generator import make
 from tests.gui.conftest import Show, overwrite, press, previewed, settle
+from tests.sweeping import in_the_sweep
 
 TORN = "torn-after-write-2.tacozip"
 DAMAGED = "flipped-blob-byte.rca"
@@ -158,7 +159,7 @@ def test_only_a_taco_archive_has_a_header_to_edit(show: Show, window: Window, qt
 # ---- room --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["two-entries.tacozip", "weather", DAMAGED])
+@pytest.mark.parametrize("name", ["two-entries.tacozip", "weather", in_the_sweep(DAMAGED)])
 def test_a_window_fits_on_half_of_a_screen(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
     tab = show(name)
     assert window.minimumSizeHint().width() <= 800

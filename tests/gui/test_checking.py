@@ -91,25 +91,21 @@ def test_findings_are_copied_as_text(checked: Show, window: Window, qtbot: QtBot
     qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == last, timeout=WAIT)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "start"), [(".html", "<!doctype html>"), (".md", "# "), (".json", "{"), (".txt", "/")]
-)
-def test_a_report_is_exported(
-    checked: Show, window: Window, qtbot: QtBot, tmp_path: Path, suffix: str, start: str
-) -> None:
+def test_a_report_is_exported(checked: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
     tab = checked(DAMAGED)
-    tab.findings.exporting.click()
-    dialog = dialog_of(window, QFileDialog)
-    assert dialog.isVisible()
-    target = tmp_path / f"report{suffix}"
-    assert isinstance(dialog, QFileDialog)
-    assert dialog.directory() == QDir(str(Path(tab.document.location).parent))
-    dialog.fileSelected.emit(str(target))
-    settle(qtbot, window)
-    assert target.read_text().startswith(start)
-    assert "rca-zstd" in target.read_text()
-    assert "report" in tab.note.text.text()
-    dialog.reject()
+    for suffix, start in ((".html", "<!doctype html>"), (".md", "# "), (".json", "{"), (".txt", "/")):
+        tab.findings.exporting.click()
+        dialog = dialog_of(window, QFileDialog)
+        assert dialog.isVisible()
+        target = tmp_path / f"report{suffix}"
+        assert isinstance(dialog, QFileDialog)
+        assert dialog.directory() == QDir(str(Path(tab.document.location).parent))
+        dialog.fileSelected.emit(str(target))
+        settle(qtbot, window)
+        assert target.read_text().startswith(start)
+        assert "rca-zstd" in target.read_text()
+        assert f"report{suffix}" in tab.note.text.text()
+        dialog.reject()
 
 
 def test_a_report_without_names_is_a_kind_to_choose(

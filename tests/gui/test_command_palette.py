@@ -79,18 +79,15 @@ def test_with_an_archive_open_its_actions_are_offered(show: Show, window: Window
 
 
 @pytest.mark.usefixtures("archive")
-@pytest.mark.parametrize(
-    ("sought", "first"),
-    [
+def test_beginnings_of_words_come_first_also_of_choices(palette: CommandPalette) -> None:
+    for sought, first in (
         ("row", "Bytes per row"),
         ("contrast", "Colours: High contrast on white"),
         ("black", "Colours: High contrast on black"),
         ("zoom", "Zoom In"),
-    ],
-)
-def test_beginnings_of_words_come_first_also_of_choices(palette: CommandPalette, sought: str, first: str) -> None:
-    palette.query.setText(sought)
-    assert shown(palette)[0] == first
+    ):
+        palette.query.setText(sought)
+        assert shown(palette)[0] == first
 
 
 def test_a_choice_of_a_setting_is_made_by_its_name(palette: CommandPalette, window: Window) -> None:

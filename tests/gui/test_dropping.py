@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.tabs.new_archive import NewArchiveTab
-from tests.gui.conftest import Show, press, settle
+from tests.gui.conftest import Show, every_panel, press, settle
 from tests.gui.create_helpers import drop, dropped
 
 COPY, MOVE = Qt.DropAction.CopyAction, Qt.DropAction.MoveAction
@@ -60,7 +60,7 @@ def test_what_could_only_be_moved_is_refused(place: QWidget, sample: Sample) -> 
 
 
 def test_no_field_takes_what_is_dropped_by_itself(show: Show, window: Window) -> None:
-    show("journey.caf")
+    every_panel(show("journey.caf"))
     window.create_actions.new_archive()
     taking = [each for each in window.findChildren(QLineEdit) if each.acceptDrops()]
     assert [each for each in taking if not isinstance(each, PathField)] == []

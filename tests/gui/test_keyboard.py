@@ -21,6 +21,7 @@ from inspector.gui.kit.theme import Theme
 from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import WAIT, Show, press, settle
+from tests.sweeping import in_the_sweep
 
 ROOT = Path(__file__).parents[2] / "resources" / "samples"
 NONE, SHIFT, ALT, CTRL = (
@@ -308,7 +309,7 @@ def test_text_content_lets_tab_go_on(show: Show, window: Window, qtbot: QtBot) -
 # ---- the start page --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pressed", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
+@pytest.mark.parametrize("pressed", [Qt.Key.Key_Return, in_the_sweep(Qt.Key.Key_Enter), Qt.Key.Key_Space])
 def test_a_sample_is_opened_with_a_key(window: Window, qtbot: QtBot, pressed: Qt.Key) -> None:
     qtbot.waitUntil(lambda: any(entry.isVisible() for entry in window.start_page.sample_entries))
     entry = window.start_page.sample_entries[0]

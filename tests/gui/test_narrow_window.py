@@ -18,6 +18,7 @@ from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
 from inspector.gui.panels import findings
 from inspector.gui.panels.findings import MIN_MESSAGE_PX
 from tests.gui.conftest import Show, settle
+from tests.sweeping import in_the_sweep
 
 SMALL = (1024, 700)
 _TAGS = re.compile("<[^>]*>")
@@ -57,8 +58,15 @@ def cut(within: QWidget) -> list[str]:
     return [widget.text() for widget in every if widget.isVisible() and is_cut(widget)]
 
 
-@pytest.mark.parametrize("theme", [Theme.LIGHT, Theme.CONTRAST_DARK])
-@pytest.mark.parametrize("name", ["weather", "flipped-blob-byte.rca", "two-entries.tacozip"])
+@pytest.mark.parametrize(
+    ("name", "theme"),
+    [
+        *(("weather", Theme.LIGHT), ("flipped-blob-byte.rca", Theme.CONTRAST_DARK)),
+        *(("two-entries.tacozip", Theme.LIGHT), in_the_sweep("weather", Theme.CONTRAST_DARK)),
+        in_the_sweep("flipped-blob-byte.rca", Theme.LIGHT),
+        in_the_sweep("two-entries.tacozip", Theme.CONTRAST_DARK),
+    ],
+)
 def test_nothing_is_cut_in_a_small_window(
     show: Show, window: Window, settings: Settings, qtbot: QtBot, name: str, theme: Theme
 ) -> None:
@@ -95,7 +103,7 @@ def test_nothing_is_cut_in_a_narrow_panel(
         assert cut(panel) == [], dock
 
 
-@pytest.mark.parametrize("theme", [Theme.LIGHT, Theme.CONTRAST_LIGHT])
+@pytest.mark.parametrize("theme", [Theme.LIGHT, in_the_sweep(Theme.CONTRAST_LIGHT)])
 def test_going_and_finding_are_reached_at_any_width(
     show: Show, window: Window, settings: Settings, qtbot: QtBot, theme: Theme
 ) -> None:

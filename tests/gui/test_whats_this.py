@@ -18,7 +18,7 @@ from inspector.gui.app.help_texts import COLUMNS, PANELS
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.whats_this import about_column, about_field, header_of
 from inspector.gui.app.window import Window, actions
-from tests.gui.conftest import Show, press, settle
+from tests.gui.conftest import Show, every_panel, press, settle
 
 ROOT = Path(__file__).parents[2] / "resources" / "samples"
 
@@ -50,7 +50,7 @@ def test_every_kind_of_field_and_every_panel_has_its_words(show: Show) -> None:
 
 @pytest.mark.usefixtures("said")
 def test_every_column_of_every_view_is_explained(show: Show, window: Window) -> None:
-    show(ROOT / "weather")
+    every_panel(show(ROOT / "weather"))
     for name in ("new_archive", "browse", "new_audit", "search_catalogue", "show_keys"):
         press(window, name)
     seen = set()

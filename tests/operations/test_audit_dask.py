@@ -200,6 +200,7 @@ def _die_of_the_fifth(chunk: Chunk) -> list[Result]:
     return examine_chunk(chunk)
 
 
+@pytest.mark.sweep
 def test_an_archive_that_ends_its_worker_is_a_result(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
     import distributed  # noqa: F401 - its settings have to be there before one of them is changed

@@ -23,6 +23,7 @@ from tests.patience import PATIENCE
 from tests.s3.bad_days import BAD_DAYS, BRIEFLY, BadDay, wide
 from tests.s3.conftest import Store
 from tests.s3.proxy import PIECE, Forward, Reply, Seen, after, silence
+from tests.sweeping import at_every_change
 
 OPENING = 2
 """Requests that opening takes."""
@@ -133,12 +134,19 @@ def test_waiting_for_a_server_can_be_interrupted(store: Store, location: str, ro
     assert b"Traceback" not in said
 
 
-@pytest.mark.parametrize("day", [day for day in BAD_DAYS if day.name in ("503", "cut")], ids=by_day)
-@pytest.mark.parametrize("well", [0, OPENING], ids=["at once", "later"])
+@pytest.mark.parametrize(
+    "case",
+    at_every_change(
+        [(day, well) for day in BAD_DAYS if day.name in ("503", "cut") for well in (0, OPENING)],
+        lambda case: (case[0].name, case[1]) in (("503", 0), ("cut", OPENING)),
+        lambda case: f"{case[0].name} {'later' if case[1] else 'at once'}",
+    ),
+)
 def test_what_an_audit_could_not_read_is_neither_damaged_nor_done(
-    store: Store, location: str, tmp_path: Path, day: BadDay, well: int
+    store: Store, location: str, tmp_path: Path, case: tuple[BadDay, int]
 ) -> None:
     """What an audit finds beneath a prefix may be any file, and yet this is not one of no known format."""
+    day, well = case
     place = Plan((location.removesuffix("bad-day.zip") + "bad-days/",), connection=store.connection)
     store.put("bad-days/a.zip", wide())
     with Results(tmp_path / "results.sqlite") as results:

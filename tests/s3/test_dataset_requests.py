@@ -24,6 +24,7 @@ from tests.s3.archives import dataset
 from tests.s3.bucket import BUCKET, Bucket
 from tests.s3.conftest import Store
 from tests.s3.proxy import Fault, Forward, Proxy, Reply, Seen, in_pages, refuse
+from tests.sweeping import in_the_sweep
 
 Output = Callable[..., tuple[int, str]]
 LARGE = 200_000
@@ -59,7 +60,7 @@ def far(store: Store, location: str) -> list[Opened]:
     return load(location, Progress(), store.connection, sparing=True)
 
 
-@pytest.mark.parametrize("end", ["", "/", "/datapoints/"])
+@pytest.mark.parametrize("end", ["", in_the_sweep("/"), in_the_sweep("/datapoints/")])
 def test_100_ranges_take_a_listing_and_their_metadata(store: Store, hundred: str, end: str) -> None:
     archives = far(store, hundred + end)
     assert sum(len(archive.members) for archive in archives) == 1_000

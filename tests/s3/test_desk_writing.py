@@ -18,6 +18,7 @@ from tests.operations.creations import Stopping
 from tests.s3.conftest import Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse, silent
 from tests.s3.writing import MEBI, content, taco, unfinished
+from tests.sweeping import in_the_sweep
 
 KEY = "desk/archive.tacozip"
 
@@ -133,8 +134,14 @@ def test_a_change_that_does_not_fit_the_new_one_stays_with_the_old(desk: Archive
     assert desk.upload_preview(edit)
 
 
-@pytest.mark.parametrize("fault", [silent, refuse(403, "AccessDenied"), refuse(500, "InternalError")])
-@pytest.mark.parametrize("method", ["PUT", "POST"])
+@pytest.mark.parametrize(
+    ("method", "fault"),
+    [
+        *(("PUT", silent), ("POST", refuse(403, "AccessDenied"))),
+        *(in_the_sweep("PUT", refuse(403, "AccessDenied")), in_the_sweep("PUT", refuse(500, "InternalError"))),
+        *(in_the_sweep("POST", silent), in_the_sweep("POST", refuse(500, "InternalError"))),
+    ],
+)
 def test_every_failure_is_a_sentence_and_leaves_the_change(
     desk: ArchiveSession,
     store: Store,

@@ -19,6 +19,7 @@ from inspector.sources.s3.request_log import Phase
 from tests.patience import PATIENCE
 from tests.s3.conftest import Store
 from tests.s3.proxy import Fault, Forward, Reply, Seen, answering, cut, rangeless, refuse, silence, web_page
+from tests.sweeping import in_the_sweep
 
 MEBI = 1 << 20
 SIZE = 40 * MEBI + 77
@@ -173,12 +174,12 @@ def on_ranges_from(start: int, fault: Fault) -> Fault:
     ("fault", "said"),
     [
         (refuse(503, "SlowDown"), "asks to slow down"),
-        (refuse(403, "AccessDenied"), "is not allowed"),
+        in_the_sweep(refuse(403, "AccessDenied"), "is not allowed"),
         (answering(ETag='"another"'), "was replaced while it was open"),
-        (answering(Content_Range="bytes 7-9/9000000"), "was replaced while it was open"),
-        (rangeless, "does not say which bytes"),
+        in_the_sweep(answering(Content_Range="bytes 7-9/9000000"), "was replaced while it was open"),
+        in_the_sweep(rangeless, "does not say which bytes"),
         (cut(1_000), "broke off"),
-        (web_page, "answered with a web page"),
+        in_the_sweep(web_page, "answered with a web page"),
     ],
 )
 def test_what_goes_wrong_with_a_request_is_said_where_its_bytes_are_read(store: Store, fault: Fault, said: str) -> None:

@@ -21,6 +21,7 @@ from inspector.sources.s3.writing import write_object
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import ignoring
 from tests.s3.writing import MEBI, content, header_of, taco, unfinished
+from tests.sweeping import in_the_sweep
 
 DATA = Random(11).randbytes(18 * MEBI)
 
@@ -39,11 +40,11 @@ def patched(data: bytes, *at: int) -> tuple[Edit, bytes]:
     ("at", "sent"),
     [
         ([14, 41, 18 * MEBI - 100], 5 * MEBI + 100),
-        ([9 * MEBI], 5 * MEBI),
+        in_the_sweep([9 * MEBI], 5 * MEBI),
         ([18 * MEBI - 4], 4),
-        ([0], 5 * MEBI),
+        in_the_sweep([0], 5 * MEBI),
         ([6 * MEBI, 12 * MEBI], 6 * MEBI + 4),
-        ([3 * MEBI], 5 * MEBI),
+        in_the_sweep([3 * MEBI], 5 * MEBI),
     ],
 )
 def test_what_changes_is_sent_and_the_rest_is_copied_by_the_server(store: Store, at: list[int], sent: int) -> None:

@@ -19,6 +19,7 @@ from inspector.core.source import SourceError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
 from inspector.sources.local.member_writer import Destination, Existing, FolderCalls, FullError, PlaceError, TakenError
 from tests.operations.extracting import archive, extract, files, tree
+from tests.sweeping import in_the_sweep
 
 CALLS = [name for name in vars(FolderCalls) if not name.startswith("_")]
 KILLS = int(os.environ.get("INSPECTOR_KILLS", "30")) // 5
@@ -240,7 +241,7 @@ def test_a_full_disk_is_said_so(tmp_path: Path) -> None:
     assert tree(tmp_path) == {}
 
 
-@pytest.mark.parametrize("kind", ["caf", "rca"])
+@pytest.mark.parametrize("kind", ["caf", in_the_sweep("rca")])
 def test_a_program_that_is_killed_leaves_no_part_under_a_final_name(tmp_path: Path, root: Path, kind: str) -> None:
     contents = {f"{number % 5}/{number}.bin": random.Random(number).randbytes(30_000) for number in range(150)}
     path = archive(tmp_path, kind, list(contents.items()))

@@ -299,7 +299,7 @@ def show_decoded(tab: Tab) -> None:
 
 
 def _has_steps(tab: Tab) -> bool:
-    return bool(tab.reader.model.steps)
+    return tab.has_steps
 
 
 @action("&Next Step", "F9", enabled=_has_steps)

@@ -114,13 +114,13 @@ class PaneFocus(QObject):
     def go_to_panel(self, name: str) -> None:
         """Show a panel in front of others and focus it."""
         dock = self._docks[name]
-        panel = dock.widget()
-        if panel is None or not dock.toggleViewAction().isVisible():
+        if not dock.toggleViewAction().isVisible():
             self._document.reported.emit(f"The {dock.windowTitle()} panel has nothing to show for this archive.")
             return
         dock.show()
         dock.raise_()
-        panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if (panel := dock.widget()) is not None:
+            panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _frame_focus(self, _: QWidget | None, now: QWidget | None) -> None:
         if now is None or not self._area.isAncestorOf(now):

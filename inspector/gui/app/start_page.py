@@ -108,6 +108,9 @@ class StartPage(QScrollArea):
         self._session.setVisible(bool(text))
 
     def _show_lists(self) -> None:
+        if not self.isVisible():  # what was opened meanwhile does not wait for them either
+            self._was_painted = False
+            return
         self._list_recent()
         notes = sample_notes(resource("samples", "README.md"))
         order = list(notes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from math import ceil
+from typing import TypeVar
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
@@ -14,6 +15,7 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.gui.app.dock_titles import DockTitles
 from inspector.gui.app.help_texts import PANEL_LABELS
+from inspector.gui.app.late_dock import LateDock, held
 from inspector.gui.app.pane_focus import PaneFocus
 from inspector.gui.app.quiet_panels import QuietPanels
 from inspector.gui.app.whats_this import WhatsThis
@@ -33,7 +35,9 @@ from inspector.gui.flows.replay import ReplayFlow
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.ipc.temp_dir import TempDir
+from inspector.gui.kit.accessible_names import name_focused_window
 from inspector.gui.kit.actions import without_marks
+from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
@@ -43,7 +47,7 @@ from inspector.gui.panels.decoded import DecodedPanel
 from inspector.gui.panels.diagram.panel import DiagramPanel
 from inspector.gui.panels.experiment import ExperimentPanel
 from inspector.gui.panels.findings import FindingsPanel
-from inspector.gui.panels.header import ONLY_TACO, HeaderPanel
+from inspector.gui.panels.header import ONLY_TACO, HeaderPanel, has_header
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.reader.panel import ReaderPanel
 from inspector.gui.panels.repair import RepairPanel
@@ -69,6 +73,7 @@ MAX_BOTTOM_HEIGHT = 320
 SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
 DOCKS_VERSION = 7
 """The version of the dock arrangement; a stored one of another version is ignored."""
+Panel = TypeVar("Panel", bound=QWidget)
 
 
 def _title(name: str, number: int = 0) -> str:
@@ -78,7 +83,15 @@ def _title(name: str, number: int = 0) -> str:
 
 
 class Tab(QWidget):
-    """A document with its panels, flows and docks."""
+    """A document with its panels, flows and docks.
+
+    Signals:
+        traced(): the steps of a reader are shown, or none any more.
+        compareRequested(int): compare with the state before this one of the earlier writes.
+    """
+
+    traced = Signal()
+    compareRequested = Signal(int)
 
     def __init__(
         self, document: Document, temp_dir: TempDir, connections: Connections, parent: QWidget | None = None
@@ -99,23 +112,11 @@ class Tab(QWidget):
         self.experiment = Experimenting(document, self.editing)
         self.replaying = Replaying(document, self.editing)
         self.hex_editing = HexEditing(document, self.editing, self.experiment, self.replaying, self.hex_pane)
-        self.header = HeaderPanel(document, self.editing)
-        self.changes = ChangesPanel(document, self.editing)
-        self.repair = RepairPanel(document, self.editing)
-        self.reader = ReaderPanel(document)
-        self.strings = StringsPanel(document)
-        self.decoded = DecodedPanel(document)
-        self.diagram = DiagramPanel(document)
-        self.experiment_panel = ExperimentPanel(document, self.experiment)
-        self.replay_panel = ReplayPanel(document, self.editing, self.replaying, self.repair.accepted)
         self.request_watch = RequestWatch(document, self)
-        self.request_panel = RequestsPanel(self.request_watch)
         self.error_actions = ErrorActions(self.request_watch)
         self.save_flow = SaveFlow(document, self.editing, self.banner, connections, self)
-        self.experiment_flow = ExperimentFlow(
-            document, self.experiment, self.hex_pane, self.experiment_panel, self.banner, self
-        )
-        self.replay_flow = ReplayFlow(document, self.replaying, self.replay_panel, self.banner, self)
+        self.experiment_flow = ExperimentFlow(document, self.experiment, self.hex_pane, self.banner, self)
+        self.replay_flow = ReplayFlow(document, self.replaying, self.banner, self)
         self.upload_confirmation = UploadConfirmation(document, self.editing, self)
         self.recovery = RecoveryFlow(document, self.editing, self.banner, self)
         self.disk_watch = DiskWatch(document, self.editing)
@@ -146,16 +147,16 @@ class Tab(QWidget):
             "Byte": self._dock("Byte", self.byte, right),
             "Findings": self._dock("Findings", self.findings, bottom),
             "Digests": self._dock("Digests", self.digests, bottom),
-            "Header": self._dock("Header", self.header, bottom),
-            "Changes": self._dock("Changes", self.changes, bottom),
-            "Repair": self._dock("Repair", self.repair, bottom),
-            "Requests": self._dock("Requests", self.request_panel, bottom),
-            "Reader": self._dock("Reader", self.reader, bottom),
-            "Strings": self._dock("Strings", self.strings, bottom),
-            "Decoded": self._dock("Decoded", self.decoded, bottom),
-            "Experiment": self._dock("Experiment", self.experiment_panel, bottom),
-            "Diagram": self._dock("Diagram", self.diagram, bottom),
-            "Replay": self._dock("Replay", self.replay_panel, bottom),
+            "Header": self._dock("Header", self._make_header, bottom),
+            "Changes": self._dock("Changes", self._make_changes, bottom),
+            "Repair": self._dock("Repair", self._make_repair, bottom),
+            "Requests": self._dock("Requests", lambda: RequestsPanel(self.request_watch), bottom),
+            "Reader": self._dock("Reader", self._make_reader, bottom),
+            "Strings": self._dock("Strings", lambda: StringsPanel(document), bottom),
+            "Decoded": self._dock("Decoded", lambda: DecodedPanel(document), bottom),
+            "Experiment": self._dock("Experiment", self._make_experiment, bottom),
+            "Diagram": self._dock("Diagram", lambda: DiagramPanel(document), bottom),
+            "Replay": self._dock("Replay", self._make_replay, bottom),
             "Coverage": self.coverage,
         }
         self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
@@ -165,6 +166,9 @@ class Tab(QWidget):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(DOCKS_VERSION)
+        for dock in self.docks.values():
+            if isinstance(dock, LateDock):
+                dock.hide()  # else it would be shown, and its panel made, with the tab
         self.quiet = QuietPanels(self.docks, self._speaking(), self)
         self.dock_titles = DockTitles(self.area, self.docks.values())
         self._found = 0
@@ -178,7 +182,6 @@ class Tab(QWidget):
         layout.addWidget(self.error_actions)
         layout.addWidget(self.disk_watch.message)
         layout.addWidget(self.area)
-        self.hex_pane.selectionChanged.connect(self.header.set_marked)
         self.hex_pane.lookChanged.connect(self.byte.about.show_look)
         self.request_watch.kept.connect(self.hex_pane.map.setCached)
         self.error_actions.shown.connect(self.note.hide)  # it shows the same message
@@ -188,33 +191,30 @@ class Tab(QWidget):
         self.banner.checkRequested.connect(self.check)
         self.banner.showRequested.connect(self._show_finding)
         self.checking.changed.connect(self._check_changed)
-        self.changes.copyRequested.connect(self.save_flow.ask_copy)
-        self.changes.exportRequested.connect(self.save_flow.ask_export)
-        self.changes.clearRequested.connect(self._ask_to_clear)
-        self.repair.changesRequested.connect(self.show_changes)
-        self.repair.copyRequested.connect(self.save_flow.ask_repaired)
-        self.repair.salvageRequested.connect(self.save_flow.ask_salvage)
         self.experiment.changed.connect(self._experiment_changed)
-        self.experiment.shown.connect(self.reader.follow_again)
         self.replaying.changed.connect(self._replay_changed)
-        self.replaying.shown.connect(self.reader.follow_again)
         document.statusChanged.connect(self._status_changed)
         for changed in (self.findings.model.rowsInserted, self.digests.model.rowsInserted):
             changed.connect(self.quiet.update)
-        for changed in (self.editing.changed, self.editing.pastChanged, self.editing.modeChanged, self.repair.planned):
+        for changed in (self.editing.changed, self.editing.pastChanged, self.editing.modeChanged):
             changed.connect(self.quiet.update)
-        self._status_changed()
         self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)
+        self._status_changed()
 
     @property
     def settled(self) -> bool:
         """Whether all requests are answered and shown."""
         return self.document.settled and self.coverage.settled
 
-    def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(_title(name), self.area)
+    def _dock(self, name: str, panel: QWidget | Callable[[], QWidget], side: Qt.DockWidgetArea) -> QDockWidget:
+        """A dock with a panel, or for one that is made when it is first needed."""
+        if isinstance(panel, QWidget):
+            dock = QDockWidget(_title(name), self.area)
+            dock.setWidget(panel)
+        else:
+            dock = LateDock(_title(name), self.area, panel)
+            dock.made.connect(self._panel_made)
         dock.setObjectName(name)
-        dock.setWidget(panel)
         dock.setFeatures(
             QDockWidget.DockWidgetFeature.DockWidgetMovable
             | QDockWidget.DockWidgetFeature.DockWidgetFloatable
@@ -223,31 +223,152 @@ class Tab(QWidget):
         self.area.addDockWidget(side, dock)
         return dock
 
+    # ---- panels that are made when they are first needed -------------------------------------------------------
+
+    @property
+    def header(self) -> HeaderPanel:
+        """The editor of the TACO header."""
+        return self._panel("Header", HeaderPanel)
+
+    @property
+    def changes(self) -> ChangesPanel:
+        """The pending and the earlier changes."""
+        return self._panel("Changes", ChangesPanel)
+
+    @property
+    def repair(self) -> RepairPanel:
+        """The repair plan."""
+        return self._panel("Repair", RepairPanel)
+
+    @property
+    def request_panel(self) -> RequestsPanel:
+        """The log of requests."""
+        return self._panel("Requests", RequestsPanel)
+
+    @property
+    def reader(self) -> ReaderPanel:
+        """The steps of other readers."""
+        return self._panel("Reader", ReaderPanel)
+
+    @property
+    def strings(self) -> StringsPanel:
+        """The strings of the bytes shown."""
+        return self._panel("Strings", StringsPanel)
+
+    @property
+    def decoded(self) -> DecodedPanel:
+        """The decoded bytes of a member."""
+        return self._panel("Decoded", DecodedPanel)
+
+    @property
+    def experiment_panel(self) -> ExperimentPanel:
+        """The steps of the experiment."""
+        return self._panel("Experiment", ExperimentPanel)
+
+    @property
+    def diagram(self) -> DiagramPanel:
+        """The shape of the archive."""
+        return self._panel("Diagram", DiagramPanel)
+
+    @property
+    def replay_panel(self) -> ReplayPanel:
+        """The writes of a replay."""
+        return self._panel("Replay", ReplayPanel)
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the archive has a TACO header."""
+        return has_header(self.document.status)
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the steps of a reader are shown."""
+        return self._is_made("Reader") and bool(self.reader.model.steps)
+
+    def _panel(self, name: str, kind: type[Panel]) -> Panel:
+        dock = self.docks[name]
+        panel = dock.panel() if isinstance(dock, LateDock) else dock.widget()
+        assert isinstance(panel, kind), name
+        return panel
+
+    def _is_made(self, name: str) -> bool:
+        return self.docks[name].widget() is not None
+
+    def _panel_made(self, panel: QWidget) -> None:
+        """Do for a panel what is done once for all that is in a new tab."""
+        leave_drops(panel)
+        self.whats_this.watch(panel)
+        name_focused_window(None, panel)
+
+    def _make_header(self) -> HeaderPanel:
+        panel = HeaderPanel(self.document, self.editing)
+        self.hex_pane.selectionChanged.connect(panel.set_marked)
+        marked = self.hex_pane.hex.selection()
+        panel.set_marked(marked.start, marked.stop)
+        return panel
+
+    def _make_changes(self) -> ChangesPanel:
+        panel = ChangesPanel(self.document, self.editing)
+        panel.copyRequested.connect(self.save_flow.ask_copy)
+        panel.exportRequested.connect(self.save_flow.ask_export)
+        panel.clearRequested.connect(self._ask_to_clear)
+        panel.compareRequested.connect(self.compareRequested)
+        return panel
+
+    def _make_repair(self) -> RepairPanel:
+        panel = RepairPanel(self.document, self.editing)
+        panel.changesRequested.connect(self.show_changes)
+        panel.copyRequested.connect(self.save_flow.ask_repaired)
+        panel.salvageRequested.connect(self.save_flow.ask_salvage)
+        panel.planned.connect(self.quiet.update)
+        return panel
+
+    def _make_reader(self) -> ReaderPanel:
+        panel = ReaderPanel(self.document)
+        panel.traced.connect(self.traced)
+        self.experiment.shown.connect(panel.follow_again)
+        self.replaying.shown.connect(panel.follow_again)
+        return panel
+
+    def _make_experiment(self) -> ExperimentPanel:
+        panel = ExperimentPanel(self.document, self.experiment)
+        self.experiment_flow.serve(panel)
+        return panel
+
+    def _make_replay(self) -> ReplayPanel:
+        panel = ReplayPanel(self.document, self.editing, self.replaying, self.repair.accepted)
+        self.replay_flow.serve(panel)
+        return panel
+
+    # ---- what they say -----------------------------------------------------------------------------------------
+
     def _speaking(self) -> dict[str, Callable[[], bool]]:
         """Whether each panel at the foot has something to say."""
         editing = self.editing
         return {
             "Findings": lambda: bool(self.document.status.counts or self.findings.model.rowCount()),
             "Digests": lambda: self.digests.model.rowCount() > 0,
-            "Header": lambda: self.header.is_needed,
+            "Header": lambda: self.has_header,
             "Changes": lambda: (
                 editing.overwriting or editing.pending is not None or editing.can_take_back or bool(editing.past)
             ),
-            "Repair": lambda: self.repair.is_needed,
+            "Repair": lambda: self._is_made("Repair") and self.repair.is_needed,
             "Requests": lambda: self.request_watch.is_remote,
-            "Reader": lambda: self.reader.is_needed,
-            "Strings": lambda: self.strings.is_needed,
-            "Decoded": lambda: self.decoded.is_needed,
-            "Experiment": lambda: self.experiment_panel.is_needed,
-            "Diagram": lambda: self.diagram.is_needed,
-            "Replay": lambda: self.replay_panel.is_needed,
+            "Reader": lambda: self._is_made("Reader") and self.reader.is_needed,
+            "Strings": lambda: self._is_made("Strings") and self.strings.is_needed,
+            "Decoded": lambda: self._is_made("Decoded") and self.decoded.is_needed,
+            "Experiment": lambda: self.experiment.is_on,
+            "Diagram": lambda: self._is_made("Diagram") and self.diagram.is_needed,
+            "Replay": lambda: self.replaying.is_on,
         }
 
     def _status_changed(self) -> None:
         """Name the number of findings; show what now has something to say, and new errors and warnings in front."""
         counts = dict(self.document.status.counts)
         self.docks["Findings"].setWindowTitle(_title("Findings", sum(counts.values())))
-        self.docks["Header"].toggleViewAction().setVisible(self.header.is_needed)
+        self.docks["Header"].toggleViewAction().setVisible(self.has_header)
+        if self.has_header:  # it knows what an edit of the header would write, also while it is closed
+            self._panel("Header", HeaderPanel)
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
         if wrong > self._found and self.editing.pending is None and not self.document.in_experiment:
@@ -256,7 +377,7 @@ class Tab(QWidget):
 
     def _show_writes_once(self, edit: Edit) -> bool:
         """Show the writes of a header edit before they are made, unless they were shown; whether to make them now."""
-        shown = self.header.shows_writes(edit) or self._previewed is edit
+        shown = not self._is_made("Header") or self.header.shows_writes(edit) or self._previewed is edit
         if shown or is_s3(self.document.location):  # what is sent to S3 is shown before it is agreed to
             return True
         self._previewed = edit
@@ -281,11 +402,12 @@ class Tab(QWidget):
 
     def _title_changes(self) -> None:
         pending = self.editing.pending
-        self.docks["Changes"].setWindowTitle(_title("Changes", self.changes.model.count))
+        self.docks["Changes"].setWindowTitle(_title("Changes", self.changes.model.count if pending else 0))
         self.banner.set_pending(pending is not None)
 
     def _experiment_changed(self) -> None:
-        self.repair.forget()  # its plan is of other bytes
+        if self._is_made("Repair"):
+            self.repair.forget()  # its plan is of other bytes
         self.note.hide()
         self.docks["Experiment"].setWindowTitle(_title("Experiment", len(self.experiment.steps)))
         self.banner.refresh()
@@ -334,7 +456,8 @@ class Tab(QWidget):
         """Restore an arrangement of the docks; return whether it is valid."""
         if state == self.arrangement():
             return True
-        restored = self.area.restoreState(state, DOCKS_VERSION)
+        with held(self.docks.values()):
+            restored = self.area.restoreState(state, DOCKS_VERSION)
         # Qt creates new tab bars; until the old ones are deleted, they are painted over the panels.
         for bar in self.area.findChildren(QTabBar):
             QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
@@ -349,8 +472,9 @@ class Tab(QWidget):
     def reset_arrangement(self) -> None:
         """Apply the default arrangement, with sizes that suit the window."""
         self.restore(self._first_layout)
-        for dock in self.docks.values():
-            dock.show()
+        with held(self.docks.values()):
+            for dock in self.docks.values():
+                dock.show()
         self.coverage.update_visibility()
         self.coverage.resize_to_bands()
         width, height = self.width(), self.height()
@@ -430,7 +554,7 @@ class Tab(QWidget):
 
     def show_header(self) -> None:
         """Focus the editor of the TACO header."""
-        if not self.header.is_needed:
+        if not self.has_header:
             self.document.reported.emit(ONLY_TACO)
             return
         self._show_dock("Header")

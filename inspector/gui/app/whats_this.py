@@ -78,11 +78,15 @@ class WhatsThis(QObject):
         for name, text in PANELS.items():
             panel = hex_pane if name == "Bytes" else docks[name]
             panel.setWhatsThis(text)
-        for view in tab.findChildren(QAbstractItemView):
+        self.watch(tab)
+        hex_pane.hex.viewport().installEventFilter(self)
+
+    def watch(self, widget: QWidget) -> None:
+        """Explain the columns of the tables and trees in a widget."""
+        for view in widget.findChildren(QAbstractItemView):
             header = header_of(view)
             if header is not None:
                 header.viewport().installEventFilter(self)
-        hex_pane.hex.viewport().installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt override: answer requests for help on column headers and bytes."""

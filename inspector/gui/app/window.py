@@ -187,7 +187,7 @@ class Window(QMainWindow):
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         tab.save_flow.chosen.connect(self.open_location)
         tab.disk_watch.compareWanted.connect(partial(self.comparisons.compare_with_disk, tab))
-        tab.changes.compareRequested.connect(partial(self.comparisons.compare_past, tab))
+        tab.compareRequested.connect(partial(self.comparisons.compare_past, tab))
         self.s3_actions.attach(tab)
         self.bookmarks.attach(tab)
         self.sessions.attach(tab)
@@ -203,7 +203,7 @@ class Window(QMainWindow):
         tab.document.statusChanged.connect(self._enable_actions)
         tab.experiment_flow.chosen.connect(self.open_location)
         tab.replay_flow.chosen.connect(self.open_location)
-        tab.reader.traced.connect(self._enable_actions)
+        tab.traced.connect(self._enable_actions)
         tab.editing.modeChanged.connect(self._enable_actions)
         self.tabs.insert(at, tab)
         self._tab_changed()
@@ -308,7 +308,7 @@ class Window(QMainWindow):
 
     def _show_header_button(self) -> None:
         tab = self.tab()
-        self.tool_bar.show_header_button(tab is not None and tab.header.is_needed)
+        self.tool_bar.show_header_button(tab is not None and tab.has_header)
 
     def _enable_actions(self, *_: object) -> None:
         tab = self.tab()

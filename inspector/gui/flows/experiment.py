@@ -46,13 +46,7 @@ class ExperimentFlow(QObject):
     chosen = Signal(str)
 
     def __init__(
-        self,
-        document: Document,
-        experiment: Experimenting,
-        pane: HexPane,
-        panel: ExperimentPanel,
-        banner: Banner,
-        parent: QWidget,
+        self, document: Document, experiment: Experimenting, pane: HexPane, banner: Banner, parent: QWidget
     ) -> None:
         super().__init__(parent)
         self._document = document
@@ -60,6 +54,9 @@ class ExperimentFlow(QObject):
         self._pane = pane
         self._banner = banner
         self._parent = parent
+
+    def serve(self, panel: ExperimentPanel) -> None:
+        """Do what the panel asks for."""
         panel.changeRequested.connect(self.ask_change)
         panel.damageRequested.connect(self.ask_damage)
         panel.saveRequested.connect(self.ask_save)

@@ -26,14 +26,15 @@ class ReplayFlow(QObject):
 
     chosen = Signal(str)
 
-    def __init__(
-        self, document: Document, replaying: Replaying, panel: ReplayPanel, banner: Banner, parent: QWidget
-    ) -> None:
+    def __init__(self, document: Document, replaying: Replaying, banner: Banner, parent: QWidget) -> None:
         super().__init__(parent)
         self._document = document
         self._replaying = replaying
         self._banner = banner
         self._parent = parent
+
+    def serve(self, panel: ReplayPanel) -> None:
+        """Do what the panel asks for."""
         panel.appendRequested.connect(self.ask_append)
         panel.saveRequested.connect(self.ask_save)
 

@@ -52,6 +52,7 @@ from inspector.operations.protocol.header_draft import (
     span_target,
 )
 from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import Status
 
 TITLES = ("Entry", "Offset", "Length", "Points to")
 ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
@@ -61,6 +62,11 @@ ORIGIN = "header"
 ONLY_TACO = "Only TACO archives have an editable header."
 WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
 Change = Callable[[HeaderDraft], HeaderDraft]
+
+
+def has_header(status: Status) -> bool:
+    """Whether an archive has a TACO header."""
+    return status.format == "taco" and not status.collection
 
 
 class HeaderPanel(QWidget):
@@ -101,6 +107,7 @@ class HeaderPanel(QWidget):
         layout.addWidget(self._stack)
         self.setFocusProxy(self.table)
         self._connect()
+        self._selection_changed(document.selection)
         self._refresh()
 
     def _make_buttons(self) -> dict[str, QPushButton]:
@@ -175,7 +182,7 @@ class HeaderPanel(QWidget):
     @property
     def is_needed(self) -> bool:
         """Whether the archive has a TACO header."""
-        return self._document.status.format == "taco" and not self._document.status.collection
+        return has_header(self._document.status)
 
     def _refresh(self) -> None:
         """Request the header with all pending changes applied."""
