@@ -204,7 +204,9 @@ class _Filling:
     def _level(self, fields: Sequence[Field], inside: _Inside) -> None:
         number = len(fields)
         shown = list(_chosen(number, inside.rows, self._row_around(fields)))
-        deeper = replace(inside, rows=max(_LEAST_ROWS, inside.rows // max(1, len(shown)))) if number > 3 else inside
+        deeper = inside
+        if isinstance(fields, FieldTable):  # what is in the rows of a list shares the room
+            deeper = replace(inside, rows=max(_LEAST_ROWS, inside.rows // max(1, len(shown))))
         before, begin = -1, len(self.boxes)
         for at in shown:
             if at - before > 1:
