@@ -37,8 +37,8 @@ class Box:
     """A structure in a column, or ``more`` of them that are left out.
 
     ``archive`` is the number of the archive that ``spans`` are in; ``place`` says where the box stands among those of
-    all archives. ``families`` are what is in it, in order. ``finding`` is what is wrong with it, empty if nothing is.
-    A box without spans is a fact from outside the archive.
+    all archives. ``families`` are what is in it, in order. ``note`` is a sentence. ``finding`` is what is wrong with
+    it, empty if nothing is. A box without spans is a fact from outside the archive.
     """
 
     column: int
@@ -73,7 +73,7 @@ class Box:
         bytes_text = f"bytes {self.spans[0].start:,} to {self.spans[-1].stop:,}" if self.spans else ""
         wrong = f"Wrong: {self.finding}" if self.finding else ""
         parts = (self.label, self.detail, "not in use" if self.unused else "", bytes_text)
-        return " ".join(filter(None, (f"{', '.join(filter(None, parts))}.", wrong)))
+        return " ".join(filter(None, (f"{', '.join(filter(None, parts))}.", self.note, wrong)))
 
 
 class Link(NamedTuple):

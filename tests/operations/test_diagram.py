@@ -134,6 +134,7 @@ def test_of_many_members_some_are_shown_the_rest_is_counted_and_any_can_be_asked
     (archive,) = load(str(path), Progress())
     diagram = diagram_of(archive)
     files = [box for box in diagram.boxes if box.column == 0 and box.member is not None]
+    assert len(files) == sum(box.column == 1 and not box.more for box in diagram.boxes) > MAX_BOXES // 2
     left_out = [box for box in diagram.boxes if box.more and box.column == 0]
     assert len(files) <= MAX_BOXES
     assert sum(box.more for box in left_out) + len(files) == 10_000

@@ -25,7 +25,7 @@ from inspector.operations.diagram.svg import (
 )
 
 _SMALL = SANS.replace('"13"', '"12"')
-_PX_PER_CHARACTER = 6.9
+_PX_PER_CHARACTER = 6.5
 """The mean width of a character of text: only what is cut off depends on it."""
 _STRIPE = 7
 _HATCH = 8

@@ -107,7 +107,7 @@ def _of_ranges(
 
 def _range_boxes(each: Range, at: int, place: Spans, *, named: bool) -> Iterator[Box]:
     keys = grouped(each.first) if each.last == each.first else f"{grouped(each.first)} to {grouped(each.last)}"
-    dataset = f"{visible(each.dataset)}: " if each.dataset and named else ""
+    dataset = f"Dataset {visible(each.dataset)}." if each.dataset and named else ""
     spans = (Span(0, each.size),)
     detail = count(max(0, each.last - each.first) + 1, "key")
     yield Box(0, keys, detail, dataset, spans, place, (Family.INDEX,), archive=at)
@@ -204,7 +204,9 @@ class _Filling:
     def _level(self, fields: Sequence[Field], inside: _Inside) -> None:
         number = len(fields)
         shown = list(_chosen(number, inside.rows, self._row_around(fields)))
-        deeper = replace(inside, rows=max(_LEAST_ROWS, inside.rows // max(1, len(shown)))) if number > 3 else inside
+        deeper = inside
+        if isinstance(fields, FieldTable):  # what is in the rows of a list shares the room
+            deeper = replace(inside, rows=max(_LEAST_ROWS, inside.rows // max(1, len(shown))))
         before, begin = -1, len(self.boxes)
         for at in shown:
             if at - before > 1:
@@ -266,7 +268,8 @@ class _Filling:
         if not self._named and member is not None:
             label = field.kind.label if field.spans else str(field.kind)
         detail = _places(field) if apart or not field.spans else rounded(sum(span.size for span in field.spans))
-        note = field.note if self._named else ""
+        note = abridged(visible(field.note)) if self._named and field.kind is not Kind.DATA else ""
+        note += "." if note and not note.endswith((".", "…")) else ""
         level = 0 if field.unused else 1 + (at & 1)
         spans, unused = field.spans, field.unused or (field.kind.is_range and not _length(field))
         finding = self._finding(field, member)
