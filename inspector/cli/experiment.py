@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,8 @@ _RANGE = rf"{_PLACE}-{_PLACE}?"
 _SEED = r"([0-9]{1,18})"
 _PUT = r"([0-9a-fA-F ]*|@.+)"
 _SPANS_HELP = "A-B are the bytes [A, B), A- those to the end; A and B are decimal, 0x…, end or end-N"
+
+UNKNOWN = "Not an archive that this program knows."
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -155,6 +158,8 @@ def _show(out: Lines, experiment: Experiment, report: CheckReport, written: list
     out.write(f"{name}: {steps}, {in_bytes(view.base_size)} become {view.size:,}; nothing is written to it.\n")
     for number, step in enumerate(experiment.steps, 1):
         out.write(f"  {number:>3}  {step}\n")
+    if report.format is None and report.archives:
+        report = replace(report, sentence=UNKNOWN)
     text = f"With {'this' if len(experiment.steps) == 1 else 'these'} {steps}{as_text(report).removeprefix(name)}"
     out.write(painted_report(text) if wants_colour(sys.stdout) else text)
     for target, digest in written:

@@ -157,14 +157,15 @@ def _history(options: argparse.Namespace) -> int:
         return FINE
     with Lines() as out:
         opened = open_place(options.location, connection_of(options)) if is_s3(options.location) else None
-        for each in past_writes(options.location, opened if isinstance(opened, S3Source) else None):
+        listed = past_writes(options.location, opened if isinstance(opened, S3Source) else None)
+        for number, each in enumerate(listed, 1):
             when = datetime.fromtimestamp(each.written, UTC)
             if options.json:
-                row = asdict(each) | {"source": options.location, "written": when.isoformat(timespec="seconds")}
-                out.write(f"{json.dumps(row)}\n")
+                row = {"number": number} | asdict(each) | {"source": options.location}
+                out.write(f"{json.dumps(row | {'written': when.isoformat(timespec='seconds')})}\n")
             else:
                 last = "; --take-back puts the old bytes back" if each.can_take_back else ""
-                out.write(f"{when:%Y-%m-%d %H:%M:%S} UTC  {each.what}{last}\n")
+                out.write(f"{number:>3}  {when:%Y-%m-%d %H:%M:%S} UTC  {each.what}{last}\n")
     return FINE
 
 

@@ -301,9 +301,14 @@ def test_the_history_is_listed_and_cleared(copy: Copy, run: Run) -> None:
     content = path.read_bytes()
     status, out, _ = run("repair", path, "--history")
     assert status == 0
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC  .* written\); --take-back puts the old bytes back\n", out)
+    line = r"  1  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC  .* written\); --take-back puts the old bytes back\n"
+    assert re.fullmatch(line, out)
     found = one(run("repair", path, "--history", "--json")[1])
     assert (found["source"], found["can_take_back"], found["cut"]) == (str(path), True, 0)
+    assert found["number"] == 1  # what `compare --before` counts
+    assert run("header", path, "--set", "0=157,11")[0] == 0
+    assert [line[:3] for line in run("repair", path, "--history")[1].splitlines()] == ["  1", "  2"]
+    assert run("repair", path, "--take-back")[0] == 0
     assert run("repair", path, "--clear-history", "--dry-run")[1] == out
     assert "The old bytes of 1 change were removed" in run("repair", path, "--clear-history")[1]
     assert run("repair", path, "--history") == (0, "", "")

@@ -136,3 +136,12 @@ def test_the_recipe_of_the_manual_is_one(run: Run, sample: Callable[[str], Path]
 
     assert (status, err) == (1, "")
     assert objects(out)[-1]["sha256"] == json.loads(text)["result"]["sha256"]
+
+
+def test_a_file_of_no_known_format_is_not_called_unreadable(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "notes.bin"
+    path.write_bytes(bytes(range(1, 200)))
+    status, out, _ = run("experiment", path, "--flip", "100:3")
+    assert "With this 1 step: Not an archive that this program knows.\n" in out
+    assert "Unreadable" not in out
+    assert status == run("check", path)[0]

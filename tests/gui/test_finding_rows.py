@@ -7,10 +7,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from inspector.core.finding import Severity
+from inspector.core.palette import MARKS, Mark, Scheme
 from inspector.gui.app.window import Window
+from inspector.gui.kit.style import STRIPE_PX
 from inspector.gui.kit.text import DIGEST_GAP
-from inspector.gui.kit.widgets import SelectableLabel
-from inspector.gui.panels.findings import MESSAGE
+from inspector.gui.kit.widgets import Emptiable, SelectableLabel
+from inspector.gui.panels.findings import MESSAGE, MIN_WIDTH_BESIDE_PX
 from tests.gui.conftest import Show, settle
 
 DAMAGED = "flipped-blob-byte.rca"
@@ -43,6 +46,36 @@ def test_one_click_leads_to_the_bytes_and_shows_all_that_is_said(checked: Show, 
     qtbot.mouseClick(tab.findings.repairing, LEFT)
     settle(qtbot, window)
     assert tab.repair.plan is not None
+
+
+def test_details_take_no_room_before_a_finding_is_selected_and_rows_have_their_stripe(
+    checked: Show, window: Window, qtbot: QtBot
+) -> None:
+    panel = checked(DAMAGED).findings
+    assert panel.width() >= MIN_WIDTH_BESIDE_PX
+    assert panel.about.isHidden()
+    assert panel.table.width() == panel.width()
+    row = panel.table.visualRect(panel.model.index(0, 0))
+    picture = panel.table.viewport().grab().toImage()
+    stripe = picture.pixelColor(row.left() + STRIPE_PX // 2, row.center().y()).name()
+    assert stripe == MARKS[Scheme.LIGHT][Mark.ERROR].lower()
+    assert panel.model.index(0, 0).data() == Severity.ERROR.value  # and the word, not the colour alone
+    panel.step(1)
+    qtbot.waitUntil(panel.about.isVisible)
+    settle(qtbot, window)
+
+
+def test_what_the_filter_hides_comes_back_with_one_press(checked: Show, window: Window, qtbot: QtBot) -> None:
+    panel = checked(DAMAGED).findings
+    for button in panel.severities.values():
+        button.setChecked(False)
+    settle(qtbot, window)
+    action = panel.findChild(Emptiable).action
+    assert panel.empty_sentence().startswith("No match")
+    assert action is not None
+    assert action.isVisible()
+    qtbot.keyClick(action, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not panel.empty_sentence())
 
 
 def test_details_stand_below_where_a_panel_is_narrow(checked: Show, window: Window, qtbot: QtBot) -> None:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.core.palette import COLOURS, Scheme
 from inspector.core.reader import ReaderKind
 from inspector.core.span import Span
 from inspector.gui.app.tab import Tab
@@ -111,6 +113,66 @@ def test_playing_stops_at_a_breakpoint_and_at_a_failure(show: Show, window: Wind
     settle(qtbot, window)
     press(window, "reader_break")
     assert panel.breakpoints == []
+
+
+def test_bytes_that_a_reader_never_reads_are_grey_while_its_steps_are_seen(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show("two-resets-spec.rca")
+    hex_view, never = tab.hex_pane.hex, Span(1_007, 1_503)
+    panel = followed(qtbot, window, tab, "rcarch")
+    assert hex_view.unread() == [never]
+    tab.docks["Reader"].hide()
+    qtbot.waitUntil(lambda: not hex_view.unread())
+    tab.document.select_byte(0, never.start + 64, "test")
+    settle(qtbot, window)
+    plain, plain_map = hex_view.viewport().grab().toImage(), tab.hex_pane.map.grab().toImage()
+    tab.hex_pane.set_unread(0, (never,))
+    greyed = hex_view.viewport().grab().toImage()
+    assert greyed.size() == plain.size()
+    base = QColor(COLOURS[Scheme.LIGHT].base)
+    rows = hex_view.shown()
+    assert rows.start < never.stop
+    assert never.start < rows.stop
+    assert greyed != plain
+    assert tab.hex_pane.map.grab().toImage() != plain_map
+    # Paler, and ruled: one tint under a byte has several shades, so that it is not told by its colour alone.
+    lightness = [
+        (plain.pixelColor(x, y).lightness(), greyed.pixelColor(x, y).lightness())
+        for x in range(0, plain.width(), 3)
+        for y in range(0, plain.height(), 3)
+        if plain.pixel(x, y) != greyed.pixel(x, y)
+    ]
+    assert lightness
+    assert sum(after > before for before, after in lightness) > len(lightness) // 2
+    assert base.lightness() > max(before for before, _ in lightness) - 1
+    tip = tab.hex_pane.map.describe((never.start + 50) * tab.hex_pane.map.height() // tab.document.size)
+    assert "never read by the reader that is followed" in tip
+    assert panel.result is not None
+
+
+def test_the_banner_has_the_table_of_all_readers_and_a_row_leads_to_its_steps(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show("two-resets-spec.rca")
+    banner = tab.banner
+    assert banner.readers_table is None  # opening a tab asks no reader
+    banner.readers.setFocus()
+    qtbot.keyClick(banner.readers, Qt.Key.Key_Space)
+    settle(qtbot, window)
+    table = banner.readers_table
+    assert table is not None
+    assert table.isVisible()
+    texts = {row[0]: row[1:] for row in map(table.model.texts, range(table.model.rowCount()))}
+    assert texts["rcarch"][1] == Verdict.REJECTS.value
+    assert texts["rcarch"][2].startswith("step ")
+    assert texts["the specification"][1] == Verdict.ACCEPTS.value
+    at = [row.name for row in table.rows].index("rcarch")
+    table.table.setCurrentIndex(table.model.index(at, 0))
+    table.table.activated.emit(table.table.currentIndex())
+    settle(qtbot, window)
+    assert tab.reader.isVisible()
+    assert tab.reader.chooser.currentData() == "rcarch"
 
 
 def test_the_timeline_goes_to_the_step_of_a_read_and_counts_what_is_never_read(

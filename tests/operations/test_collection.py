@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from inspector.core.collection import Collection
-from inspector.core.finding import Severity
+from inspector.core.finding import Severity, first_sentence
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit.targets import expanded
 from inspector.operations.check.checking import check_location
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.collection import open_collection
+from inspector.operations.open.collection import gap_in, open_collection
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.archive_session import ArchiveSession
@@ -131,6 +131,23 @@ def test_overlaps_and_gaps_between_ranges(
     findings = [*found.findings, *(overlap.finding for overlap in found.overlaps)]
     assert {finding.severity for finding in findings} == {severity}
     assert any(words in finding.message for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "sentence"),
+    [
+        ([(1, 10), (11, 30)], ""),
+        ([(1, 10), (21, 30)], "No range of the dataset weather has the keys 11 to 20."),
+        ([(1, 2), (4, 5), (7, 8)], "No range of the dataset weather has key 3, and there is 1 more gap."),
+        ([(1, 2), (4, 5), (7, 8), (10, 11)], "No range of the dataset weather has key 3, and there are 2 more gaps."),
+    ],
+)
+def test_the_first_sentence_names_the_keys_that_are_missing(
+    tmp_path: Path, ranges: Sequence[tuple[int, int]], sentence: str
+) -> None:
+    put(tmp_path / "dataset" / "weather" / "datapoints", ranges)
+    gap = gap_in(collected(tmp_path))
+    assert (first_sentence(gap.message) if gap is not None else "") == sentence
 
 
 def test_an_overlap_leads_to_the_headers_of_the_shared_keys(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.finding import Severity
+from inspector.core.finding import Severity, first_sentence
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
@@ -253,6 +253,16 @@ def test_a_folder_of_ranges_is_many_files(sample: Sample) -> None:
     assert session.read(session.content(Progress(), row.index).layer.layer, 0, row.size) == session.read(
         last.layer, last.spans[0].start, row.size
     )
+
+
+def test_the_first_line_of_a_folder_names_the_range_that_is_missing(sample: Sample) -> None:
+    gap = opened(sample("weather-gap")).status()
+    assert gap.main is not None
+    assert first_sentence(gap.main.message) == "No range of the dataset weather has the keys 3 to 6."
+    assert gap.main.message.endswith("which is allowed.")
+    assert gap.state is None  # it is no error
+
+    assert opened(sample("weather")).status().main is None
 
 
 def test_a_range_that_goes_does_not_hide_the_others(sample: Sample, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def browse(window: Window) -> None:
         for name, size in (("log.rca", 37_248), ("photos.caf", 10_529), ("tiles.tacozip", 1_288_490_188))
     ]
     page = RemotePage((*months, *objects), "further", Totals(requests=1))
-    tab.model._list = lambda _location, _after, done, _failed: done(page)
+    tab.model._request_page = lambda _location, _after, done, _failed: done(page)
     window.tabs.insert_side(tab)
     tab.location.setText(AT)
     tab.list_location()

@@ -225,7 +225,9 @@ def _has_display() -> bool:
 def application() -> Application:
     """The application; created if there is none yet."""
     existing = QApplication.instance()
-    app = existing if isinstance(existing, Application) else Application(["archive-inspector", *theme.STYLE])
+    app = (
+        existing if isinstance(existing, Application) else Application(["archive-inspector", *theme.style_arguments()])
+    )
     app.setApplicationName("archive-inspector")
     app.setDesktopFileName(DESKTOP_ID)
     return app

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 from inspector.core.names import visible
 from inspector.core.verdict import State
 from inspector.gui.kit.icons import Picture, icon, program_icon, state_icon
+from inspector.gui.kit.style import GRID, TextSize, font_of, secondary
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, sentence_label
 from inspector.resources import resource, samples
@@ -21,8 +22,8 @@ SAMPLE_COLUMNS = 2
 _README_COLUMNS = ("sample", "what it is", "state")
 
 
-def sample_notes(readme: Path) -> dict[str, str]:
-    """The note on each sample, by file name, from the table in the samples' README; empty if there is no README."""
+def sample_notes(readme: Path) -> dict[str, tuple[str, str]]:
+    """The state of each sample and the note on it, by file name, from the samples' README; empty if there is none."""
     try:
         lines = readme.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -32,7 +33,7 @@ def sample_notes(readme: Path) -> dict[str, str]:
         cells = [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
         if line.startswith("| `") and len(cells) == len(_README_COLUMNS):
             name, what, state = cells
-            found[name] = f"{state}: {what}"
+            found[name] = (state, what)
     return found
 
 
@@ -64,13 +65,13 @@ class StartPage(QScrollArea):
         page = QWidget()
         page.setMaximumWidth(MAX_WIDTH_PX)
         layout = QVBoxLayout(page)
-        layout.setContentsMargins(32, 36, 32, 32)
-        layout.setSpacing(18)
+        layout.setContentsMargins(8 * GRID, 8 * GRID, 8 * GRID, 8 * GRID)
+        layout.setSpacing(4 * GRID)
         layout.addLayout(self._header())
         layout.addWidget(self._drop_area())
         layout.addWidget(self._session_area())
         columns = QHBoxLayout()
-        columns.setSpacing(28)
+        columns.setSpacing(6 * GRID)
         columns.addLayout(self._column("Recent", self._recent), 1)
         columns.addLayout(self._column("Samples to try", self._samples), SAMPLE_COLUMNS)
         layout.addLayout(columns)
@@ -115,7 +116,7 @@ class StartPage(QScrollArea):
         notes = sample_notes(resource("samples", "README.md"))
         order = list(notes)
         paths = sorted(samples(), key=lambda path: order.index(path.name) if path.name in notes else len(order))
-        self.sample_entries = [self._entry(str(path), notes.get(path.name, "")) for path in paths]
+        self.sample_entries = [self._sample(str(path), *notes.get(path.name, ("", ""))) for path in paths]
         self._fill(self._samples, self.sample_entries, SAMPLE_COLUMNS, "No samples came with this installation.")
 
     def _list_recent(self) -> None:
@@ -123,19 +124,16 @@ class StartPage(QScrollArea):
         self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
 
     def _header(self) -> QHBoxLayout:
-        mark = Picture(program_icon(), 56)
+        mark = Picture(program_icon(), 10 * GRID)
         title = QLabel("Archive Inspector")
-        font = title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.9)
-        title.setFont(font)
-        subtitle = sentence_label("See what every byte of a CAF, RCA, TACO or datas3t archive means.")
-        subtitle.setForegroundRole(subtitle.palette().ColorRole.PlaceholderText)
+        title.setFont(font_of(title, TextSize.TITLE))
+        subtitle = secondary(sentence_label("See what every byte of a CAF, RCA, TACO or datas3t archive means."))
         text = QVBoxLayout()
-        text.setSpacing(2)
+        text.setSpacing(0)
         text.addWidget(title)
         text.addWidget(subtitle)
         head = QHBoxLayout()
-        head.setSpacing(16)
+        head.setSpacing(4 * GRID)
         head.addWidget(mark)
         head.addLayout(text, 1)
         return head
@@ -143,16 +141,14 @@ class StartPage(QScrollArea):
     def _drop_area(self) -> QFrame:
         area = QFrame()
         area.setObjectName("drop")
-        area.setStyleSheet("#drop { border: 1px dashed palette(placeholder-text); border-radius: 6px; }")
         picture = Picture(icon("drop"), 24)
-        text = QLabel("Drop files or a folder here, or paste a path or an s3:// address")
-        text.setForegroundRole(text.palette().ColorRole.PlaceholderText)
+        text = secondary(QLabel("Drop files or a folder here, or paste a path or an s3:// address"))
         button = QPushButton(icon("open"), "Open…")
         button.setAutoDefault(True)
         button.clicked.connect(self.openWanted)
         layout = QHBoxLayout(area)
-        layout.setContentsMargins(18, 18, 18, 18)
-        layout.setSpacing(12)
+        layout.setContentsMargins(4 * GRID, 4 * GRID, 4 * GRID, 4 * GRID)
+        layout.setSpacing(3 * GRID)
         layout.addWidget(picture)
         layout.addWidget(text, 1)
         layout.addWidget(button)
@@ -160,8 +156,7 @@ class StartPage(QScrollArea):
 
     def _session_area(self) -> QWidget:
         self._session = QWidget()
-        self._session_text = sentence_label()
-        self._session_text.setForegroundRole(self._session_text.palette().ColorRole.PlaceholderText)
+        self._session_text = secondary(sentence_label())
         self.reopen = QPushButton(icon("reload"), "Reopen the Last Session")
         self.reopen.setAutoDefault(True)
         self.reopen.setToolTip("Reopen the tabs of the last session")
@@ -182,7 +177,7 @@ class StartPage(QScrollArea):
         entries.setVerticalSpacing(0)
         entries.setHorizontalSpacing(12)
         column = QVBoxLayout()
-        column.setSpacing(6)
+        column.setSpacing(GRID)
         column.addWidget(label)
         column.addLayout(entries)
         column.addStretch(1)
@@ -196,11 +191,13 @@ class StartPage(QScrollArea):
         for i, entry in enumerate(entries):
             grid.addWidget(entry, i % per_column, i // per_column)
         if not entries:
-            label = sentence_label(placeholder)
-            label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
-            grid.addWidget(label, 0, 0)
+            grid.addWidget(secondary(sentence_label(placeholder)), 0, 0)
         for column in range(columns):
             grid.setColumnStretch(column, 1)
+
+    def _sample(self, location: str, state: str, note: str) -> QPushButton:
+        known = state in list(State)
+        return self._entry(location, note if known else f"{state}: {note}", State(state) if known else None)
 
     def _entry(self, location: str, note: str, state: State | None = None) -> QPushButton:
         button = QPushButton()
@@ -215,7 +212,7 @@ class StartPage(QScrollArea):
         name.setForegroundRole(name.palette().ColorRole.Link)
         text.setForegroundRole(text.palette().ColorRole.PlaceholderText)
         layout = QVBoxLayout(button)
-        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setContentsMargins(0, GRID, 2 * GRID, GRID)
         layout.setSpacing(0)
         layout.addWidget(name)
         second = QHBoxLayout()

@@ -38,6 +38,7 @@ from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.accessible_names import name_focused_window
 from inspector.gui.kit.actions import without_marks
 from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.style import card
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
@@ -58,8 +59,8 @@ from inspector.gui.panels.structure import StructurePanel
 from inspector.operations.protocol.views import FindingRow
 from inspector.sources.s3.address import is_s3
 
-MIN_SIDE_WIDTH = 180
-"""The least width of the panels at the sides."""
+MIN_SIDE_WIDTHS = (216, 160)
+"""The least widths of the panels at the left and right: names and verdicts are read first."""
 LANE_WIDTH = 210
 """Pixels that the panels at the sides leave to the names of structures."""
 SIDE_SHARES = ((55, 22), (45, 18))
@@ -130,7 +131,8 @@ class Tab(QWidget):
         self.members.drag_with(self.temp_files.files)
         self.findings.exportRequested.connect(self.export_flow.ask_report)
         self.findings.repairRequested.connect(self.plan_repairs)
-        self.coverage = CoverageDock(document)
+        self.coverage = card(CoverageDock(document))
+        card(self.hex_pane)
         self.area = QMainWindow(self)
         self.area.setWindowFlags(Qt.WindowType.Widget)
         self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
@@ -172,6 +174,7 @@ class Tab(QWidget):
         self.quiet = QuietPanels(self.docks, self._speaking(), self)
         self.dock_titles = DockTitles(self.area, self.docks.values())
         self._found = 0
+        self._sees_reader = False
         self._previewed: Edit | None = None
         self.editing.may_write = self._show_writes_once
         self.floating = FloatingDocks(self.docks.values())
@@ -190,6 +193,9 @@ class Tab(QWidget):
         self.banner.repairRequested.connect(self.plan_repairs)
         self.banner.checkRequested.connect(self.check)
         self.banner.showRequested.connect(self._show_finding)
+        self.banner.readerChosen.connect(self._follow_reader)
+        self.traced.connect(self._show_unread)
+        self.docks["Reader"].visibilityChanged.connect(self._reader_seen)
         self.checking.changed.connect(self._check_changed)
         self.experiment.changed.connect(self._experiment_changed)
         self.replaying.changed.connect(self._replay_changed)
@@ -215,6 +221,7 @@ class Tab(QWidget):
             dock = LateDock(_title(name), self.area, panel)
             dock.made.connect(self._panel_made)
         dock.setObjectName(name)
+        card(dock)
         dock.setFeatures(
             QDockWidget.DockWidgetFeature.DockWidgetMovable
             | QDockWidget.DockWidgetFeature.DockWidgetFloatable
@@ -481,7 +488,10 @@ class Tab(QWidget):
         sides = [self.docks["Members"], self.docks["Byte"]]
         # What rows of 16 bytes and the names beside them leave.
         free = width - self.hex_pane.wanted_width() - LANE_WIDTH
-        size = [max(MIN_SIDE_WIDTH, min(free * share // 100, width * most // 100)) for share, most in SIDE_SHARES]
+        size = [
+            max(least, min(free * share // 100, width * most // 100))
+            for least, (share, most) in zip(MIN_SIDE_WIDTHS, SIDE_SHARES, strict=True)
+        ]
         self.area.resizeDocks(sides, size, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
@@ -574,6 +584,23 @@ class Tab(QWidget):
         self._show_dock("Diagram")
         self._enlarge("Diagram", FULL_READER_HEIGHT, 52)
         self.diagram.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _follow_reader(self, name: str) -> None:
+        """Follow this reader in its panel."""
+        self.reader.follow_next(name)
+        self.show_reader()
+
+    def _reader_seen(self, seen: bool) -> None:
+        self._sees_reader = seen
+        self._show_unread()
+
+    def _show_unread(self) -> None:
+        """Grey out what the reader never reads, as long as its steps are seen; where its reads are not, nothing."""
+        result = self.reader.result if self.has_steps else None
+        if result is not None and result.reads > 0 and self._sees_reader:
+            self.hex_pane.set_unread(result.layer, result.never)
+        else:
+            self.hex_pane.set_unread(0, ())
 
     def show_strings(self) -> None:
         """Search the bytes shown for strings."""

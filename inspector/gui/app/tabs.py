@@ -320,7 +320,7 @@ class AllTabs(QToolButton):
         self.setAutoRaise(True)
         self.setFixedWidth(SCROLL_BUTTON_WIDTH)
         self.setArrowType(Qt.ArrowType.DownArrow)
-        self.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # one arrow is enough
+        self.setObjectName("plain")  # one arrow is enough
         self.setToolTip("All tabs")
         self.setAccessibleName("All tabs")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
+    QFontMetrics,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -25,11 +27,14 @@ from inspector.core.numbers import hexadecimal
 from inspector.core.palette import COLOURS, FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark, Scheme
 from inspector.core.span import Span
 from inspector.gui.hex.highlights import merged, overlaps
-from inspector.gui.hex.painting import hatching
+from inspector.gui.hex.painting import hatching, unread_brushes
 from inspector.gui.hex.strip import Strip
+from inspector.gui.kit.style import TextSize, font_of
 from inspector.operations.protocol.views import Judged
 
 _WIDTH = 60
+NARROW_PX, LABELLED_PX = 48, 112
+"""Widths of the map where rows need the room, and where there is room to name what it shows."""
 _SIDE_MARGIN = 4
 """Free pixels on both sides; the frame around the bytes in view extends into them."""
 _DAMAGE_WIDTH = 7
@@ -41,6 +46,8 @@ _MIN_FRAME_HEIGHT = 7
 _LANDMARK_WIDTH = 12
 MARK_REACH = 5
 """Pixels of a bookmark above and below its byte."""
+_PLATE_OPACITY = 0.75
+"""Of the plate behind a name, so that it is read over any colour."""
 _KEY_STEPS = 20
 """Page Up and Page Down move by at least one ``_KEY_STEPS``-th of the layer."""
 
@@ -58,18 +65,20 @@ class FileMap(Strip):
         super().__init__("Map of the file", parent)
         self._sets: Sequence[int] = ()
         self._damage: list[Span] = []
+        self._unread: list[Span] = []
         self._verdicts: Sequence[int] = ()
         self._cached: list[Span] = []
         self._bookmarks: dict[int, str] = {}
         self._by = ColourBy.KIND
         self._lit: int | None = None
+        self._labels: list[MapLabel] = []
 
     # ---- what is shown -----------------------------------------------------------------------------------------
 
     def setSize(self, size: int) -> None:
         """Start a map of ``size`` bytes without roles or marks; the frame stays, clamped to the size."""
         self._shown = Span(min(self._shown.start, size), min(self._shown.stop, size))
-        self._size, self._sets, self._damage = size, (), []
+        self._size, self._sets, self._damage, self._unread = size, (), [], []
         self._verdicts, self._cached = (), []
         self._picture = None
         self.update()
@@ -119,6 +128,11 @@ class FileMap(Strip):
         self._damage = merged(spans, self._size)
         self.update()
 
+    def setUnread(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Grey out bytes that a reader never reads."""
+        self._unread = merged(spans, self._size)
+        self.update()
+
     def setBookmarks(self, notes: Mapping[int, str]) -> None:
         """Mark the bytes that have a bookmark, given with their notes."""
         self._bookmarks = dict(sorted(notes.items()))
@@ -143,6 +157,8 @@ class FileMap(Strip):
             lines.append("cached" if overlaps(self._cached, start, stop) else "not read yet")
         if overlaps(self._damage, start, stop):
             lines.append("damaged: see the findings")
+        if overlaps(self._unread, start, stop):
+            lines.append("never read by the reader that is followed")
         reach = max(start + 1, (y + MARK_REACH) * self._size // self.height())
         first = max(0, (y - MARK_REACH) * self._size // self.height())
         lines += [f"Bookmark: {note}".rstrip(": ") for at, note in self._bookmarks.items() if first <= at < reach]
@@ -178,6 +194,7 @@ class FileMap(Strip):
             width = self._roles_width()
             self._picture = QPixmap(round(width * ratio), max(1, round(len(self._sets) * ratio)))
             self._picture.setDevicePixelRatio(ratio)
+            self._labels = labels_of(self._sets, self._label_font_metrics().height(), self._by)
             painter = QPainter(self._picture)
             try:
                 _draw_rows(painter, self._sets, width, self._scheme, self._by, self._lit)
@@ -195,6 +212,7 @@ class FileMap(Strip):
                 return
             if self._sets:
                 painter.drawPixmap(QRect(_SIDE_MARGIN, 0, self._roles_width(), self.height()), self._picture_of_rows())
+            self._paint_unread(painter, colours)
             if self._verdicts:
                 lane = QRect(_SIDE_MARGIN + self._roles_width() + 2, 0, VERDICT_WIDTH, self.height())
                 draw_verdicts(painter, self._verdicts, lane, colours)
@@ -208,9 +226,36 @@ class FileMap(Strip):
                     QRect(self.width() - _SIDE_MARGIN - _DAMAGE_WIDTH + 2, top, _DAMAGE_WIDTH - 2, height), damage
                 )
             self._paint_frame(painter)
+            self._paint_labels(painter)
             self._paint_bookmarks(painter)
         finally:
             painter.end()
+
+    def _paint_unread(self, painter: QPainter, colours: Colours) -> None:
+        for span in self._unread:
+            top, height = self._pixels(span, 1)
+            for brush in unread_brushes(colours):
+                painter.fillRect(QRect(_SIDE_MARGIN, top, self._roles_width(), height), brush)
+
+    def _label_font_metrics(self) -> QFontMetrics:
+        return QFontMetrics(font_of(self, TextSize.SMALL))
+
+    def labels(self) -> list[MapLabel]:
+        """What is written on the map; nothing where it is too narrow."""
+        return self._labels if self.width() >= LABELLED_PX else []
+
+    def _paint_labels(self, painter: QPainter) -> None:
+        colours, metrics = COLOURS[self._scheme], self._label_font_metrics()
+        plate = QColor(colours.base)
+        plate.setAlphaF(_PLATE_OPACITY)
+        left, scale = _SIDE_MARGIN + _LANDMARK_WIDTH + 2, self.height() / max(1, len(self._sets))
+        painter.setFont(font_of(self, TextSize.SMALL))
+        painter.setPen(QColor(colours.text))
+        for row, name in self.labels():
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._roles_width() - _LANDMARK_WIDTH - 4)
+            box = QRect(left, round(row * scale), metrics.horizontalAdvance(text) + 2, metrics.height())
+            painter.fillRect(box, plate)
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, f" {text}")
 
     def _paint_bookmarks(self, painter: QPainter) -> None:
         """A wedge at the left edge for each, in the colour that it has beside the bytes."""
@@ -249,6 +294,32 @@ class FileMap(Strip):
             super().keyPressEvent(event)
         else:
             self._jump(target)
+
+
+class MapLabel(NamedTuple):
+    """The name of what the map shows, with the row of its upper edge."""
+
+    row: int
+    name: str
+
+
+def labels_of(sets: Sequence[int], height: int, by: ColourBy) -> list[MapLabel]:
+    """Names ``height`` rows high, none over another: landmarks first, then what fills so many rows by itself."""
+    places: list[MapLabel] = []
+    by_structure = by is ColourBy.STRUCTURE
+    marks: list[Sequence[Family | Role]] = [families_in(each)[:1] for each in landmarks(sets)] if by_structure else []
+    parts: list[Sequence[Family | Role]] = [shown_in(each, by) for each in sets]
+    for rows, least in ((marks, 1), (parts, height)):
+        top, named = 0, {each.name for each in places}
+        for shown, same in groupby(rows):
+            size = sum(1 for _ in same)
+            row = max(0, min(top + (size - height) // 2 if size < height else top, len(sets) - height))
+            is_free = all(abs(row - each.row) >= 2 * height for each in places)
+            if len(shown) == 1 and size >= least and is_free and shown[0].value not in named:
+                places.append(MapLabel(row, shown[0].value))
+                named |= {shown[0].value} if rows is parts else set()
+            top += size
+    return sorted(places)
 
 
 def _draw_rows(

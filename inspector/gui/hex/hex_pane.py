@@ -7,7 +7,7 @@ from functools import partial, reduce
 from operator import or_
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.byte_class import SMALL_BLOCK, ByteClass, look_of
@@ -24,7 +24,7 @@ from inspector.gui.hex.byte_band import BandFeed, ByteBand, shares_of
 from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.data_inspector import READ_BYTES, DataInspector
-from inspector.gui.hex.file_map import FileMap
+from inspector.gui.hex.file_map import LABELLED_PX, NARROW_PX, FileMap
 from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.legend import (
     Legend,
@@ -61,6 +61,10 @@ def hover_text(explanation: Explanation) -> str:
     return "\n".join(line for line in lines if line)
 
 
+LANE_PX = 142
+"""Pixels for the names of structures before the map has names too."""
+
+
 class HexPane(QWidget):
     """Shows a document's layer and follows its selection.
 
@@ -82,6 +86,7 @@ class HexPane(QWidget):
         self._following = False
         self._map_job: Job[list[int]] | None = None
         self._damage: list[Span] = []
+        self._unread: tuple[int, Spans] = (0, ())
         self._roles = 0
         self._verdicts = 0
         self._verdict_job: Job[list[int]] | None = None
@@ -99,6 +104,7 @@ class HexPane(QWidget):
         self.bar = LayerBar(document)
         self.hex = HexView()
         self.map = FileMap()
+        self.map.setFixedWidth(NARROW_PX)
         self.band = ByteBand()
         self.band.hide()
         self._bands_wanted = False
@@ -217,6 +223,12 @@ class HexPane(QWidget):
         """The width in pixels at which rows of 16 bytes are seen with their text, and the map beside them."""
         return self.minimumSizeHint().width() - self.hex.minimumSizeHint().width() + self.hex.wantedWidth()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Widen the map to name what it shows, where rows and the names of structures leave room."""
+        super().resizeEvent(event)
+        needed = self.wanted_width() - self.map.width() + LABELLED_PX + LANE_PX
+        self.map.setFixedWidth(LABELLED_PX if self.width() >= needed else NARROW_PX)
+
     def select_all(self) -> None:
         """Select all bytes of the layer."""
         self.hex.selectAll()
@@ -273,6 +285,7 @@ class HexPane(QWidget):
             self._show_notes()
             self.hex.setModel(self._model)  # which also updates the frame of the map
             self.hex.setEmptyText("There are no bytes.")
+            self._show_unread()
         self._changed()
 
     def _changed(self) -> None:
@@ -305,6 +318,17 @@ class HexPane(QWidget):
             self._update_legend()
 
         self._document.client.ask(ArchiveRequests.damage, layer, MAX_DAMAGE_SPANS).then(take)
+
+    def set_unread(self, layer: int, spans: Spans) -> None:
+        """Grey out the bytes of a layer that a reader never reads, on the bytes and in the map."""
+        self._unread = (layer, spans)
+        self._show_unread()
+
+    def _show_unread(self) -> None:
+        layer, spans = self._unread
+        shown = spans if self._info is not None and self._info.layer == layer else ()
+        self.hex.setUnread(shown)
+        self.map.setUnread(shown)
 
     def _show_damage(self) -> None:
         """Mark the damage; the selected finding is always included, however many there are."""

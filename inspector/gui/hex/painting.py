@@ -34,6 +34,8 @@ _MIN_GAP = 1
 """The least distance of an underline from letters and outlines, in pixels."""
 _RULE_SHARE = 0.45
 """How much of its structure's line colour the thin line between two fields has."""
+_PALE = 0.5
+"""How much of bytes that are never read is covered."""
 HATCH_PERIOD = 8
 """The period of Qt's hatching patterns, in pixels."""
 _HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
@@ -48,6 +50,13 @@ def hatching(role: Role, colours: Colours) -> QBrush | None:
     """The hatching brush of a role, None if it is not hatched."""
     pattern = _HATCHING.get(role)
     return QBrush(QColor(colours.strokes[role]), pattern) if pattern is not None else None
+
+
+def unread_brushes(colours: Colours) -> tuple[QBrush, QBrush]:
+    """What is laid over bytes that a reader never reads: they pale, and are ruled, for colour alone says nothing."""
+    pale = QColor(colours.base)
+    pale.setAlphaF(_PALE)
+    return QBrush(pale), QBrush(QColor(colours.rule), Qt.BrushStyle.FDiagPattern)
 
 
 class RowMetrics(NamedTuple):
@@ -92,6 +101,7 @@ class Look:
         self.text, self.quiet, self.selection_text = (
             QPen(QColor(colour)) for colour in (self.colours.text, self.colours.quiet, self.colours.selection_text)
         )
+        self.unread = unread_brushes(self.colours)
         self.base, self.selection = (QBrush(QColor(colour)) for colour in (self.colours.base, self.colours.selection))
 
     def brushes(self, paint: Paint) -> tuple[list[QBrush], QBrush | None]:
@@ -158,7 +168,7 @@ class ViewState:
     bytes it leaves out, ``edited`` the bytes not on disk yet. With ``overwriting``, typing replaces the byte at the
     caret from its digit ``digit`` (0 or 1) on. ``structures`` are outlined, outer ones first. With ``lit``, only
     backgrounds that say one of these (see ``Paint.what``) are painted; with ``spotlight``, only those of these bytes.
-    ``bookmarks`` are offsets in order, each of which gets a flag.
+    ``bookmarks`` are offsets in order, each of which gets a flag; ``unread`` are bytes that a reader never reads.
     """
 
     model: HexModel
@@ -177,6 +187,7 @@ class ViewState:
     lit: frozenset[Hashable] | None = None
     spotlight: Sequence[Span] = field(default_factory=list)
     bookmarks: Sequence[int] = ()
+    unread: Sequence[Span] = field(default_factory=list)
 
     @property
     def has_contours(self) -> bool:
@@ -216,6 +227,8 @@ class RowPainter:
                 self._contours(span, top + index * line)
         self._offsets(spans, top)
         self._text(spans, span_painted, top)
+        for start, stop in intersect([span_painted], overlapping(self._scene.unread, *span_painted)):
+            self._fill(start - span_painted.start, stop - span_painted.start, top, self._look.unread, joined=True)
         self._underlines(span_painted, top)
         self._flags(span_painted, top)
         caret = self._scene.cursor.caret

@@ -63,6 +63,7 @@ class HexView(RowArea):
         self._edited: list[Span] = []
         self._lit: frozenset[Hashable] | None = None
         self._spotlight: list[Span] = []
+        self._unread: list[Span] = []
         self._bookmarks: list[int] = []
         self._colour_by = ColourBy.STRUCTURE
         self._overwriting = False
@@ -87,7 +88,7 @@ class HexView(RowArea):
         self._cursor = Cursor(self._size)
         self._scroll.top = 0
         self._outline, self._damage, self._stored, self._omitted, self._edited = [], [], [], [], []
-        self._spotlight = []
+        self._spotlight, self._unread = [], []
         if model is not None:
             model.colour_by(self._colour_by)
             model.changed.connect(self._arrived)
@@ -128,6 +129,15 @@ class HexView(RowArea):
         """Flag bytes that have a bookmark."""
         self._bookmarks = sorted(offsets)
         self.viewport().update()
+
+    def setUnread(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Grey out bytes that a reader never reads."""
+        self._unread = merged(spans, self._size)
+        self.viewport().update()
+
+    def unread(self) -> list[Span]:
+        """The bytes that are greyed out."""
+        return self._unread
 
     def setEdited(self, spans: Iterable[tuple[int, int]]) -> None:
         """Underline bytes that are not on disk yet."""
@@ -301,6 +311,7 @@ class HexView(RowArea):
                 self._lit,
                 self._spotlight,
                 self._bookmarks,
+                self._unread,
             )
             line = self._look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line

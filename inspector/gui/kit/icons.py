@@ -49,6 +49,16 @@ def severity_icon(severity: Severity) -> QIcon:
     return badged(severity.value, _SEVERITIES[severity])
 
 
+def severity_mark(severity: Severity) -> Mark:
+    """The mark whose colour a severity has."""
+    return _SEVERITIES[severity]
+
+
+def state_mark(state: State) -> Mark:
+    """The mark whose colour a state has."""
+    return _STATES[state][1]
+
+
 def state_icon(state: State) -> QIcon:
     """The icon of a state."""
     return badged(*_STATES[state])

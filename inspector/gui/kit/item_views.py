@@ -14,7 +14,7 @@ from inspector.gui.kit.tree_model import PagedTree
 from inspector.gui.kit.widgets import dress_table
 from inspector.operations.protocol.views import Chosen, Page, TreeRow
 
-MIN_FIRST_WIDTH = 105
+MIN_FIRST_WIDTH = 96
 """The least width of the first column, in pixels."""
 GOOD_FIRST_WIDTH = 190
 """The width the first column gets before its neighbours get more than they need or a tree shows further columns."""
@@ -83,7 +83,7 @@ class FirstColumnFitter(QObject):
         if room + MIN_FIRST_WIDTH - sum(widths.values()) < GOOD_FIRST_WIDTH:
             widths = {column: self._need(column) for column in near}
         total = sum(widths.values())
-        while self._hides and len(near) > 1 and room < total * MIN_SHARE:
+        while self._hides and len(near) > 1 and room < total:  # words that are cut say nothing
             last = near.pop()
             total -= widths[last]
             self._header.setSectionHidden(last, True)

@@ -1,7 +1,8 @@
-"""Themes: palettes for the Fusion style, style sheets for what palettes cannot express, and the font for bytes."""
+"""Themes: palettes, the colours of the style sheet, and the font for bytes."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
@@ -11,7 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
 from PySide6.QtWidgets import QApplication
 
-from inspector.core.palette import CONTRAST, Scheme, scheme_of
+from inspector.core.palette import COLOURS, CONTRAST, Scheme, scheme_of
+from inspector.gui.kit import style
 from inspector.resources import resource
 
 
@@ -25,75 +27,18 @@ class Theme(StrEnum):
     CONTRAST_DARK = "contrast-dark"
 
 
-STYLE = ("-style", "fusion")
-"""Arguments for Qt. QApplication.setStyle would load QStyle, whose enums take long to import."""
+def is_native(platform: str = sys.platform) -> bool:
+    """Whether controls are those of the system: on macOS and Windows, which have their own."""
+    return platform in ("darwin", "win32")
+
+
+def style_arguments(platform: str = sys.platform) -> tuple[str, ...]:
+    """Arguments for Qt. QApplication.setStyle would load QStyle, whose enums take long to import."""
+    return () if is_native(platform) else ("-style", "fusion")
+
 
 _R = QPalette.ColorRole
 _SYSTEM_PALETTE = "colours of the system"
-_RULES = """
-QToolTip {{ border: 1px solid {mid}; padding: 3px; color: {text}; background: {tip}; }}
-QMainWindow::separator {{ width: 5px; height: 5px; background: transparent; }}
-QMainWindow::separator:hover {{ background: {mid}; }}
-QHeaderView::section {{ background: {window}; color: {quiet}; border: none; border-bottom: 1px solid {mid};
-  border-right: 1px solid {mid}; padding: 3px 6px; }}
-QTreeView, QTableView, QPlainTextEdit {{ border: 1px solid {mid}; }}
-QToolBar {{ border: none; border-bottom: 1px solid {mid}; spacing: 4px; padding: 3px 6px; }}
-QLineEdit {{ border: 1px solid {edge}; border-radius: 3px; padding: 2px 4px; background: {base}; }}
-QLineEdit:focus {{ border-color: {accent}; }}
-QLineEdit:disabled {{ border-color: {mid}; background: {window}; }}
-QCheckBox::indicator, QListView::indicator {{ width: 13px; height: 13px; border: 1px solid {edge};
-  border-radius: 2px; background: {base}; }}
-QCheckBox::indicator:checked, QListView::indicator:checked {{ background: {chosen}; image: url("{tick}"); }}
-QCheckBox::indicator:focus {{ border-color: {accent}; }}
-QToolButton {{ border: 1px solid transparent; border-radius: 3px; padding: 3px 5px; }}
-QToolButton:hover {{ background: {hover}; }}
-QToolButton:pressed {{ background: {mid}; }}
-QToolButton:checked {{ background: {hover}; border-color: {accent}; }}
-QToolButton:focus {{ border-color: {accent}; }}
-QTabBar::close-button {{ image: url("{close}"); subcontrol-position: right; width: 16px; height: 16px; }}
-QTabBar::close-button:hover {{ background: {mid}; border-radius: 3px; }}
-QDockWidget {{ titlebar-close-icon: url("{close}"); titlebar-normal-icon: url("{float}"); }}
-QDockWidget::title {{ padding: 4px 6px; }}
-QPushButton:flat {{ border: 2px solid transparent; border-radius: 3px; padding: 2px 11px; }}
-QPushButton:flat:hover {{ background: {hover}; }}
-QPushButton:flat:pressed {{ background: {mid}; }}
-QPushButton:flat:focus {{ border-color: {accent}; }}
-QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
-QStatusBar {{ border-top: 1px solid {mid}; }}
-QStatusBar::item {{ border: none; }}
-"""
-_CONTRAST_RULES = """
-QPushButton {{ border: 1px solid {text}; border-radius: 3px; padding: 3px 12px; background: {window}; }}
-QPushButton:hover, QPushButton:focus {{ border: 2px solid {accent}; padding: 2px 11px; }}
-QPushButton:pressed, QPushButton:checked {{ background: {hover}; }}
-QPushButton:disabled {{ border-color: {mid}; border-style: dashed; }}
-QPushButton:flat {{ border: 2px solid transparent; padding: 2px 11px; }}
-QPushButton:flat:focus, QPushButton:flat:hover {{ border-color: {accent}; }}
-QTabBar::tab {{ border: 1px solid {mid}; padding: 4px 10px; color: {text}; background: {window}; }}
-QTabBar::tab:selected {{ border: 2px solid {accent}; }}
-QTabWidget::pane {{ border: 1px solid {mid}; }}
-QAbstractSpinBox {{ border: 1px solid {text}; border-radius: 3px; padding: 2px; background: {base}; }}
-QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: padding; width: 16px; border: none; }}
-QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
-QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
-QAbstractSpinBox::up-arrow {{ image: url("{up}"); width: 8px; }}
-QAbstractSpinBox::down-arrow {{ image: url("{down}"); width: 8px; }}
-QAbstractSpinBox > QLineEdit {{ border: none; }}
-QComboBox {{ border: 1px solid {text}; border-radius: 3px; padding: 2px 6px; background: {base};
-  combobox-popup: 0; }}
-QComboBox:focus {{ border-color: {accent}; }}
-QComboBox:disabled {{ border-color: {mid}; border-style: dashed; }}
-QComboBox > QLineEdit {{ border: none; }}
-QComboBox QAbstractItemView {{ color: {text}; background: {base}; selection-color: {chosen_text};
-  selection-background-color: {chosen}; }}
-QComboBox QAbstractItemView::item {{ padding: 3px 6px; }}
-QComboBox QAbstractItemView::item:selected {{ color: {chosen_text}; background: {chosen}; }}
-QMenuBar::item:selected, QMenu::item:selected {{ background: {chosen}; color: {chosen_text}; }}
-QMenu {{ border: 1px solid {text}; }}
-QToolButton:hover {{ border-color: {accent}; }}
-QDockWidget::title {{ border-bottom: 1px solid {mid}; }}
-"""
-"""Extra rules for high contrast: Fusion draws edges in shades of the window colour, invisible on black or white."""
 
 
 def scheme(app: QApplication, theme: Theme) -> Scheme:
@@ -154,27 +99,36 @@ def apply(app: QApplication, theme: Theme) -> None:
 
 
 def _style_sheet(current: Scheme) -> str:
+    return style.sheet(tokens(current), contrast=current in CONTRAST, native=is_native())
+
+
+def tokens(current: Scheme) -> dict[str, str]:
+    """The colours and pictures of the style sheet, by name."""
     colours = WINDOW_COLOURS[current]
-    dark = current in (Scheme.DARK, Scheme.CONTRAST_DARK)
-    rules = _RULES + (_CONTRAST_RULES if current in CONTRAST else "")
-    return rules.format(
-        mid=colours[_R.Mid],
-        hover=colours[_R.Midlight],
-        text=colours[_R.ToolTipText],
-        tip=colours[_R.ToolTipBase],
-        window=colours[_R.Window],
-        quiet=colours[_R.PlaceholderText],
-        edge=colours[_R.PlaceholderText if current is Scheme.DARK else _R.Shadow],
-        base=colours[_R.Base],
-        accent=colours[_R.Accent],
-        chosen=colours[_R.Highlight],
-        chosen_text=colours[_R.HighlightedText],
-        close=_picture("close", on_dark=dark),
-        float=_picture("float", on_dark=dark),
-        tick=_picture("tick", on_dark=current is not Scheme.CONTRAST_DARK),
-        up=_picture("up", on_dark=dark),
-        down=_picture("down", on_dark=dark),
-    )
+    dark, contrast = current in (Scheme.DARK, Scheme.CONTRAST_DARK), current in CONTRAST
+    return {
+        "mid": colours[_R.Mid],
+        "line": colours[_R.Shadow if contrast else _R.Light if dark else _R.Dark],
+        "gutter": colours[_R.Mid] if contrast else "transparent",
+        "hover": colours[_R.Midlight],
+        "text": colours[_R.ToolTipText],
+        "tip": colours[_R.ToolTipBase],
+        "window": colours[_R.Window],
+        "quiet": colours[_R.PlaceholderText],
+        "faint": palette(current).color(QPalette.ColorGroup.Disabled, _R.Text).name(QColor.NameFormat.HexArgb),
+        "edge": colours[_R.PlaceholderText if current is Scheme.DARK else _R.Shadow],
+        "base": colours[_R.Base],
+        "accent": colours[_R.Accent],
+        "chosen": colours[_R.Highlight],
+        "chosen_text": colours[_R.HighlightedText],
+        "link": colours[_R.Link],
+        "damage": COLOURS[current].damage,
+        "close": _picture("close", on_dark=dark),
+        "float": _picture("float", on_dark=dark),
+        "tick": _picture("tick", on_dark=current is not Scheme.CONTRAST_DARK),
+        "up": _picture("up", on_dark=dark),
+        "down": _picture("down", on_dark=dark),
+    }
 
 
 _LIGHT = {

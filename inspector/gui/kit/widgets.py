@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
@@ -36,18 +36,18 @@ from PySide6.QtWidgets import (
     QTableView,
     QToolButton,
     QTreeView,
+    QVBoxLayout,
     QWidget,
 )
 
 from inspector.gui.kit.icons import icon
+from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary
 from inspector.gui.kit.text import DIGEST_GAP, breakable, plain, without_breaks
 
-INDENTATION = 15
+INDENTATION = 3 * GRID
 """Indentation of a tree level in pixels; small, since fields nest deeply in narrow panels."""
 MIN_DETAIL_LINES = 3
 """The least number of visible lines of details."""
-ROW_PADDING = 6
-"""Pixels added to the line height for a table row."""
 
 
 @runtime_checkable
@@ -64,6 +64,8 @@ def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> Q
     view.setAccessibleName(name)
     view.setModel(model)
     view.setUniformRowHeights(True)
+    view.setItemDelegate(Rows(view))
+    view.setIconSize(QSize(ICON_PX, ICON_PX))
     view.setIndentation(INDENTATION)
     view.setAlternatingRowColors(True)
     view.setAllColumnsShowFocus(True)
@@ -87,6 +89,7 @@ def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, i
     """Give a table the common look and behaviour."""
     view.setAccessibleName(name)
     view.setModel(model)
+    view.setIconSize(QSize(ICON_PX, ICON_PX))
     view.setShowGrid(False)
     view.setWordWrap(False)
     view.setAlternatingRowColors(True)
@@ -99,7 +102,7 @@ def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, i
     rows = view.verticalHeader()
     rows.hide()
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    rows.setDefaultSectionSize(view.fontMetrics().height() + ROW_PADDING)
+    rows.setDefaultSectionSize(row_height(view))
     header = view.horizontalHeader()
     header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -148,18 +151,21 @@ def push_button(text: str, tip: str) -> QPushButton:
 
 
 class Emptiable(QStackedWidget):
-    """One of several views, or a sentence that says why there is nothing to show."""
+    """One of several views, or a sentence that says why there is nothing to show, with the next action below it."""
 
     def __init__(self, *views: QWidget) -> None:
         super().__init__()
-        self.sentence = sentence_label()
+        self._act: Callable[[], object] = bool
+        self.action: QPushButton | None = None
+        """What can be done next; None as long as nothing could be done."""
+        self.sentence = secondary(sentence_label())
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.sentence.setForegroundRole(self.sentence.palette().ColorRole.PlaceholderText)
-        self.sentence.setContentsMargins(16, 16, 16, 16)
+        self.sentence.setContentsMargins(4 * GRID, 2 * GRID, 4 * GRID, 2 * GRID)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self._empty: QWidget = self.sentence
         for view in views:
             self.addWidget(view)
-        self.addWidget(self.sentence)
+        self.addWidget(self._empty)
 
     def show_view(self, view: QWidget) -> None:
         """Show one of the views."""
@@ -169,13 +175,42 @@ class Emptiable(QStackedWidget):
 
     def shown_sentence(self) -> str:
         """The visible sentence; empty while a view is shown."""
-        return self.sentence.text() if self.currentWidget() is self.sentence else ""
+        return self.sentence.text() if self.currentWidget() is self._empty else ""
 
-    def show_sentence(self, sentence: str) -> None:
-        """Show a sentence instead of a view."""
+    def _add_action(self, action: QPushButton) -> None:
+        """Put the sentence and what can be done in one page; most lists never need it."""
+        self.removeWidget(self.sentence)
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._empty = QWidget()
+        rows = QVBoxLayout(self._empty)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addStretch(1)
+        rows.addWidget(self.sentence)
+        rows.addWidget(action, 0, Qt.AlignmentFlag.AlignHCenter)
+        rows.addStretch(1)
+        self.addWidget(self._empty)
+        self.sentence.show()
+
+    def _run_action(self) -> None:
+        self._act()
+
+    def show_sentence(self, sentence: str, action: str = "", act: Callable[[], object] = bool) -> None:
+        """Show a sentence instead of a view, and a button named ``action`` that does what can be done next."""
         self.sentence.setText(sentence)
+        self._act = act
+        if action and self.action is None:
+            self.action = push_button(action, "")
+            self.action.setObjectName("link")
+            self.action.setFlat(True)
+            self.action.setAutoDefault(True)  # Enter presses it
+            self.action.clicked.connect(self._run_action)
+            self._add_action(self.action)
+        if self.action is not None:
+            self.action.setText(action)
+            self.action.setVisible(bool(action))
         self.setAccessibleName(sentence)
-        self.setCurrentWidget(self.sentence)
+        self.setCurrentWidget(self._empty)
 
 
 class ElidedLabel(QLabel):
@@ -266,6 +301,7 @@ class Details(QScrollArea):
         self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setObjectName("details")
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidgetResizable(True)
         self.setWidget(self.label)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIcon, QPalette
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtGui import QIcon, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout
 
 from inspector.core.finding import Severity, first_sentence
 from inspector.core.numbers import count, in_bytes, rounded
+from inspector.core.palette import Mark
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
-from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon
+from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon, state_mark
+from inspector.gui.kit.style import GRID, TextSize, card, font_of, paint_stripe, secondary
 from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
+from inspector.gui.panels.reader.table import ReadersTable
 from inspector.operations.protocol.views import Stage, Status
 
 _SEPARATOR = "  ·  "
@@ -68,26 +71,26 @@ class Banner(QFrame):
         repairRequested(): plan repairs.
         checkRequested(): check the contents.
         showRequested(object): show this FindingRow and its bytes.
+        readerChosen(str name): follow this reader step by step.
     """
 
     reopen = Signal()
     repairRequested = Signal()
     checkRequested = Signal()
     showRequested = Signal(object)
+    readerChosen = Signal(str)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
         self._pending = False
         self._is_checking = False
-        self.setAutoFillBackground(True)
-        self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+        card(self)
         self.mark = Picture(icon("reload"), ICON_PX)
         self.sentence = SelectableLabel()
-        font = self.sentence.font()
-        font.setBold(True)
-        self.sentence.setFont(font)
-        self.state = SelectableLabel()
+        self.sentence.setFont(font_of(self.sentence, TextSize.TITLE))
+        self.state = secondary(SelectableLabel())
+        self._stripe: Mark | None = None
         self.message = MessageBar(ICON_PX + SPACING_PX)
         self.message.acted.connect(self._run_action)
         self._on_action: Callable[[], object] = self.reopen.emit
@@ -97,6 +100,15 @@ class Banner(QFrame):
         self.repair.clicked.connect(self.repairRequested)
         self.check = push_button("Check Contents", "Compare the contents with every recorded checksum (Ctrl+K)")
         self.check.clicked.connect(self.checkRequested)
+        self.readers = QToolButton()
+        self.readers.setText("Readers")
+        self.readers.setToolTip("What every program that reads this format makes of the archive")
+        self.readers.setCheckable(True)
+        self.readers.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.readers.toggled.connect(self._show_readers)
+        self.readers_table: ReadersTable | None = None
+        """What each reader makes of the archive; None until it was asked for."""
+        self._generation = -1
         self._lay_out()
         document.statusChanged.connect(self.refresh)
         document.lost.connect(self._lost)
@@ -104,18 +116,18 @@ class Banner(QFrame):
 
     def _lay_out(self) -> None:
         words = QVBoxLayout()
-        words.setSpacing(1)
+        words.setSpacing(0)
         words.addWidget(self.sentence)
         words.addWidget(self.state)
         first = QHBoxLayout()
         first.setSpacing(SPACING_PX)
         first.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         first.addLayout(words, 1)
-        for button in (self.show_, self.repair, self.check):
+        for button in (self.readers, self.show_, self.repair, self.check):
             first.addWidget(button)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 6, 8, 6)
-        layout.setSpacing(3)
+        layout.setContentsMargins(3 * GRID, GRID, 2 * GRID, GRID)
+        layout.setSpacing(GRID)
         layout.addLayout(first)
         layout.addWidget(self.message)
 
@@ -133,6 +145,8 @@ class Banner(QFrame):
         """Show the current status."""
         status = self._document.status
         self.mark.show_icon(self._icon(status))
+        self._stripe = self._mark_of(status)
+        self.update()
         answer, judgement = _answer(status)
         if self._document.in_experiment and answer:
             answer = f"{'Replay' if self._document.in_replay else 'Experiment'}, not the file: {answer}"
@@ -144,8 +158,26 @@ class Banner(QFrame):
         settled = status.stage is Stage.READY and not self._pending
         self.repair.setVisible(settled and not status.collection and status.state in REPAIRABLE)
         self.show_.setVisible(status.main is not None)
+        if status.main is not None:
+            self.show_.setText("Show Bytes" if status.main.spans else "Show Finding")
         known = settled and status.format != "bytes"
+        self.readers.setVisible(known)
+        if status.generation != self._generation:
+            self._generation = status.generation
+            self.readers.setChecked(False)  # what was said is of other bytes
         self.check.setVisible(known and not status.checked and not self._is_checking)
+
+    def _show_readers(self, shown: bool) -> None:
+        if shown and self.readers_table is None:
+            self.readers_table = ReadersTable(self._document)
+            self.readers_table.chosen.connect(self.readerChosen)
+            layout = self.layout()
+            assert layout is not None
+            layout.addWidget(self.readers_table)
+        if self.readers_table is not None:
+            self.readers_table.setVisible(shown)
+            if shown:
+                self.readers_table.ask()
 
     def _show_main(self) -> None:
         if (main := self._document.status.main) is not None:
@@ -159,7 +191,25 @@ class Banner(QFrame):
         if status.format == "bytes" or status.state is None:
             # No tick: the contents have not been verified.
             return severity_icon(Severity.INFO)
+        if status.main is not None and status.main.severity is Severity.INFO:
+            return severity_icon(Severity.INFO)  # no tick beside a sentence about what is missing
         return state_icon(status.state)
+
+    def _mark_of(self, status: Status) -> Mark | None:
+        """The mark of the stripe; None while nothing is known to be right or wrong."""
+        if status.stage is Stage.FAILED:
+            return Mark.ERROR
+        is_known = status.stage not in (Stage.OPENING, Stage.DECODING) and status.format != "bytes"
+        return state_mark(status.state) if is_known and status.state is not None else None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._stripe is not None:
+            painter = QPainter(self)
+            try:
+                paint_stripe(painter, self.rect(), self._stripe, self.palette())
+            finally:
+                painter.end()
 
     def _lost(self, sentence: str) -> None:
         if self._document.status.stage is Stage.FAILED:

@@ -14,8 +14,9 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
-from inspector.gui.kit.icons import icon, severity_icon
+from inspector.gui.kit.icons import icon, severity_icon, severity_mark
 from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.style import STRIPE_ROLE, Stripes
 from inspector.gui.kit.table_models import PAGE_ROWS, PagedTable, TableSource
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout
@@ -28,12 +29,11 @@ MAX_LISTED_SPANS = 8
 """Spans that are listed in full."""
 
 ORIGIN = "findings"
-WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
+WIDTHS = {SEVERITY: 92, BYTES: 140, MEMBER: 110, CODE: 130}
 MIN_MESSAGE_PX = 240
 """Pixels for the message before other columns are shown; the details of the selected finding contain them too."""
 MIN_WIDTH_BESIDE_PX = 860
 """Pixels of the panel from which the details stand beside the rows rather than below them."""
-NOTHING_SELECTED = "Select a finding to read all of it and to see its bytes."
 _SEVERITY_LABELS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
 
@@ -59,6 +59,7 @@ class FindingsPanel(QWidget):
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.setWordWrap(True)
+        self.table.setItemDelegateForColumn(SEVERITY, Stripes(self.table))
         rows = self.table.verticalHeader()
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.severities = {severity: self._severity_button(severity) for severity in Severity}
@@ -86,7 +87,8 @@ class FindingsPanel(QWidget):
         self.model.rowsRemoved.connect(self._refresh)
         self.table.selectionModel().currentRowChanged.connect(self._show_details)
         self.model.dataChanged.connect(self._show_details)
-        self.table.clicked.connect(self._show_bytes)
+        # On the press: the details that appear make the rows narrower, and the release may be beside them.
+        self.table.pressed.connect(self._show_bytes)
         self.table.activated.connect(self._show_bytes)
         self._show_details()
         self._refresh()
@@ -107,7 +109,8 @@ class FindingsPanel(QWidget):
 
     def _show_columns(self) -> None:
         """Hide the columns for which the message leaves no room; the details contain them too."""
-        room = self.width() * (3 if self._is_beside else 5) // 5 - WIDTHS[SEVERITY] - MIN_MESSAGE_PX
+        beside = self._is_beside and not self.about.isHidden()
+        room = self.width() * (3 if beside else 5) // 5 - WIDTHS[SEVERITY] - MIN_MESSAGE_PX
         for column in (BYTES, MEMBER, CODE):
             room -= WIDTHS[column]
             self.table.setColumnHidden(column, room < 0)
@@ -182,10 +185,15 @@ class FindingsPanel(QWidget):
         if self.model.rowCount():
             self._stack.show_view(self.table)
         else:
-            self._stack.show_sentence(self._why_empty())
+            hidden = bool(counts) and not loading_text(self._document.status.stage)
+            self._stack.show_sentence(self._why_empty(), *(("Show All", self._show_all) if hidden else ()))
         if self._had_rows != (self.model.rowCount() > 0):
             self._had_rows = self.model.rowCount() > 0
             self._show_details()
+
+    def _show_all(self) -> None:
+        for button in self.severities.values():
+            button.setChecked(True)
 
     def _why_empty(self) -> str:
         status = self._document.status
@@ -198,9 +206,7 @@ class FindingsPanel(QWidget):
     def _show_details(self, *_: object) -> None:
         """Show the selected finding in full, as its cell is often too narrow."""
         row = self.model.row(self.table.currentIndex())
-        # Beside the rows it keeps its room: rows that became narrower under a click would miss it.
-        nothing = NOTHING_SELECTED if self._is_beside and self.model.rowCount() else ""
-        self.about.say(details_text(row) if isinstance(row, FindingRow) else nothing)
+        self.about.say(details_text(row) if isinstance(row, FindingRow) else "")
         self._show_columns()
         self.repairing.setEnabled(bool(self._repair_code()))
 
@@ -259,6 +265,8 @@ class FindingColumns(TableSource):
             return _text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == SEVERITY:
             return severity_icon(row.severity)
+        if role == STRIPE_ROLE and column == SEVERITY:
+            return severity_mark(row.severity)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(short(row.message if column == MESSAGE else _text(row, column)))
         return None

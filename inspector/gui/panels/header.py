@@ -24,11 +24,9 @@ from PySide6.QtWidgets import (
 from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
-from inspector.core.palette import COLOURS
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
-from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import loading_text, plain, short
@@ -496,8 +494,8 @@ class NumberEditor(QStyledItemDelegate):
             problem = self._problem(*cell, parse_number(text))
         except OperationError as error:
             problem = str(error)
-        damage = COLOURS[scheme_for(editor.palette())].damage
-        editor.setStyleSheet(f"border: 2px solid {damage};" if problem else "")
+        editor.setProperty("wrong", bool(problem))
+        editor.style().polish(editor)  # for the rules that look at the property
         for mark in editor.actions():
             mark.setVisible(bool(problem))
         self._show_message(problem)

@@ -23,7 +23,7 @@ NAME, SIZE, FROM, REMARK = range(4)
 RELOAD_DELAY_MS = 200
 """Milliseconds without a change before the inputs are read again."""
 TITLES = ("Name in the archive", "Size", "From", "Remark")
-HINT = "Drop files and folders here, or add them with the buttons above."
+HINT = "Drop files and folders here, or add them."
 
 
 class InputsPanel(QWidget):
@@ -57,7 +57,7 @@ class InputsPanel(QWidget):
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Contents of the new archive")
         self.stack = Emptiable(self.table)
-        self.stack.show_sentence(HINT)
+        self._show_hint()
         self.setFocusProxy(self.stack)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -66,6 +66,9 @@ class InputsPanel(QWidget):
         self._lay_out()
         self._connect()
         self._enable()
+
+    def _show_hint(self) -> None:
+        self.stack.show_sentence(HINT, "Choose Files…", self.add_files.click)
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout()
@@ -148,7 +151,7 @@ class InputsPanel(QWidget):
         self.contents = contents
         self.model.show([_row(row) for row in contents.rows] if contents is not None else [])
         if contents is None:
-            self.stack.show_sentence(HINT)
+            self._show_hint()
             self.sentence.setText("")
         else:
             self.stack.show_view(self.table)

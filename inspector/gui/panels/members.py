@@ -17,6 +17,7 @@ from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_names, selected_members
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.tree_model import PagedTree, TreeSource
@@ -171,10 +172,9 @@ class MembersPanel(QWidget):
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout()
-        bar.setContentsMargins(4, 4, 4, 4)
-        bar.setSpacing(2)
+        bar.setContentsMargins(GRID, GRID, GRID, GRID)
+        bar.setSpacing(GRID)
         bar.addWidget(self.filter, 1)
-        bar.addSpacing(4)
         bar.addWidget(self.as_tree)
         bar.addWidget(self.as_table)
         self.setFocusProxy(self._stack)
@@ -253,7 +253,8 @@ class MembersPanel(QWidget):
                 self._stack.show_view(self.view)
                 self._follow_again()
         else:
-            self._stack.show_sentence(self._why_empty())
+            filtered = bool(self._document.filter)
+            self._stack.show_sentence(self._why_empty(), *(("Clear the Filter", self.filter.clear) if filtered else ()))
 
     def _why_empty(self) -> str:
         status = self._document.status

@@ -14,7 +14,8 @@ from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.palette import Mark
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Client
-from inspector.gui.kit.icons import badged, icon, state_icon
+from inspector.gui.kit.icons import badged, icon, state_icon, state_mark
+from inspector.gui.kit.style import STRIPE_ROLE
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.audit_views import MAX_STORED_FINDINGS, NO_ARCHIVE, UNCHECKED, WAITING, Query, Result
@@ -62,6 +63,8 @@ class AuditColumns(TableSource):
             return self._text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
             return _icon(row.state)
+        if role == STRIPE_ROLE and column == LOCATION:
+            return state_mark(State(row.state)) if row.state in list(State) else None
         if role == Qt.ItemDataRole.ToolTipRole:
             text = visible(row.location) if column == LOCATION else self._text(row, column)
             return plain(short(in_bytes(row.size) if column == SIZE else text))

@@ -78,7 +78,7 @@ class AuditOptions(QWidget):
         self._browse = QPushButton("&Browse…")
         self._choose = QPushButton("Choose…")
         self._lay_out()
-        self._browse.clicked.connect(self._ask_place)
+        self._browse.clicked.connect(self.browse)
         self._choose.clicked.connect(self._ask_results)
         for field in (self.place, self.results):
             field.textChanged.connect(self.changed)
@@ -164,7 +164,8 @@ class AuditOptions(QWidget):
         """Why the audit cannot start, "" if it can."""
         return "" if self.places else "Choose a folder or an S3 prefix."
 
-    def _ask_place(self) -> None:
+    def browse(self) -> None:
+        """Ask for the folder to audit."""
         ask_for_folder(self, "Folder to Audit", self.set_places)
 
     def _ask_results(self) -> None:
@@ -225,6 +226,12 @@ class AuditFilters(QWidget):
         self.text.textChanged.connect(lambda _: self._delay.start())
         self.states.currentIndexChanged.connect(lambda _: self.changed.emit())
         self.formats.currentIndexChanged.connect(lambda _: self.changed.emit())
+
+    def clear(self) -> None:
+        """Show all results."""
+        self.text.clear()
+        for box in (self.states, self.formats):
+            box.setCurrentIndex(0)
 
     def offer(self, formats: Iterable[str]) -> None:
         """Add formats to the list."""

@@ -16,6 +16,7 @@ from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, audit_client
 from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.locations import name_of
+from inspector.gui.kit.style import GRID, Stripes
 from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.audit_model import (
@@ -83,6 +84,7 @@ class AuditTab(SideTab):
         self.filters = AuditFilters()
         self.model = AuditModel(self.client, self)
         self.table = RowTable(self.model, WIDTHS, "Results of the audit", line_text)
+        self.table.setItemDelegateForColumn(LOCATION, Stripes(self.table))
         self.about = Details("The selected result in full")
         self.open = QPushButton("&Open")
         self.open.setToolTip("Open the selected archive (Enter)")
@@ -98,16 +100,16 @@ class AuditTab(SideTab):
 
     def _lay_out(self) -> None:
         work = QHBoxLayout()
-        work.setContentsMargins(10, 4, 8, 6)
-        work.setSpacing(8)
+        work.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        work.setSpacing(2 * GRID)
         for widget in (self.begin, self.pause, self.stop):
             work.addWidget(widget)
         work.addWidget(self.sentence, 1)
         self.bar.setFixedWidth(160)
         work.addWidget(self.bar)
         chosen = QHBoxLayout()
-        chosen.setContentsMargins(10, 2, 8, 4)
-        chosen.setSpacing(6)
+        chosen.setContentsMargins(2 * GRID, GRID, 2 * GRID, 2 * GRID)
+        chosen.setSpacing(2 * GRID)
         chosen.addWidget(self.filters, 1)
         for button in (self.open, *self.exporting.values()):
             chosen.addWidget(button)
@@ -277,7 +279,9 @@ class AuditTab(SideTab):
         if rows:
             self._stack.show_view(self.table)
         else:
-            self._stack.show_sentence(self._why_empty())
+            hint = self._why_empty()
+            action = {NONE_MATCH: ("Clear the Filters", self.filters.clear), HINT: ("Browse…", self.options.browse)}
+            self._stack.show_sentence(hint, *action.get(hint, ()))
         self._describe()
 
     def _why_empty(self) -> str:

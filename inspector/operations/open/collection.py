@@ -13,7 +13,7 @@ from pathlib import Path
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive
 from inspector.core.collection import Collection, Orphan, Overlap, Range
-from inspector.core.finding import Finding
+from inspector.core.finding import Finding, first_sentence
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.formats.datas3t import codes
@@ -64,6 +64,18 @@ def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[F
             spans = tuple(islice(headers_of(archive, overlap.first, overlap.last), MAX_FINDINGS_PER_KIND))
             here = "" if spans else " This follows from their names: this one has no member with such a key."
             yield replace(overlap.finding, message=overlap.finding.message + here, spans=spans)
+
+
+def gap_in(collection: Collection) -> Finding | None:
+    """The first keys that no range has, with the number of further gaps in its first sentence; None without a gap."""
+    gaps = [each for each in collection.findings if each.code == codes.RANGE_GAP.code]
+    if not gaps:
+        return None
+    first = first_sentence(gaps[0].message)
+    verb = "is" if len(gaps) == 2 else "are"
+    more = f", and there {verb} {count(len(gaps) - 1, 'more gap')}" if len(gaps) > 1 else ""
+    message = f"{first.removesuffix('.')}{more}.{gaps[0].message.removeprefix(first)}"
+    return replace(gaps[0], message=message)
 
 
 def _range_folders(folder: Folder) -> Iterator[tuple[str, Folder]]:
@@ -182,8 +194,8 @@ def _gaps(ranges: Sequence[Range]) -> Iterator[Finding]:
         if each.first > before.last + 1:
             missing = _keys(before.last + 1, each.first - 1)
             yield codes.RANGE_GAP.finding(
-                f"There is a gap between ranges of the dataset {visible(each.dataset)}: {missing} are in none of them, "
-                "which is allowed.",
+                f"No range of the dataset {visible(each.dataset)} has {missing}. "
+                f"There is a gap between ranges, {before.name} and {each.name}, which is allowed."
             )
 
 

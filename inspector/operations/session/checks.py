@@ -31,6 +31,7 @@ from inspector.operations.check.checking import (
 )
 from inspector.operations.check.digest_check import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.collection import gap_in
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, not_read
 from inspector.operations.protocol.check_views import ALGORITHMS, ReportKind
@@ -105,7 +106,13 @@ class Checks:
             found = main_finding(archive)
             if found is not None and (best is None or found[0] > best[0]):
                 best = (found[0], at, found[1])
-        return None if best is None else self._finding(best[1], Placed(best[2]))
+        return self._missing_range() if best is None else self._finding(best[1], Placed(best[2]))
+
+    def _missing_range(self) -> FindingRow | None:
+        """The first gap between the ranges of a collection; None without one."""
+        collection = self._location.collection
+        gap = None if collection is None else gap_in(collection)
+        return None if gap is None else self._finding(0, Placed(gap))
 
     def _structure(self) -> str:
         state = self.state()

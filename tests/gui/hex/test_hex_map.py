@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
@@ -14,7 +15,7 @@ from inspector.core.kinds import ROLES, Family, Kind, Role, family_bit, role_bit
 from inspector.core.palette import COLOURS, FAMILY_HUES, Scheme
 from inspector.formats.rca.kinds import CHUNK_HEADER
 from inspector.formats.taco.kinds import TACO_ENTRY
-from inspector.gui.hex.file_map import FileMap
+from inspector.gui.hex.file_map import FileMap, labels_of
 from inspector.gui.hex.legend import Legend, LegendEntry, role_entries, structure_entries
 from inspector.gui.kit.theme import palette
 
@@ -48,6 +49,19 @@ def colours(drawn: FileMap, y: int) -> list[str]:
     """The colours of a row of pixels from left to right, each once."""
     picture = drawn.grab().toImage()
     return list(dict.fromkeys(picture.pixelColor(x, y).name().upper() for x in range(drawn.width())))
+
+
+def test_names_on_the_map_do_not_cover_each_other_and_landmarks_come_first() -> None:
+    data, footer = family_bit(Family.CONTENT), family_bit(Family.END)
+    sets = [data] * 100 + [footer]
+    names = labels_of(sets, 12, ColourBy.STRUCTURE)
+    assert [each.name for each in names] == [Family.CONTENT.value, Family.END.value]
+    assert names[0].row == 0
+    assert 101 - 2 * 12 <= names[1].row <= 101 - 12
+    crowded = labels_of(([data] * 3 + [footer] * 3) * 20, 12, ColourBy.STRUCTURE)
+    assert crowded
+    assert all(after.row - before.row >= 2 * 12 for before, after in pairwise(crowded))
+    assert labels_of([], 12, ColourBy.KIND) == []
 
 
 def test_rows_are_wanted_when_the_height_is_another_one(made: Callable[..., FileMap], qtbot: QtBot) -> None:

@@ -17,22 +17,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped
 from inspector.core.reader import ReaderKind, Step
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
-from inspector.gui.kit.table_models import FixedRow, FixedTable
+from inspector.gui.kit.table_models import FixedTable
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, sentence_label, table_view, tree_view
 from inspector.gui.panels.reader.steps import BYTES, DECISION, STEP, VALUE, StepsModel, overlap, span_text
+from inspector.gui.panels.reader.table import KIND_LABELS, table_row
+from inspector.gui.panels.reader.table import TITLES as TABLE_TITLES
+from inspector.gui.panels.reader.table import WIDTHS as TABLE_WIDTHS
 from inspector.gui.panels.reader.timeline import ReadTimeline, reads_text
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, TraceResult, Verdict
+from inspector.operations.protocol.trace_views import ReaderInfo, ReaderRow, TraceResult
 from inspector.operations.protocol.views import Page, Stage
 
 ORIGIN = "reader"
-KIND_LABELS = {ReaderKind.RUN: "runs", ReaderKind.DESCRIBED: "as described"}
 NOT_YET = "Choose a reader to see every step it takes through this archive."
 MAX_UNFOLDED = 2_000
 """Steps that are all unfolded at once; of more, the outer ones."""
@@ -42,8 +43,6 @@ SPEEDS = (1, 2, 5, 10, 50)
 """Steps in a second while playing."""
 DEFAULT_LATENCY_MS = 50
 WIDTHS = {STEP: 270, VALUE: 210, DECISION: 180, BYTES: 110}
-TABLE_WIDTHS = {0: 130, 1: 90, 2: 90}
-_MARKS = {Verdict.REJECTS: Severity.ERROR, Verdict.WRONG: Severity.WARNING, Verdict.UNKNOWN: Severity.INFO}
 
 
 def _button(text: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
@@ -88,7 +87,7 @@ class ReaderPanel(QWidget):
         self.about = sentence_label()
         self.end = Details("How the reader ends")
         self.variables = Details("Variables of the reader at this step")
-        self.table_model = FixedTable(("Reader", "Kind", "Verdict", "Why"), (), self)
+        self.table_model = FixedTable(TABLE_TITLES, (), self)
         self.table = table_view(self.table_model, TABLE_WIDTHS, "What each reader makes of this archive")
         self.timeline = ReadTimeline()
         self.costs = sentence_label()
@@ -220,6 +219,12 @@ class ReaderPanel(QWidget):
         self.choose(self._followed if self._followed in known else infos[0].name)
         self._document.start(ArchiveRequests.compare_readers, self._document.layer).then(self._take_rows)
 
+    def follow_next(self, name: str) -> None:
+        """Follow this reader now, or as soon as the readers are offered."""
+        self._followed = name
+        if self.chooser.findData(name) >= 0 and self._readers_of == self._archive():
+            self.choose(name)
+
     def choose(self, name: str) -> None:
         """Follow a reader by its name."""
         self.chooser.setCurrentIndex(max(0, self.chooser.findData(name)))
@@ -287,7 +292,7 @@ class ReaderPanel(QWidget):
 
     def _take_rows(self, rows: tuple[ReaderRow, ...]) -> None:
         self.rows = rows
-        self.table_model.show([_table_row(row) for row in rows])
+        self.table_model.show([table_row(row) for row in rows])
 
     def _reader_chosen(self, index: QModelIndex) -> None:
         row = self.rows[index.row()]
@@ -417,13 +422,6 @@ class ReaderPanel(QWidget):
 
     def _show_costs(self) -> None:
         self.costs.setText(reads_text(self.result, self.latency.value()) if self.result is not None else "")
-
-
-def _table_row(row: ReaderRow) -> FixedRow:
-    why = row.message or count(row.members, "member")
-    place = f"step {row.stopped_at:,}: " if row.stopped_at is not None and row.verdict is not Verdict.ACCEPTS else ""
-    texts = (row.title, KIND_LABELS[row.kind], str(row.verdict), f"{place}{why}")
-    return FixedRow(texts, _MARKS.get(row.verdict))
 
 
 def end_text(result: TraceResult) -> str:

@@ -1,0 +1,65 @@
+"""One visual language: rows of one height, one surface for all panels, native controls where the system has its own."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QApplication, QTableView, QTreeView
+from pytestqt.qtbot import QtBot
+
+from inspector.core.palette import Scheme
+from inspector.gui.app.window import Window
+from inspector.gui.kit import style, theme
+from inspector.gui.kit.style import GRID, row_height
+from inspector.gui.panels.members import VERDICT
+from tests.gui.conftest import Show, settle
+
+NARROW = (1024, 700)
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_controls_are_those_of_the_system_where_it_has_its_own(system: str) -> None:
+    assert theme.is_native(system)
+    assert theme.style_arguments(system) == ()
+    assert theme.style_arguments("linux") == ("-style", "fusion")
+    tokens = theme.tokens(Scheme.LIGHT)
+    whole, ours = style.sheet(tokens, contrast=False, native=False), style.sheet(tokens, contrast=False, native=True)
+    for control in ("QPushButton", "QLineEdit", "QComboBox", "QCheckBox", "QAbstractSpinBox", "QToolButton"):
+        assert control in whole
+        assert control not in ours
+    assert "QHeaderView" in ours
+
+
+def test_rows_and_icons_of_panels_have_one_height_and_no_frame(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-entries.tacozip")
+    settle(qtbot, window)
+    wanted = row_height(tab)
+    assert wanted % GRID == 0
+    for tree in (tab.members.tree, tab.structure.tree):
+        assert tree.visualRect(tree.model().index(0, 0)).height() == wanted
+    for dock in tab.docks.values():
+        views = [*dock.findChildren(QTreeView), *dock.findChildren(QTableView)]
+        assert {view.iconSize().height() for view in views} <= {style.ICON_PX, -1}
+    roles = (QPalette.ColorRole.Base, QPalette.ColorRole.AlternateBase)
+    surface = {window.palette().color(role).name() for role in roles}
+    for panel in (tab.members, tab.structure):
+        picture = panel.grab().toImage()
+        tree = panel.tree
+        edge = tree.mapTo(panel, tree.rect().bottomLeft())
+        assert {picture.pixelColor(edge.x(), y).name() for y in range(edge.y() - 8, edge.y())} <= surface
+
+
+def test_verdicts_are_read_whole_in_a_small_window(checked: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(*NARROW)
+    tab = checked("flipped-blob-byte.rca")
+    tab.reset_arrangement()
+    settle(qtbot, window)
+    tree = tab.members.tree
+    qtbot.waitUntil(lambda: tree.columnWidth(VERDICT) >= tree.sizeHintForColumn(VERDICT))
+    assert not tree.isColumnHidden(VERDICT)
+
+
+def test_only_the_program_has_a_style_sheet(show: Show, window: Window, qtbot: QtBot) -> None:
+    show("two-entries.tacozip")
+    settle(qtbot, window)
+    assert [each for each in QApplication.allWidgets() if each.styleSheet()] == []
