@@ -29,6 +29,7 @@ from inspector.gui.kit.widgets import (
 )
 from inspector.operations.protocol.replay_views import (
     CRASH_MEANINGS,
+    AnewWrites,
     CrashState,
     EditWrites,
     Matrix,
@@ -189,6 +190,8 @@ class ReplayPanel(QWidget):
         if self._document.status.format == "rca":
             offered.append(("an append: choose files…", None))
             offered.append(("its history, segment by segment", SegmentWrites()))
+        if self._document.status.format == "caf":
+            offered.append(("the archive, from its first byte to its footer", AnewWrites()))
         offered.append(("the repair", RepairWrites(())))
         for number, write in enumerate(self._editing.past):
             when = datetime.fromtimestamp(write.written, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -50,7 +50,12 @@ class SegmentWrites:
     """How an RCA archive has grown: its segments, one after another."""
 
 
-Writes = EditWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
+@dataclass(frozen=True, slots=True)
+class AnewWrites:
+    """Writing a CAF of the members of the one that is open, from its first byte to its footer."""
+
+
+Writes = AnewWrites | EditWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
 
 
 # ---- the writes ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.core.field import Field, at_path, runs
+from inspector.core.archive import Archive
+from inspector.core.field import Field, Run, at_path, runs
+from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.pieces import PieceSource, PieceTable
@@ -147,15 +149,16 @@ def replay_of(base: Source, title: str, notes: Sequence[str], calls: Sequence[Ca
             view = StepView(StepKind.CUT, call.offset, before.size - after.size, 0, "", synced)
         else:
             stop = call.offset + call.content.size
-            what = name_of(final.fields, Span(call.offset, stop))
+            what = name_of(final, Span(call.offset, stop))
             new = max(0, stop - max(before.size, call.offset))
             view = StepView(StepKind.WRITE, call.offset, call.content.size, new, what, synced)
         steps.append(Step(view, after, call))
     return Replay(base, title, notes, steps)
 
 
-def name_of(fields: Sequence[Field], span: Span) -> str:
+def name_of(archive: Archive, span: Span) -> str:
     """What bytes are: the innermost field around them all, or the outer ones that they are of."""
+    fields = archive.fields
     found = runs(fields, span.start, min(span.stop, span.start + _MAX_NAMED_BYTES))
     if not found:
         return "bytes"
@@ -164,16 +167,19 @@ def name_of(fields: Sequence[Field], span: Span) -> str:
         while common != list(run.path[: len(common)]):
             common.pop()
     if common and (own := at_path(fields, common)) is not None and len(common) > 1:
+        if own.kind is Kind.DATA and own.member is not None:
+            return f"{_labelled(own)} of {visible(archive.members.path(own.member))}"
         around = at_path(fields, common[:-1])
         return _labelled(own) if own.children or around is None else f"{_labelled(own)} of {_labelled(around)}"
-    parts: list[str] = []
-    for run in found:
-        inside = at_path(fields, run.path[:2])
-        if inside is not None and _labelled(inside) not in parts:
-            parts.append(_labelled(inside))
-    if len(parts) > _MAX_NAMED:
-        return f"{parts[0]} to {parts[-1]}"
-    return " and ".join(parts)
+    inner, outer = (_labels(fields, found, depth) for depth in (2, 1))
+    parts = inner if len(inner) <= _MAX_NAMED else outer
+    return " and ".join(parts) if len(parts) <= _MAX_NAMED else f"{parts[0]} to {parts[-1]}"
+
+
+def _labels(fields: Sequence[Field], found: Sequence[Run], depth: int) -> list[str]:
+    """The labels of the fields at a depth that runs are of, each once."""
+    around = (at_path(fields, run.path[:depth]) for run in found)
+    return list(dict.fromkeys(_labelled(field) for field in around if field is not None))
 
 
 def _labelled(field: Field) -> str:
