@@ -70,7 +70,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     writers.add_argument("--patch", type=non_empty_name, metavar="FILE.json", help="a patch, as experiment saves it")
     writers.add_argument("--past", type=one_or_more, metavar="N", help="an earlier write by this program, 1 the last")
     writers.add_argument("--segments", action="store_true", help="how an RCA archive grew, segment by segment")
-    writers.add_argument("--anew", action="store_true", help="all of a CAF, from its first member to its footer")
+    writers.add_argument("--anew", action="store_true", help="all of a CAF, or the upload of a datas3t range")
     command.add_argument(
         "--accept", action="append", default=[], metavar="CODE", help="with --repair: also what needs this consent"
     )

@@ -97,7 +97,7 @@ def test_a_patch_and_an_earlier_write_are_replayed(run: Run, taco: Path) -> None
         ([*SET, "--accept", "x"], "--accept consents to a repair"),
         (["--segments"], "Only an RCA archive keeps its history"),
         (["--append", "patch.json"], "patch.json does not exist"),
-        (["--anew"], "Only the writing of a CAF is replayed"),
+        (["--anew"], "Only the writing of a CAF or of a datas3t range is replayed"),
         (["--past", "1"], "There is no write 1"),
         (["--repair"], "No repair writes to"),
     ],

@@ -21,6 +21,7 @@ from inspector.formats import recognise
 from inspector.formats.rca.hashes import Convention
 from inspector.operations.check.checking import check_location
 from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import gather
 from inspector.operations.create.rca_writing import RcaOptions, grow
 from inspector.operations.edit.taco_header import header_draft, preview
@@ -360,6 +361,41 @@ def test_a_caf_is_finished_write_by_write(tmp_path: Path, sample: Callable[[str]
     assert other.view.notes[-1] == "This archive was written otherwise."
     with pytest.raises(OperationError, match="which is never written"):
         replay.save(Point(1), path, Progress(), replace=True)
+
+
+# ---- datas3t ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_upload_of_a_range_is_the_tar_and_then_its_metadata(tmp_path: Path, sample: Callable[[str], Path]) -> None:
+    (tar,) = sorted(sample("weather").rglob("*01-*.tar"))
+    replay = replay_anew(opened(tar), Progress())
+    made = tmp_path / "bucket"
+    archive, inputs = opened(tar), list[str]()
+    assert archive.decoder is not None
+    for member in range(4):
+        name = archive.members.path(member).decode()
+        (tmp_path / name).write_bytes(b"".join(archive.decoder.read(archive, member, Progress())))
+        inputs.append(str(tmp_path / name))
+    create_datas3t(Progress(), str(made), inputs, PackingOptions("weather"))
+    (written,) = made.rglob("*.tar")
+
+    assert [(step.kind, step.size) for step in replay.view.steps] == [
+        (StepKind.OBJECT, written.stat().st_size),
+        (StepKind.BESIDE, Path(f"{written}.metadata").stat().st_size),
+    ]
+    beside = [replay.source(Point(number)).sibling(".metadata") for number in range(3)]
+    assert beside[:2] == [None, None]
+    assert beside[2] is not None
+    assert read(beside[2]) == Path(f"{written}.metadata").read_bytes()
+    matrix = crash_matrix(replay, Progress())
+    assert [row.state for row in matrix.rows] == [State.DAMAGED, State.DAMAGED, State.SOUND]
+    Path(f"{written}.metadata").unlink()
+    assert check_location(str(written), Progress()).state is matrix.rows[1].state
+    tarfile = [each.name for each in matrix.readers].index("tarfile")
+    assert [row.cells[tarfile] for row in matrix.rows][1:] == [CrashState.NEW, CrashState.NEW]
+    # The specification's reader wants the metadata, which the repair computes from the tar.
+    assert (matrix.readers[0].name, matrix.rows[1].cells[0]) == ("spec", CrashState.RECOVERABLE)
+    assert matrix.rows[1].repair is RepairEnd.NEW
 
 
 # ---- nothing is written ----------------------------------------------------------------------------------------------

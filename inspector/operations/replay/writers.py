@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Self
 
 from inspector.core.edit import Edit, EditError, overlaid
 from inspector.core.format import MemberError
@@ -14,11 +15,13 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError
-from inspector.formats import caf
+from inspector.formats import caf, datas3t
 from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.write import header
 from inspector.operations.create.creating_caf import write_one
+from inspector.operations.create.datas3t_packing import PackingOptions, pack
+from inspector.operations.create.datas3t_packing import plan as plan_ranges
 from inspector.operations.create.inputs import gather
 from inspector.operations.create.rca_writing import RcaOptions, grow
 from inspector.operations.edit.past_writes import edits_before, past_edit
@@ -30,7 +33,7 @@ from inspector.operations.protocol.replay_views import StepKind, StepView
 from inspector.operations.replay.replay import Replay, Step, replay_of
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write
-from inspector.sources.local.rehearsal import Recording, Rehearsal
+from inspector.sources.local.rehearsal import Kept, Recording, Rehearsal
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import S3Source
 
@@ -120,11 +123,17 @@ def replay_append(
     return replay_of(file, f"Append {count(len(inputs), 'blob')}", (*said, _NO_JOURNAL), rehearsal.calls, progress)
 
 
-# ---- a CAF from its first byte ---------------------------------------------------------------------------------------
+# ---- an archive from its first byte ----------------------------------------------------------------------------------
 
 _UNDER_ANOTHER_NAME = (
     "This program writes a new archive under a temporary name, and gives it its own when the disk has all of it. A "
     "writer that does not, or a copy, may stop at each of these points."
+)
+
+
+_WHOLE_OBJECTS = (
+    "An object appears whole or not at all, the tar before its metadata. A crash between the two leaves a tar without "
+    "metadata."
 )
 
 
@@ -149,28 +158,69 @@ class _MemberInput:
 
 
 def replay_anew(archive: Opened, progress: Progress) -> Replay:
-    """The writes of a CAF of the same members, in the order of their bytes; it is really written, and removed again.
+    """The writes of an archive of the same members, in the order of their bytes: a CAF, or a datas3t range.
 
-    Raises OperationError, SourceError and Cancelled.
+    It is really written, a CAF to a temporary folder. Raises OperationError, SourceError and Cancelled.
     """
     source, members = archive.source, archive.members
-    if archive.decoder is not caf.FORMAT:
-        raise OperationError("Only the writing of a CAF is replayed from its first byte.")
+    if archive.decoder not in (caf.FORMAT, datas3t.FORMAT):
+        raise OperationError("Only the writing of a CAF or of a datas3t range is replayed from its first byte.")
     if not len(members) or any(not members[at].readable for at in range(len(members))):
         raise OperationError("Not all members of this archive can be read. Repair it first.")
     if source.size > MAX_ANEW_BYTES:
         raise OperationError(f"Archives of at most {in_bytes(MAX_ANEW_BYTES)} are written anew to be replayed.")
     order = sorted(range(len(members)), key=lambda at: (members.starts[at], members.stops[at]))
     inputs = [_MemberInput(archive, at, members.path(at), members.size(at), visible(members.path(at))) for at in order]
+    return (_caf_anew if archive.decoder is caf.FORMAT else _range_anew)(source, inputs, progress)
+
+
+def _caf_anew(source: Source, inputs: Sequence[_MemberInput], progress: Progress) -> Replay:
     recording = Recording()
     with TemporaryDirectory() as folder:
         write_one(inputs, Path(folder) / "new.caf", progress, recording)
     base = PieceSource(source, PieceTable())
     title = f"Write the archive of {count(len(inputs), 'member')}"
-    found = replay_of(base, title, (_UNDER_ANOTHER_NAME,), recording.calls, progress)
+    found = replay_of(base, title, (), recording.calls, progress)
     same = digest_of(found.source(found.view.end), progress) == digest_of(source, progress)
     said = "What they leave is this archive, byte for byte." if same else "This archive was written otherwise."
-    return Replay(base, title, (*found.view.notes, said), found.steps)
+    return Replay(base, title, (_UNDER_ANOTHER_NAME, said), found.steps)
+
+
+class _Uploads:
+    """Objects that are kept, in the order in which they were put."""
+
+    def __init__(self) -> None:
+        self.objects: list[PieceTable] = []
+        self._kept = Kept()
+
+    def put(self, key: str, content: Iterable[bytes]) -> None:  # noqa: ARG002 - one range has one tar
+        """See Objects."""
+        table = PieceTable()
+        for piece in content:
+            table = table.insert(table.size, self._kept.add(piece))
+        self.objects.append(table)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: they are kept."""
+
+
+def _range_anew(source: Source, inputs: Sequence[_MemberInput], progress: Progress) -> Replay:
+    uploads = _Uploads()
+    ranges = plan_ranges(inputs, PackingOptions("dataset", per_range=len(inputs)))
+    if len(ranges) > 1:
+        raise OperationError("The keys of this range have gaps, with which no range is written.")
+    pack(ranges, "dataset", "", uploads, progress)
+    tar, metadata = uploads.objects
+    views = (
+        StepView(StepKind.OBJECT, 0, tar.size, tar.size, "the tar", False),
+        StepView(StepKind.BESIDE, 0, metadata.size, 0, "its metadata beside it", False),
+    )
+    steps = (Step(views[0], tar, None), Step(views[1], tar, None, metadata))
+    title = f"Upload a range of {count(len(inputs), 'datapoint')}"
+    return Replay(PieceSource(source, PieceTable()), title, (_WHOLE_OBJECTS,), steps, writes_beside=True)
 
 
 # ---- the history of an RCA archive -----------------------------------------------------------------------------------

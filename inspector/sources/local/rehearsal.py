@@ -57,7 +57,7 @@ def _grown(table: PieceTable, size: int) -> PieceTable:
     return table.insert(table.size, PieceTable.whole(RepeatedSource(b"\0", missing))) if missing > 0 else table
 
 
-class _Kept:
+class Kept:
     """Written bytes, in memory or, if they are many, in a temporary file."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Recording(Disk):
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
-        self._kept = _Kept()
+        self._kept = Kept()
 
     def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
         written = super().write(descriptor, data, offset)
@@ -114,7 +114,7 @@ class Rehearsal(Disk):
         self._removed: set[Path] = set()
         self._open: dict[int, Path] = {}
         self._next = _FIRST_DESCRIPTOR
-        self._kept = _Kept()
+        self._kept = Kept()
 
     def source(self, path: Path) -> FileSource:
         """The file as it is now, for a writer that looks at what it has written."""
