@@ -209,6 +209,9 @@ def test_crashes_of_an_append_over_a_chunk_boundary_are_as_files_really_cut_ther
     assert [step.kind for step in replay.view.steps] == [StepKind.WRITE] * 3
     assert [(step.offset, step.size, step.synced) for step in headers] == [(FULL, 12, True), (0, 10, True)]
     assert headers[1].what == "chunk 1 header"
+    # "No journal is kept: ... It lies in one sector"
+    assert headers[1].offset // 512 == (headers[1].offset + headers[1].size - 1) // 512
+    assert "lies in one sector" in replay.view.notes[-1]
     met = agree(replay, near_the_boundary, tmp_path / "cut", more, append)
     assert {CrashState.OLD, CrashState.NEW} <= met
 
