@@ -40,6 +40,7 @@ from inspector.operations.protocol.replay_views import CRASH_MEANINGS, CrashStat
 from inspector.operations.replay.matrix import crash_matrix
 from inspector.operations.replay.replay import Replay
 from inspector.operations.replay.writers import (
+    replay_anew,
     replay_append,
     replay_edit,
     replay_past,
@@ -54,7 +55,7 @@ from inspector.sources.s3.prefix import S3Prefix
 _MAX_JSON_BYTES = 1 << 16
 """Bytes of a write that JSON holds; of more it says only where they are."""
 _MAX_SHOWN_BYTES = 16
-_WRITERS = ("append", "set", "repair", "patch", "past", "segments")
+_WRITERS = ("append", "set", "repair", "patch", "past", "segments", "anew")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -69,6 +70,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     writers.add_argument("--patch", type=non_empty_name, metavar="FILE.json", help="a patch, as experiment saves it")
     writers.add_argument("--past", type=one_or_more, metavar="N", help="an earlier write by this program, 1 the last")
     writers.add_argument("--segments", action="store_true", help="how an RCA archive grew, segment by segment")
+    writers.add_argument("--anew", action="store_true", help="all of a CAF, or the upload of a datas3t range")
     command.add_argument(
         "--accept", action="append", default=[], metavar="CODE", help="with --repair: also what needs this consent"
     )
@@ -152,6 +154,8 @@ def _replay(source: Source, options: argparse.Namespace, progress: Progress) -> 
         return replay_edit(source, patch_file.decoded(FileSource(Path(options.patch)), source), progress)
     archive = start(source)
     decode(archive, progress)
+    if options.anew:
+        return replay_anew(archive, progress)
     if options.segments:
         return replay_segments(archive)
     if options.repair:

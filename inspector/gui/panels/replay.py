@@ -29,6 +29,7 @@ from inspector.gui.kit.widgets import (
 )
 from inspector.operations.protocol.replay_views import (
     CRASH_MEANINGS,
+    AnewWrites,
     CrashState,
     EditWrites,
     Matrix,
@@ -183,16 +184,7 @@ class ReplayPanel(QWidget):
         """Offer what can be replayed now; what is chosen stays."""
         if self._replaying.is_on:
             return
-        offered: list[tuple[str, Writes | None]] = []
-        if (pending := self._editing.pending) is not None:
-            offered.append((f"the pending changes: {visible(pending.label)}", EditWrites(pending)))
-        if self._document.status.format == "rca":
-            offered.append(("an append: choose files…", None))
-            offered.append(("its history, segment by segment", SegmentWrites()))
-        offered.append(("the repair", RepairWrites(())))
-        for number, write in enumerate(self._editing.past):
-            when = datetime.fromtimestamp(write.written, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
-            offered.append((f"{when}, {visible(write.label)}", PastWrites(number)))
+        offered = self._choices()
         if offered != self._offered:
             chosen = self.chooser.currentText()
             self._offered = offered
@@ -200,9 +192,27 @@ class ReplayPanel(QWidget):
             for text, _ in offered:
                 self.chooser.addItem(text)
             # Pending changes are what the user has just made.
-            at = 0 if pending is not None else max(0, self.chooser.findText(chosen))
-            self.chooser.setCurrentIndex(at)
+            is_pending = self._editing.pending is not None
+            self.chooser.setCurrentIndex(0 if is_pending else max(0, self.chooser.findText(chosen)))
         self._enable()
+
+    def _choices(self) -> list[tuple[str, Writes | None]]:
+        """What can be replayed now, and the words for it; None for what is asked for first."""
+        offered: list[tuple[str, Writes | None]] = []
+        if (pending := self._editing.pending) is not None:
+            offered.append((f"the pending changes: {visible(pending.label)}", EditWrites(pending)))
+        if self._document.status.format == "rca":
+            offered.append(("an append: choose files…", None))
+            offered.append(("its history, segment by segment", SegmentWrites()))
+        if self._document.status.format == "caf":
+            offered.append(("the archive, from its first byte to its footer", AnewWrites()))
+        if self._document.status.format == "datas3t" and not self._document.status.collection:
+            offered.append(("the upload of this range: tar, metadata", AnewWrites()))
+        offered.append(("the repair", RepairWrites(())))
+        for number, write in enumerate(self._editing.past):
+            when = datetime.fromtimestamp(write.written, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+            offered.append((f"{when}, {visible(write.label)}", PastWrites(number)))
+        return offered
 
     def begin(self) -> None:
         """Replay what is chosen."""

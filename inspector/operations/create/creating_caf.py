@@ -19,6 +19,7 @@ from inspector.operations.create.inputs import Input, check_names, gather, skipp
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import NewArchiveFile, Target, check_targets, new_archives, target_of
 from inspector.operations.protocol.create_views import Place
+from inspector.sources.local.disk_calls import Disk
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 DEFAULT_MAX_BYTES = TARGET_DATA_BYTES
@@ -140,10 +141,20 @@ def existing_volumes(target: Target) -> list[Path]:
     return []
 
 
-def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool, connection: Connection) -> None:
+def write_one(inputs: Sequence[Input], target: Path, progress: Progress, disk: Disk) -> None:
+    """Write the archive of these inputs to a new file through a disk. Raises OperationError, SourceError, Cancelled."""
+    volumes = plan(inputs, target, MAX_ARCHIVE_BYTES)
+    if len(volumes) > 1:
+        raise OperationError(f"These members need more than {in_bytes(MAX_ARCHIVE_BYTES)}. Nothing was written.")
+    _write(volumes, progress, overwrite=False, connection=DEFAULT, disk=disk)
+
+
+def _write(
+    volumes: Sequence[Volume], progress: Progress, *, overwrite: bool, connection: Connection, disk: Disk | None = None
+) -> None:
     total = sum(size_of(each) for volume in volumes for each in volume.inputs)
     progress.begin(f"Writing {visible(volumes[0].path.name)}", total)
-    with new_archives(volumes[0].path, progress, overwrite=overwrite, connection=connection) as files:
+    with new_archives(volumes[0].path, progress, overwrite=overwrite, connection=connection, disk=disk) as files:
         for volume in volumes:
             progress.label = f"Writing {visible(volume.path.name)}"
             _write_one(volume, files.add(volume.path), progress)

@@ -50,7 +50,12 @@ class SegmentWrites:
     """How an RCA archive has grown: its segments, one after another."""
 
 
-Writes = EditWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
+@dataclass(frozen=True, slots=True)
+class AnewWrites:
+    """Writing an archive of the members of the one that is open: a CAF, or a datas3t range and its metadata."""
+
+
+Writes = AnewWrites | EditWrites | AppendWrites | RepairWrites | PastWrites | SegmentWrites
 
 
 # ---- the writes ----------------------------------------------------------------------------------------------------
@@ -63,6 +68,10 @@ class StepKind(StrEnum):
     CUT = "cut"
     APPEND = "append"
     """Known by its result only: not which writes it was made of."""
+    OBJECT = "object"
+    """The archive appears, whole."""
+    BESIDE = "beside"
+    """A file beside the archive appears, whole."""
 
 
 class Point(NamedTuple):
@@ -92,7 +101,9 @@ class StepView:
     def title(self, number: int, total: int) -> str:
         """``1 of 3: TACO payload, 116 bytes at 41 (0x29)``."""
         place = f"{grouped(self.offset)} ({hexadecimal(self.offset)})"
-        words = f"{self.what}, {in_bytes(self.size)} at {place}"
+        words = f"{self.what}, {in_bytes(self.size)}"
+        if self.kind is not StepKind.BESIDE:
+            words += f" at {place}"
         if self.kind is StepKind.CUT:
             words = f"cut off {in_bytes(self.size)} from {place} on"
         return f"{number} of {total}: {words}"
@@ -147,7 +158,7 @@ class ReplayState:
 
 def covered(step: StepView, part: int | None = None) -> Span:
     """The bytes that a step wrote, or the first ``part`` of them; empty where it cut off."""
-    size = 0 if step.kind is StepKind.CUT else step.size if part is None else min(part, step.size)
+    size = 0 if step.kind in (StepKind.CUT, StepKind.BESIDE) else step.size if part is None else min(part, step.size)
     return Span(step.offset, step.offset + size)
 
 
@@ -173,7 +184,7 @@ CRASH_MEANINGS = {
     CrashState.RECOVERABLE: "rejects it, but the repair leads to the bytes from before or after, which it accepts",
     CrashState.WRONG: "accepts it, and reads neither what was there before nor what is there after",
     CrashState.REJECTED: "rejects it, and no repair leads to bytes from before or after that it accepts",
-    CrashState.UNKNOWN: "what it does is not known",
+    CrashState.UNKNOWN: "may accept or reject it: that is not known",
 }
 """What each means, as the predicate of a sentence about the reader."""
 

@@ -14,7 +14,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats import recognise
 from inspector.operations.check.checking import check_archive, state_of
-from inspector.operations.edit.plan_repairs import plan
+from inspector.operations.edit.plan_repairs import SiblingFile, plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
 from inspector.operations.open.opening import Opened, decode, start
@@ -94,6 +94,7 @@ class _End:
     """The archive before the first write or after the last, as each reader reads it."""
 
     def __init__(self, source: Source, readers: Sequence[Reader], progress: Progress) -> None:
+        self.source = source
         self.size = source.size
         self.digest = _digest(source)
         self.readings = tuple(_read(source, reader, progress) for reader in readers)
@@ -169,8 +170,8 @@ def _repair_end(archive: Opened, state: State, ends: tuple[_End, _End], progress
     if state is State.SOUND:
         return RepairEnd.NONE, ""
     planned = plan(archive, progress)
-    if planned.edit is not None:
-        return _end_of(planned.after.source, ends), ""
+    if planned.edit is not None or planned.beside:
+        return _end_of(planned.after.source, ends, planned.beside), ""
     asked = [each.code for each in planned.waiting if not each.is_salvage][:_MAX_CONSENTS]
     for code in asked:
         found = plan(archive, progress, (code,))
@@ -181,8 +182,14 @@ def _repair_end(archive: Opened, state: State, ends: tuple[_End, _End], progress
     return (RepairEnd.NONE if state is State.WARNING else RepairEnd.NO), ""
 
 
-def _end_of(after: Source, ends: tuple[_End, _End]) -> RepairEnd:
+def _end_of(after: Source, ends: tuple[_End, _End], beside: Sequence[SiblingFile] = ()) -> RepairEnd:
     for end, name in zip(ends, (RepairEnd.OLD, RepairEnd.NEW), strict=True):
-        if after.size == end.size and _digest(after) == end.digest:
+        if after.size == end.size and _digest(after) == end.digest and all(_is_there(each, end) for each in beside):
             return name
     return RepairEnd.OTHER
+
+
+def _is_there(beside: SiblingFile, end: _End) -> bool:
+    """Whether a repaired file is the one that is beside the archive in a state."""
+    there = end.source.sibling(beside.suffix, beside.instead_of)
+    return there is not None and _digest(there) == _digest(beside.content)

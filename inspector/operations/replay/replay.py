@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.core.field import Field, at_path, runs
+from inspector.core.archive import Archive
+from inspector.core.field import Field, Run, at_path, runs
+from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks, change_of
 from inspector.core.span import Span, united
+from inspector.formats.datas3t.decode import METADATA
 from inspector.operations.experiment.experiment import digest_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
@@ -42,19 +45,27 @@ class Step(NamedTuple):
     view: StepView
     table: PieceTable
     call: Call | None
+    beside: PieceTable | None = None
+    """The metadata beside the archive, where that is written too."""
 
 
 class Replay:
     """Steps over ``base``, the archive before the first of them. ``read`` are the files whose bytes are used."""
 
-    def __init__(self, base: Source, title: str, notes: Sequence[str], steps: Sequence[Step]) -> None:
+    def __init__(
+        self, base: Source, title: str, notes: Sequence[str], steps: Sequence[Step], *, writes_beside: bool = False
+    ) -> None:
         self.base = base
+        self._writes_beside = writes_beside
         self.steps = tuple(steps)
         self.view = ReplayView(title, tuple(notes), tuple(step.view for step in steps), base.size)
 
     def source(self, point: Point) -> PieceSource:
         """The archive at a point. Raises OperationError where there is none such."""
-        return PieceSource(self.base, self._table(point))
+        table = self._table(point)
+        if not self._writes_beside:
+            return PieceSource(self.base, table)
+        return _WithMetadata(self.base, table, self.steps[point.done - 1].beside if point.done else None)
 
     def _table(self, point: Point) -> PieceTable:
         done, part = point
@@ -121,6 +132,20 @@ class Replay:
             raise OperationError(f"{visible(target.name)} is the archive itself, which is never written.")
 
 
+class _WithMetadata(PieceSource):
+    """An archive with nothing beside it but what a replay has written."""
+
+    def __init__(self, base: Source, table: PieceTable, beside: PieceTable | None) -> None:
+        super().__init__(base, table)
+        self._beside = beside
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        """See Source.sibling."""
+        if self._beside is None or suffix != METADATA or instead_of:
+            return None
+        return PieceSource(self.base, self._beside)
+
+
 # ---- from what a writer did ------------------------------------------------------------------------------------------
 
 
@@ -147,15 +172,16 @@ def replay_of(base: Source, title: str, notes: Sequence[str], calls: Sequence[Ca
             view = StepView(StepKind.CUT, call.offset, before.size - after.size, 0, "", synced)
         else:
             stop = call.offset + call.content.size
-            what = name_of(final.fields, Span(call.offset, stop))
+            what = name_of(final, Span(call.offset, stop))
             new = max(0, stop - max(before.size, call.offset))
             view = StepView(StepKind.WRITE, call.offset, call.content.size, new, what, synced)
         steps.append(Step(view, after, call))
     return Replay(base, title, notes, steps)
 
 
-def name_of(fields: Sequence[Field], span: Span) -> str:
+def name_of(archive: Archive, span: Span) -> str:
     """What bytes are: the innermost field around them all, or the outer ones that they are of."""
+    fields = archive.fields
     found = runs(fields, span.start, min(span.stop, span.start + _MAX_NAMED_BYTES))
     if not found:
         return "bytes"
@@ -164,16 +190,19 @@ def name_of(fields: Sequence[Field], span: Span) -> str:
         while common != list(run.path[: len(common)]):
             common.pop()
     if common and (own := at_path(fields, common)) is not None and len(common) > 1:
+        if own.kind is Kind.DATA and own.member is not None:
+            return f"{_labelled(own)} of {visible(archive.members.path(own.member))}"
         around = at_path(fields, common[:-1])
         return _labelled(own) if own.children or around is None else f"{_labelled(own)} of {_labelled(around)}"
-    parts: list[str] = []
-    for run in found:
-        inside = at_path(fields, run.path[:2])
-        if inside is not None and _labelled(inside) not in parts:
-            parts.append(_labelled(inside))
-    if len(parts) > _MAX_NAMED:
-        return f"{parts[0]} to {parts[-1]}"
-    return " and ".join(parts)
+    inner, outer = (_labels(fields, found, depth) for depth in (2, 1))
+    parts = inner if len(inner) <= _MAX_NAMED else outer
+    return " and ".join(parts) if len(parts) <= _MAX_NAMED else f"{parts[0]} to {parts[-1]}"
+
+
+def _labels(fields: Sequence[Field], found: Sequence[Run], depth: int) -> list[str]:
+    """The labels of the fields at a depth that runs are of, each once."""
+    around = (at_path(fields, run.path[:depth]) for run in found)
+    return list(dict.fromkeys(_labelled(field) for field in around if field is not None))
 
 
 def _labelled(field: Field) -> str:

@@ -9,8 +9,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
-from inspector.operations.open.opening import decode, start
+from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.replay_views import (
+    AnewWrites,
     AppendWrites,
     EditWrites,
     Matrix,
@@ -58,6 +59,7 @@ def _made(session: SessionState, writes: Writes, progress: Progress) -> Replay:
     # Imported here because opening an archive need not wait for the writers.
     from inspector.operations.create.rca_writing import rca_options
     from inspector.operations.replay.writers import (
+        replay_anew,
         replay_append,
         replay_edit,
         replay_past,
@@ -65,15 +67,11 @@ def _made(session: SessionState, writes: Writes, progress: Progress) -> Replay:
         replay_segments,
     )
 
-    if session.experiment is not None:
-        raise OperationError("This is an experiment: leave it before writes are replayed.")
-    if session.stage is not Stage.READY:
-        raise OperationError("The archive is still being read. Replay its writes after that.")
-    if session.disk.location.collection is not None or not session.disk.archives:
-        raise OperationError("Writes are replayed on one archive. Open one of these files.")
-    archive = session.disk.archives[0]
+    archive = _archive(session)
     source: Source = archive.source
     match writes:
+        case AnewWrites():
+            return replay_anew(archive, progress)
         case EditWrites(edit):
             return replay_edit(source, edit, progress)
         case AppendWrites(locations, level, convention):
@@ -83,6 +81,17 @@ def _made(session: SessionState, writes: Writes, progress: Progress) -> Replay:
         case PastWrites(number):
             return replay_past(session.name, number, source, progress)
     return replay_segments(archive)
+
+
+def _archive(session: SessionState) -> Opened:
+    """The archive on disk. Raises OperationError where that is several or none, or something else is shown."""
+    if session.experiment is not None:
+        raise OperationError("This is an experiment: leave it before writes are replayed.")
+    if session.stage is not Stage.READY:
+        raise OperationError("The archive is still being read. Replay its writes after that.")
+    if session.disk.location.collection is not None or not session.disk.archives:
+        raise OperationError("Writes are replayed on one archive. Open one of these files.")
+    return session.disk.archives[0]
 
 
 def crash_matrix(session: SessionState, progress: Progress, writes: Writes) -> Matrix:

@@ -57,6 +57,45 @@ def _grown(table: PieceTable, size: int) -> PieceTable:
     return table.insert(table.size, PieceTable.whole(RepeatedSource(b"\0", missing))) if missing > 0 else table
 
 
+class Kept:
+    """Written bytes, in memory or, if they are many, in a temporary file."""
+
+    def __init__(self) -> None:
+        self._in_memory = 0
+        self._file: TemporarySource | None = None
+
+    def add(self, data: bytes) -> PieceTable:
+        """Keep these bytes. Raises SourceError."""
+        self._in_memory += len(data)
+        if self._in_memory <= MAX_IN_MEMORY_BYTES:
+            return PieceTable.of_bytes(data)
+        self._file = self._file or TemporarySource("what is written")
+        start = self._file.size
+        self._file.append(data)
+        return PieceTable.of((Piece(self._file, start, len(data)),))
+
+
+class Recording(Disk):
+    """A Disk on which one new file is really written, and its calls recorded: in a folder that is removed then."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._kept = Kept()
+
+    def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
+        written = super().write(descriptor, data, offset)
+        self.calls.append(Call(CallKind.WRITE, offset, self._kept.add(bytes(data[:written]))))
+        return written
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        super().truncate(descriptor, size)
+        self.calls.append(Call(CallKind.CUT, size))
+
+    def sync(self, descriptor: int) -> None:  # noqa: ARG002 - nothing is waited for, because the file is removed
+        """Wait for nothing."""
+        self.calls.append(Call(CallKind.SYNC))
+
+
 class Rehearsal(Disk):
     """Calls to the file at ``path``, the bytes of which are those of ``base``; ``table`` is the file as they leave it.
 
@@ -75,8 +114,7 @@ class Rehearsal(Disk):
         self._removed: set[Path] = set()
         self._open: dict[int, Path] = {}
         self._next = _FIRST_DESCRIPTOR
-        self._kept: TemporarySource | None = None
-        self._in_memory = 0
+        self._kept = Kept()
 
     def source(self, path: Path) -> FileSource:
         """The file as it is now, for a writer that looks at what it has written."""
@@ -133,7 +171,7 @@ class Rehearsal(Disk):
     def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
         path = self._open[descriptor]
         if path == self.path:
-            self._call(Call(CallKind.WRITE, offset, self._content(bytes(data))))
+            self._call(Call(CallKind.WRITE, offset, self._kept.add(bytes(data))))
         else:
             self._made[path][offset : offset + len(data)] = data
         return len(data)
@@ -152,15 +190,6 @@ class Rehearsal(Disk):
     def _call(self, call: Call) -> None:
         self.calls.append(call)
         self.table = call.on(self.table)
-
-    def _content(self, data: bytes) -> PieceTable:
-        self._in_memory += len(data)
-        if self._in_memory <= MAX_IN_MEMORY_BYTES:
-            return PieceTable.of_bytes(data)
-        self._kept = self._kept or TemporarySource("what is written")
-        start = self._kept.size
-        self._kept.append(data)
-        return PieceTable.of((Piece(self._kept, start, len(data)),))
 
     # ---- what is left alone ------------------------------------------------------------------------------------
 
