@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from math import ceil
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
@@ -32,6 +32,7 @@ from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadC
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.actions import without_marks
+from inspector.gui.kit.locations import INSIDE
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
@@ -47,7 +48,7 @@ from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.strings import StringsPanel
 from inspector.gui.panels.structure import StructurePanel
-from inspector.operations.protocol.views import FindingRow
+from inspector.operations.protocol.views import FindingRow, Stage
 from inspector.sources.s3.address import is_s3
 
 MIN_SIDE_WIDTH = 180
@@ -74,7 +75,13 @@ def _title(name: str, number: int = 0) -> str:
 
 
 class Tab(QWidget):
-    """A document with its panels, flows and docks."""
+    """A document with its panels, flows and docks.
+
+    Signals:
+        openRequested(str): the user wants to open this location, which lies in the one that is shown.
+    """
+
+    openRequested = Signal(str)
 
     def __init__(
         self, document: Document, temp_dir: TempDir, connections: Connections, parent: QWidget | None = None
@@ -366,6 +373,20 @@ class Tab(QWidget):
         """Focus the filter of the members."""
         self._show_dock("Members")
         self.members.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def open_inside(self) -> None:
+        """Open the current member, or what is compressed here, as an archive of its own."""
+        name = "" if self.can_unpack else self.members.chosen_name()
+        if name is None:
+            self.document.reported.emit("Select a member that is a file to open it as an archive.")
+        else:
+            self.openRequested.emit(f"{self.document.location}{INSIDE}{name}")
+
+    @property
+    def can_unpack(self) -> bool:
+        """Whether the file is of no known format, and may be compressed."""
+        status = self.document.status
+        return status.format == "bytes" and status.stage is Stage.READY
 
     def copy_path(self) -> None:
         """Copy the paths of the selected members."""
