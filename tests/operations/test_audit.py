@@ -25,6 +25,7 @@ from inspector.operations.check.checking import check_location
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 from tests.formats.datas3t.range_building import points, put_range
 from tests.operations.archives import caf
+from tests.operations.extracting import tar, zipped
 
 Sample = Callable[[str], Path]
 NAMES = ("journey.caf", "gap.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "plain.tar")
@@ -304,3 +305,16 @@ def test_an_overlap_adds_to_what_is_wrong_with_a_range(tmp_path: Path) -> None:
     assert worse.errors == 2
     assert "19 of 20 datapoints are verified" in worse.sentence
     assert "overlap" in worse.sentence
+
+
+def test_an_archive_inside_another_is_audited_by_itself(tmp_path: Path) -> None:
+    outer = tmp_path / "outer.tar"
+    outer.write_bytes(tar([("deep/inner.zip", zipped([("a", b"alpha")])), ("other", b"no archive")]))
+    inside = f"{outer}!/deep/inner.zip"
+    with Results() as results:
+        _, came = audited(Path(inside), results)
+    assert [(each.location, each.state) for each in came] == [(inside, "sound")]
+    stamps = [next(archives_in(inside)).stamp]
+    outer.write_bytes(outer.read_bytes() + bytes(512))
+    os.utime(outer, ns=(1, 1))
+    assert next(archives_in(inside)).stamp not in stamps

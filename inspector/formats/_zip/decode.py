@@ -142,7 +142,8 @@ def _pass_encrypted_directory(source: Source, emitter: Emitter, directory: Direc
 
 def _in_bulk(walk: DirectoryWalk, start: int, limit: int) -> Iterator[int]:
     """Add the members of a large directory many at a time; yields where the next header is, as far as that goes."""
-    if limit - start < MIN_BULK_BYTES or walk.displacement or walk.directory.deferred or is_remote(walk.source):
+    is_plain = not (walk.displacement or walk.split or walk.directory.deferred or is_remote(walk.source))
+    if limit - start < MIN_BULK_BYTES or not is_plain:
         return
     from inspector.formats._zip.bulk import BulkWalk  # numpy is for large directories
 

@@ -115,6 +115,11 @@ class Directory:
         return heads.index(0) if heads is not None and 0 in heads else -1
 
 
+def is_split(eocd: Eocd | None) -> bool:
+    """Whether the archive is one disk of several."""
+    return eocd is not None and any(problem.what is codes.SEVERAL_DISKS for problem in eocd.problems)
+
+
 def new_members() -> Members:
     """Empty columns for the members of a ZIP archive."""
     return Members(digest="crc32", digest_digits=8, sizes=True, codecs=True, heads=True, marks=True)
@@ -146,7 +151,8 @@ class DirectoryWalk:
         self.rest_of: tuple[int, int, bytes] = (-1, 0, b"")
         self.last_local: tuple[int, int, bytes] = (-1, 0, b"")
         self.not_compared = 0
-        self.split = any(problem.what is codes.SEVERAL_DISKS for problem in eocd.problems)
+        self.split = is_split(eocd)
+        self.disk = int.from_bytes(source.read(eocd.record.start + 4, 2), "little") if self.split else 0
 
     def run(self, start: int, limit: int, progress: Progress, bulk: Iterable[int] = ()) -> None:
         """Add a member for each header in ``[start, limit)``, up to the first that is not readable.
@@ -163,7 +169,10 @@ class DirectoryWalk:
                 self.directory.capped = True
                 self.emitter.report(codes.TOO_MANY_MEMBERS, message, (at, limit))
                 break
-            self.entry(at, header, common, name, extra, stop)
+            if self.split and header[13] not in (self.disk, FULL_16):
+                self._list_elsewhere(at, header, name, stop)
+            else:
+                self.entry(at, header, common, name, extra, stop)
             if len(self.members) % _ENTRIES_PER_STEP == 0:
                 progress.advance(stop - start - progress.done)
         self.attributes.close()
@@ -176,6 +185,13 @@ class DirectoryWalk:
             )
             self.emitter.report(codes.OVERLAP_NOT_COMPARED, message, (start, limit))
         progress.advance(self.directory.stop - start - progress.done)
+
+    def _list_elsewhere(self, at: int, header: Header, name: bytes, stop: int) -> None:
+        """List a member that begins on another disk of the archive, in another file."""
+        codec = codec_of(header[4], header[3])
+        self._append(path_of(name, header[3]), self.source.size, -1, header[8], header[9], codec, header[7])
+        self.directory.central.append(at)
+        self.directory.stop = stop
 
     def entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
         """Add the member of one header and report what is wrong with it, as ``central_headers`` yields it."""

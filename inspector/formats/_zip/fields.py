@@ -33,7 +33,7 @@ from inspector.formats._kinds import (
     ZIP64_LOCATOR,
 )
 from inspector.formats._zip import codes
-from inspector.formats._zip.directory import Directory
+from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.eocd import Eocd
 from inspector.formats._zip.extra import extra_field
 from inspector.formats._zip.headers import FORMS, local_sizes, read_local
@@ -341,7 +341,8 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
         _report_orphans(source, emitter, orphans)
     report_overlaps(emitter, directory, rows, extents)
     shift = directory.eocd.shift if directory.eocd is not None else 0
-    _report_gaps(emitter, rows, max(0, shift), reported_from)
+    # A disk of several may begin with the end of a member that begins on another.
+    _report_gaps(emitter, rows, max(0, shift), reported_from, split=is_split(directory.eocd))
     return rows
 
 
@@ -401,10 +402,10 @@ def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, i
         emitter.report(codes.ORPHAN, message, (start, stop))
 
 
-def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int) -> None:
+def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int, *, split: bool) -> None:
     for row in rows.gaps:
         start, stop = rows.starts[row], rows.row_stop(row)
-        if start >= reported_from or stop <= shift:
+        if start >= reported_from or stop <= shift or (split and not start):
             continue
         if start == 0:
             precede = verb(stop, "precedes", "precede")

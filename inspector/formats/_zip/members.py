@@ -252,7 +252,10 @@ def metadata_of(archive: Archive, central: Sequence[int], index: int) -> MemberM
         # A device may have content too, which leads nowhere.
         is_link = int.from_bytes(archive.source.read(at, 4), "little") >> 28 == _LINK
         has_target = is_link and 0 < member.size <= _MAX_TARGET_BYTES
-        return MemberMetadata(target=b"".join(read_member(archive, index, Progress())) if has_target else None)
+        try:
+            return MemberMetadata(target=b"".join(read_member(archive, index, Progress())) if has_target else None)
+        except MemberError:  # where a damaged link leads is unknown
+            return MemberMetadata()
     header, _, extra = local
     for record in extra_records(extra):
         if record.identifier == TIMESTAMP and record.stop - record.start >= 5 and extra[record.start] & _HAS_CHANGED:

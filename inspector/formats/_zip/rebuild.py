@@ -23,9 +23,8 @@ from inspector.core.member import LARGEST, Codec
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, Source, SourceError, blocks
 from inspector.core.span import Span
-from inspector.formats._zip import codes
 from inspector.formats._zip.compression import CODECS, METHODS
-from inspector.formats._zip.directory import Directory
+from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.eocd import Eocd, eocd_after, is_header_of
 from inspector.formats._zip.extra import extra_faults, zip64
 from inspector.formats._zip.headers import (
@@ -117,7 +116,7 @@ def rebuild(
     followed even if the directory is complete. Raises SourceError and Cancelled.
     """
     eocd = directory.eocd
-    if directory.capped or _is_split(eocd):
+    if directory.capped or is_split(eocd):
         return None
     shift = eocd.shift if eocd is not None else 0
     base = max(0, shift)
@@ -157,10 +156,6 @@ def rebuild(
         trailing=trailing,
         uncommented=comment is None,
     )
-
-
-def _is_split(eocd: Eocd | None) -> bool:
-    return eocd is not None and any(problem.what is codes.SEVERAL_DISKS for problem in eocd.problems)
 
 
 def _find_place(

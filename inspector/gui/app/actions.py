@@ -69,7 +69,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
     "Layout": ("layout_inspect layout_check layout_edit save_layout",),
     "Archive": (
         "check audit_files audit_folder new_audit",
-        "extract open_elsewhere append",
+        "extract open_inside open_elsewhere append",
         "plan_repairs show_header",
         "write take_back repair_checksums ask_copy ask_export ask_import",
         "write_manifest",

@@ -196,6 +196,12 @@ def extract(tab: Tab) -> None:
     tab.extract_flow.extract()
 
 
+@action("Open as Archi&ve", "Ctrl+Shift+Return", enabled=lambda tab: _has_member(tab) or tab.can_unpack)
+def open_inside(tab: Tab) -> None:
+    """Open the member, or what the file is compressed from, as an archive of its own."""
+    tab.open_inside()
+
+
 @action("&Open Member Elsewhere…", enabled=_has_member)
 def open_elsewhere(tab: Tab) -> None:
     """Open the member in another program."""

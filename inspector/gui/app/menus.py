@@ -110,7 +110,7 @@ class Menus:
         """Open the context menu of the members at a screen position."""
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in ("show_content", "extract", "open_elsewhere", "copy", "copy_path"):
+        for name in ("show_content", "open_inside", "extract", "open_elsewhere", "copy", "copy_path"):
             menu.addAction(self._actions[name])
         menu.popup(position)
 

@@ -38,6 +38,7 @@ from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.accessible_names import name_focused_window
 from inspector.gui.kit.actions import without_marks
 from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
@@ -56,7 +57,7 @@ from inspector.gui.panels.replay import ReplayPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.strings import StringsPanel
 from inspector.gui.panels.structure import StructurePanel
-from inspector.operations.protocol.views import FindingRow
+from inspector.operations.protocol.views import FindingRow, Stage
 from inspector.sources.s3.address import is_s3
 
 MIN_SIDE_WIDTHS = (216, 160)
@@ -89,10 +90,12 @@ class Tab(QWidget):
     Signals:
         traced(): the steps of a reader are shown, or none any more.
         compareRequested(int): compare with the state before this one of the earlier writes.
+        openRequested(str): the user wants to open this location, which lies in the one that is shown.
     """
 
     traced = Signal()
     compareRequested = Signal(int)
+    openRequested = Signal(str)
 
     def __init__(
         self, document: Document, temp_dir: TempDir, connections: Connections, parent: QWidget | None = None
@@ -519,6 +522,20 @@ class Tab(QWidget):
         """Focus the filter of the members."""
         self._show_dock("Members")
         self.members.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def open_inside(self) -> None:
+        """Open the current member, or what is compressed here, as an archive of its own."""
+        name = "" if self.can_unpack else self.members.chosen_name()
+        if name is None:
+            self.document.reported.emit("Select a member that is a file to open it as an archive.")
+        else:
+            self.openRequested.emit(f"{self.document.location}{INSIDE}{name}")
+
+    @property
+    def can_unpack(self) -> bool:
+        """Whether the file is of no known format, and may be compressed."""
+        status = self.document.status
+        return status.format == "bytes" and status.stage is Stage.READY
 
     def copy_path(self) -> None:
         """Copy the paths of the selected members."""

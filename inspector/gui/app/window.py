@@ -186,6 +186,8 @@ class Window(QMainWindow):
         inspector.rowsChosen.connect(self._choose_inspector_rows)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         tab.save_flow.chosen.connect(self.open_location)
+        tab.openRequested.connect(self.open_location)
+        tab.hex_pane.bar.outerChosen.connect(self.open_location)
         tab.disk_watch.compareWanted.connect(partial(self.comparisons.compare_with_disk, tab))
         tab.compareRequested.connect(partial(self.comparisons.compare_past, tab))
         self.s3_actions.attach(tab)

@@ -7,13 +7,16 @@ from enum import StrEnum
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
+from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.gui.document.document import Document
+from inspector.gui.kit.locations import name_of, outer_locations
 from inspector.gui.kit.text import escaped, plain
 from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
 from inspector.operations.protocol.views import LayerInfo, LayerKind
 
 MAX_TITLE_CHARACTERS = 40
+MAX_OUTER_CHARACTERS = 24
 MAX_FILES_WIDTH = 420
 """The greatest width of the file box, in pixels."""
 
@@ -29,11 +32,15 @@ class Mode(StrEnum):
 class LayerBar(QWidget):
     """Buttons for the layers of a document and the modes of its content.
 
+    In front of them are the archives around the one that is shown, the outermost first.
+
     Signals:
         modeChosen(object): the user chose another Mode for content.
+        outerChosen(str): the user chose the archive around, at this location.
     """
 
     modeChosen = Signal(object)
+    outerChosen = Signal(str)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -51,6 +58,7 @@ class LayerBar(QWidget):
             LayerKind.INNER: self._button(self._buttons, "Inner stream", "The file without its chunk headers"),
             LayerKind.CONTENT: self._button(self._buttons, "Content", "The decoded content of the selected member"),
         }
+        self.outer = [self._outer_button(each) for each in outer_locations(document.location)]
         self._modes = QButtonGroup(self)
         self.modes = {mode: self._mode_button(mode.value) for mode in Mode}
         self.size_label = ElidedLabel("", Qt.TextElideMode.ElideRight)
@@ -75,6 +83,15 @@ class LayerBar(QWidget):
         group.addButton(button)
         return button
 
+    def _outer_button(self, location: str) -> QToolButton:
+        button = QToolButton()
+        name = name_of(location)
+        button.setText(escaped(name if len(name) <= MAX_OUTER_CHARACTERS else f"…{name[1 - MAX_OUTER_CHARACTERS :]}"))
+        button.setToolTip(plain(f"Open {visible(location)}, around this archive"))
+        button.setAutoRaise(True)
+        button.clicked.connect(lambda: self.outerChosen.emit(location))
+        return button
+
     def _mode_button(self, label: str) -> QToolButton:
         return self._button(self._modes, label, f"Content as {label.lower()}")
 
@@ -83,6 +100,9 @@ class LayerBar(QWidget):
         layout.setContentsMargins(6, 3, 6, 3)
         layout.setSpacing(3)
         file, inner, content = self.kinds.values()
+        for button in self.outer:
+            layout.addWidget(button)
+            layout.addWidget(QLabel("▸"))
         layout.addWidget(self.files, 2)
         for widget in (file, self._arrows[0], inner, self._arrows[1], content):
             layout.addWidget(widget)

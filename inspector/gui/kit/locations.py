@@ -13,6 +13,8 @@ from inspector.sources.web.address import HIDDEN, enter, has_query, is_web
 if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from PySide6.QtCore import QMimeData, QUrl
 
+INSIDE = "!/"
+"""Separates a member from the archive that it is in, and stands behind compressed bytes."""
 MAX_LOCATIONS = 100_000
 """The most locations taken from one drop or paste."""
 MAX_TABS_OPENED = 50
@@ -27,13 +29,23 @@ def absolute(location: str) -> str:
     if is_web(location):
         return enter(location)
     location = _from_line(location) if location.startswith("file:") else location
-    return strip_credentials(location) if "://" in location else os.path.abspath(os.path.expanduser(location))  # noqa: PTH100, PTH111
+    if "://" in location:
+        return strip_credentials(location)
+    outer, inside, member = location.partition(INSIDE)  # a member's name is no path of this machine
+    return os.path.abspath(os.path.expanduser(outer)) + inside + member  # noqa: PTH100, PTH111
 
 
 def name_of(location: str) -> str:
     """The last part of a location."""
     location = location.partition(HIDDEN)[0] if has_query(location) else location
-    return visible(location.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or location)
+    last = location.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+    return visible(last.removesuffix("!") + INSIDE if location.endswith(INSIDE) else last or location)
+
+
+def outer_locations(location: str) -> list[str]:
+    """The locations of the archives around this one, the outermost first."""
+    parts = location.split(INSIDE)
+    return [INSIDE.join(parts[:stop]) for stop in range(1, len(parts))]
 
 
 def from_mime(data: QMimeData) -> list[str]:

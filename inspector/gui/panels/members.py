@@ -326,6 +326,11 @@ class MembersPanel(QWidget):
                 lambda place: self.tree_model.reveal(place.tree)
             )
 
+    def chosen_name(self) -> str | None:
+        """The full path of the current member; None if it is a folder, or there is none."""
+        row = self._member_at(self.view.currentIndex()) if self.view.currentIndex().isValid() else None
+        return None if row is None or row.folder else row.name
+
     def copy_paths(self) -> None:
         """Copy the full paths of the selected members, one a line."""
         rows = (self._member_at(index) for index in self.view.selectionModel().selectedRows())

@@ -19,7 +19,7 @@ from inspector.core.names import encoded, visible
 from inspector.core.source import SourceError
 from inspector.formats import FORMATS
 from inspector.operations.open.collection import collection_in, is_of_range, open_collection, overlapping
-from inspector.operations.open.opening import RANGE_FOLDERS, local_path, open_place
+from inspector.operations.open.opening import RANGE_FOLDERS, around, is_section, local_path, open_place
 from inspector.operations.protocol.check_views import SUFFIXES, CheckTarget
 from inspector.sources.local.disk_calls import reason, unusable
 from inspector.sources.s3.address import is_s3, parse
@@ -249,6 +249,11 @@ def _with_overlaps(files: Sequence[CheckTarget]) -> Iterator[CheckTarget]:
 
 
 def _for_audit_here(place: str, aside: Container[str], passed: list[str] | None) -> Iterator[CheckTarget]:
+    outer, names = around(place)
+    if names or is_section(place):
+        size, stamp = _state_here(os.path.abspath(local_path(outer)))  # noqa: PTH100
+        yield CheckTarget(place, name=place.rpartition("/")[2] or Path(outer).name, size=size, stamp=stamp)
+        return
     root = Path(os.path.abspath(local_path(place)))  # noqa: PTH100 - a link stays what it is called
     wanted = beneath(root, passed) if root.is_dir() else iter((CheckTarget(str(root)),))
     for each in wanted:

@@ -14,6 +14,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.format import MemberError
 from inspector.core.member import HOLES, UNREADABLE
 from inspector.formats._tar.extension import Extension, Overrides
+from inspector.formats._tar.repair import repair_end
 from tests.formats.archives import assert_covered, codes
 from tests.formats.tar.tar_building import build, content, decoded, extended, listing, record, with_checksum
 
@@ -315,4 +316,6 @@ def test_zeros_at_the_end_may_end_with_a_line_feed() -> None:
         archive = decoded(whole[:1024] + bytes(zeros) + b"\n")
         assert [(each.code, each.severity) for each in archive.findings] == [("tar-end-short", Severity.WARNING)]
         assert [member.path for member in archive.members] == [b"name"]
+        (repair,) = repair_end(archive, whole=False)
+        assert repair.loses == ("The line feed behind the zeros that end the archive.",)
     assert "tar-lone-zero-block" in codes(decoded(whole[:1024] + bytes(1022) + b"x\n"))

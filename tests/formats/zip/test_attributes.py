@@ -184,3 +184,10 @@ def test_a_data_descriptor_is_as_wide_as_zip64_demands(zip64: bool, wide: bool, 
     archive = opened(bytes(local) + descriptor + bytes(directory))
     found = [finding.code for finding in archive.findings if finding.code != "zip-zip64-not-needed"]
     assert found == (["zip-descriptor-width"] if data and zip64 != wide else [])
+
+
+def test_where_a_damaged_link_leads_is_unknown_and_keeps_nothing_from_being_read() -> None:
+    data = bytearray(handmade(data=b"../../etc", made_by=UNIX, external=(stat.S_IFLNK | 0o777) << 16))
+    assert plain_zip.FORMAT.member_metadata(opened(bytes(data)), 0).target == b"../../etc"
+    data[data.find(b"PK\1\2") + 24] -= 1
+    assert plain_zip.FORMAT.member_metadata(opened(bytes(data)), 0).target is None

@@ -1,4 +1,4 @@
-"""Blocks that stand beside the members by right: signatures, fillers, and a directory that is encrypted."""
+"""What is no damage: signatures, fillers, a directory that is encrypted, and members on other disks of an archive."""
 
 from __future__ import annotations
 
@@ -140,3 +140,16 @@ def test_a_local_header_without_name_and_content_fills_a_gap() -> None:
     assert (codes(archive), doubts(archive)) == ({"zip-filler"}, set())
     hidden = struct.pack("<I5H3I2H", 0x04034B50, 0, 0, 0, 0, 33, 0, 5, 5, 0, 0) + b"bytes"
     assert doubts(opened(joined(members, directory, end, between=hidden))) == {"zip-orphan"}
+
+
+def test_members_on_another_disk_of_the_archive_are_no_damage_of_this_one() -> None:
+    members, directory, _ = parts(written(FILES))
+    second = members.index(b"PK\3\4", 4)
+    at = directory.index(b"PK\1\2", 4)
+    on_this = bytearray(directory[at:])
+    on_this[34:36], on_this[42:46] = struct.pack("<H", 1), struct.pack("<I", 5)
+    last = joined(b"ending"[:5] + members[second:], directory[:at] + bytes(on_this), [1, 1, 1, 2, 0, 0, 0])
+    archive = opened(last)
+    assert (codes(archive), [member.readable for member in archive.members]) == ({"zip-several-disks"}, [False, True])
+    assert content(archive, 1) == FILES["b.txt"]
+    assert_covered(archive)
