@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from threading import Event, Lock
 
 import pytest
 
@@ -12,12 +13,14 @@ from inspector.core import limits
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import MAX_REMOTE_WORKERS, Plan, prepare, run
 from inspector.operations.audit.results import Results
-from inspector.sources.s3.read_ahead import MAX_REQUEST_BYTES, Pace
+from inspector.sources.s3.read_ahead import MAX_IN_FLIGHT_IN_ALL, MAX_REQUEST_BYTES, Pace
 from tests.formats.tar.tar_building import build
+from tests.patience import PATIENCE
 from tests.s3.archives import dataset
 from tests.s3.bucket import BUCKET
 from tests.s3.conftest import Store
 from tests.s3.objects import Held, serving
+from tests.s3.proxy import Fault, Forward, Reply, Seen
 
 LATENCY = 0.1
 """Seconds that answers seem to take: requests are planned by it, and no test has to wait."""
@@ -130,6 +133,37 @@ def test_a_dataset_takes_two_requests_a_range(store: Store, count: int, command:
     with store.proxy.failing(serving(held.objects)):
         assert main([command, *store.options, location]) == 0
     assert len(store.proxy.log) <= 2 * count + 10
+
+
+class Crowd:
+    """Holds all requests for objects back until so many of them wait at once."""
+
+    def __init__(self, size: int, healthy: Fault) -> None:
+        self._left = size
+        self._healthy = healthy
+        self._lock = Lock()
+        self._complete = Event()
+
+    def __call__(self, seen: Seen, forward: Forward) -> Reply:
+        if not seen.listing:
+            with self._lock:
+                self._left -= 1
+                if not self._left:
+                    self._complete.set()
+            if not self._complete.wait(PATIENCE):
+                return Reply(0)
+        return self._healthy(seen, forward)
+
+
+@pytest.mark.parametrize(("command", "many"), [("list", "dataset"), ("check", "dataset"), ("check", "prefix")], ids=str)
+def test_sixteen_requests_are_in_flight_for_many_archives(store: Store, command: str, many: str) -> None:
+    held = Held(store.proxy.url)
+    location = dataset(held, "crowd", MAX_IN_FLIGHT_IN_ALL + 4)
+    if many == "prefix":
+        held.objects = {f"many/{number}.tar": build([("a", b"x" * 700)]) for number in range(MAX_IN_FLIGHT_IN_ALL + 4)}
+        location = f"s3://{BUCKET}/many/"
+    with store.proxy.failing(Crowd(MAX_IN_FLIGHT_IN_ALL, serving(held.objects))):
+        assert main([command, *store.options, location]) == 0
 
 
 @pytest.mark.parametrize("count", [pytest.param(20, id="small"), pytest.param(300, marks=pytest.mark.sweep)])

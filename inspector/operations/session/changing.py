@@ -39,7 +39,7 @@ from inspector.operations.session.state import SessionState, Snapshot
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import DEFAULT, Attempt, Connection, Profile, attempt, profiles
+from inspector.sources.s3.connection import DEFAULT, Attempt, Connection, Profile, profiles
 from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import TAIL_BYTES, RemoteSource, S3Source
 
@@ -261,6 +261,8 @@ def list_profiles(_: SessionState, progress: Progress) -> tuple[Profile, ...]:
 
 def try_connection(_: SessionState, progress: Progress, connection: Connection, location: str) -> Attempt:
     """Whether a connection reaches the bucket that a copy goes to."""
+    from inspector.sources.s3.opening import attempt  # only where S3 is used
+
     return attempt(progress, connection, location)
 
 

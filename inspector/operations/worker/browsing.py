@@ -16,7 +16,7 @@ from inspector.operations.protocol.browse_views import Downloaded, EntryKind, Re
 from inspector.sources.local.member_writer import Destination, Existing, PlaceError
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import Attempt, Connection, Profile, attempt, profiles
+from inspector.sources.s3.connection import Attempt, Connection, Profile, profiles
 from inspector.sources.s3.request_log import RequestLog
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Browser:
 
     def attempt(self, progress: Progress, connection: Connection, location: str) -> Attempt:
         """Whether a connection reaches the bucket of a location."""
+        from inspector.sources.s3.opening import attempt  # only where S3 is used
+
         return attempt(progress, connection, location)
 
     def buckets(self, progress: Progress, connection: Connection) -> RemotePage:

@@ -34,7 +34,7 @@ from inspector.operations.protocol.create_views import (
 from inspector.operations.protocol.header_draft import parse_entry
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.connection import Attempt, Connection, Profile, attempt, profiles
+from inspector.sources.s3.connection import Attempt, Connection, Profile, profiles
 
 MAX_INPUT_ROWS = 5_000
 """Inputs listed in a preview."""
@@ -107,6 +107,8 @@ class CreateSession:
 
     def attempt(self, progress: Progress, connection: Connection, location: str) -> Attempt:
         """Whether a connection reaches the bucket of a new archive."""
+        from inspector.sources.s3.opening import attempt  # only where S3 is used
+
         return attempt(progress, connection, location)
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:

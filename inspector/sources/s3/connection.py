@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Any
 
 from inspector.core.progress import Progress
-from inspector.core.source import SourceError
 
 
 class Addressing(StrEnum):
@@ -73,18 +72,3 @@ def _profile(name: str, values: dict[str, Any]) -> Profile:
     own: Any = values.get("s3")
     endpoint = own.get("endpoint_url") if isinstance(own, dict) else None
     return Profile(name, str(values.get("region") or ""), str(endpoint or values.get("endpoint_url") or ""))
-
-
-def attempt(progress: Progress, connection: Connection, location: str) -> Attempt:
-    """Whether the server can be reached, and the bucket of ``location`` read; for ``s3://`` alone, listed with others.
-
-    Makes one request, or two where a bucket may not be listed. Raises Cancelled.
-    """
-    # Imported here, so that the window can show connections without loading botocore.
-    from inspector.sources.s3.opening import reached
-
-    progress.begin("Testing the connection", 0, "requests")
-    try:
-        return Attempt(True, reached(progress, connection, location))
-    except SourceError as error:
-        return Attempt(False, str(error))

@@ -11,7 +11,7 @@ from inspector.core.source import SourceError
 from inspector.sources.s3.address import SCHEME, Address, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import Client, client_for
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Attempt, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.request_log import RequestLog, Why
 from inspector.sources.s3.responses import Seen
@@ -98,7 +98,19 @@ def _prefix(client: Client, address: Address, log: RequestLog, holders: Sequence
     return found
 
 
-def reached(progress: Progress, connection: Connection, location: str) -> str:
+def attempt(progress: Progress, connection: Connection, location: str) -> Attempt:
+    """Whether the server can be reached, and the bucket of ``location`` read; for ``s3://`` alone, listed with others.
+
+    Makes one request, or two where a bucket may not be listed. Raises Cancelled.
+    """
+    progress.begin("Testing the connection", 0, "requests")
+    try:
+        return Attempt(True, _reached(progress, connection, location))
+    except SourceError as error:
+        return Attempt(False, str(error))
+
+
+def _reached(progress: Progress, connection: Connection, location: str) -> str:
     """What a connection reaches, as a sentence. Raises SourceError and Cancelled."""
     client, log = client_for(connection), RequestLog()
     with cancelling(progress):
