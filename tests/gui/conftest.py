@@ -188,8 +188,7 @@ def settle(qtbot: QtBot, window: Window) -> None:
             QApplication.processEvents()
         return window.settled
 
-    if not window.isVisible():
-        window.grab()  # nothing else paints it
+    window.grab()
     qtbot.waitUntil(settled, timeout=WAIT)
 
 
