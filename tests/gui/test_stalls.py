@@ -42,6 +42,23 @@ def test_a_stall_is_reported_with_the_stack_of_what_blocks(meter: StallMeter, fo
     assert "did not answer" in found[-1].text()
 
 
+def test_what_a_frame_holds_is_let_go_in_its_own_thread(meter: StallMeter) -> None:
+    threads: list[int] = []
+
+    class Held:
+        def __del__(self) -> None:
+            threads.append(threading.get_ident())
+
+    def hold() -> None:
+        held = Held()
+        blocking_until_seen(meter)
+        assert held is not None
+
+    hold()
+    meter._tick()
+    assert threads == [threading.get_ident()]
+
+
 def test_an_event_loop_that_turns_is_no_stall(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, meter: StallMeter, found: list[Stall]
 ) -> None:

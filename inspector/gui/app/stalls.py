@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FrameType
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
@@ -49,6 +50,8 @@ class StallMeter(QObject):
         self._last = time.monotonic()
         self._computed = time.thread_time()
         self._stack = ""
+        self._frame: FrameType | None = None
+        self._looking = threading.Lock()
         self._over = threading.Event()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -65,17 +68,24 @@ class StallMeter(QObject):
         self._watcher.join()
 
     def _tick(self) -> None:
-        now, computed = time.monotonic(), time.thread_time()
-        seconds, computing, stack = now - self._last, computed - self._computed, self._stack
-        self._last, self._computed, self._stack = now, computed, ""
+        with self._looking:
+            now, computed = time.monotonic(), time.thread_time()
+            seconds, computing, stack = now - self._last, computed - self._computed, self._stack
+            self._last, self._computed, self._stack = now, computed, ""
+            self._frame = None
         if seconds > LIMIT_S:
             self._report(Stall(seconds, computing, stack))
 
     def _watch(self) -> None:
         while not self._over.wait(_TICK_MS / 1000):
-            if not self._stack and time.monotonic() - self._last > LIMIT_S:
-                frame = sys._current_frames().get(self._thread)  # noqa: SLF001 - documented all the same
-                self._stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
+            with self._looking:
+                if not self._stack and time.monotonic() - self._last > LIMIT_S:
+                    self._look()
+
+    def _look(self) -> None:
+        # The frame is let go in its own thread: widgets that are its last variables must not be destroyed in another.
+        self._frame = sys._current_frames()[self._thread]  # noqa: SLF001 - documented all the same
+        self._stack = "".join(traceback.format_stack(self._frame))
 
 
 def watch_if_wanted(parent: QObject) -> StallMeter | None:
