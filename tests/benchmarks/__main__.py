@@ -1,16 +1,37 @@
-"""Time the product against the reference of each limit, side by side: ``python -m tests.benchmarks [WORD ...]``."""
+"""Time the product against the reference of each limit, side by side.
+
+``python -m tests.benchmarks [--quick] [--json] [WORD ...]``: the suites with these words, or all; ``--quick`` runs
+those that take two minutes together on a quiet machine, ``--json`` prints an object a row.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
+import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from tests.benchmarks import checking, comparing, entropy, formats, hex_view, members, ranges, s3, window
+from inspector import __version__
+from tests.benchmarks import (
+    checking,
+    commands,
+    comparing,
+    entropy,
+    formats,
+    hex_view,
+    members,
+    ranges,
+    s3,
+    stalls,
+    window,
+)
 from tests.benchmarks.measure import HEADING, Row
 
 SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
@@ -24,21 +45,27 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "entropy": entropy.rows,
     "members": members.rows,
     "s3": s3.rows,
+    "start": window.start_rows,
+    "commands": commands.rows,
+    "stalls": stalls.rows,
     "window": window.rows,
 }
+QUICK = ("start", "commands", "stalls", "hex")
 
 
 def main(words: list[str]) -> int:
-    """Run the suites named by ``words``, or all of them; print a row as soon as it is there."""
-    unknown = set(words) - set(SUITES)
-    if unknown:
-        print(f"No such suite: {', '.join(sorted(unknown))}. There are {', '.join(SUITES)}.", file=sys.stderr)
-        return 2
-    print(HEADING)
+    """Run the suites that are asked for; print a row as soon as it is there."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    parser.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK)} alone")
+    parser.add_argument("--json", action="store_true", help="an object a row")
+    parser.add_argument("suites", metavar="WORD", nargs="*", choices=[*SUITES, []], help=", ".join(SUITES))
+    options = parser.parse_args(words)
+    machine = f"{platform.platform()}, {os.cpu_count()} processors, Python {platform.python_version()}"
+    print(json.dumps({"machine": machine, "version": __version__}) if options.json else f"{machine}\n{HEADING}")
     with tempfile.TemporaryDirectory() as folder:
-        for word in words or SUITES:
+        for word in options.suites or (QUICK if options.quick else SUITES):
             for row in SUITES[word](Path(folder)):
-                print(row.line(), flush=True)
+                print(json.dumps(asdict(row) | {"ratio": row.ratio}) if options.json else row.line(), flush=True)
     return 0
 
 

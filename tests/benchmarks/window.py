@@ -18,7 +18,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.settings import Settings
 from inspector.operations.protocol.views import Stage
-from tests.benchmarks import checking, inputs
+from tests.benchmarks import checking, commands, inputs
 from tests.benchmarks.formats import COUNT
 from tests.benchmarks.measure import Row, timed
 
@@ -62,8 +62,8 @@ os._exit(0)
 """
 
 
-def rows(folder: Path) -> Iterator[Row]:
-    """See measure.Row."""
+def start_rows(folder: Path) -> Iterator[Row]:
+    """Start to first paint, and the first file until its window has settled; see measure.Row."""
     settings = str(folder / "settings.ini")
     # An installed program has its bytecode beside it; here the first, uncounted start writes it.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -75,7 +75,17 @@ def rows(folder: Path) -> Iterator[Row]:
         product.append(
             timed(lambda: subprocess.run([sys.executable, "-c", PRODUCT, settings], check=True, env=environment))
         )
-    yield Row("start to first paint / bare PySide6 window", statistics.median(bare), statistics.median(product), 1.25)
+    yield Row("start to first paint / bare PySide6 window", statistics.median(bare), statistics.median(product), 1.5)
+    small = folder / "small.zip"
+    commands.write(small, 20)
+    picture = [*commands.PRODUCT, "--screenshot", folder / "picture.png", small]
+    times = commands.pair([sys.executable, "-c", BARE], picture)
+    yield Row("first file in a window, with its picture / bare window, processor time", *times, 2.5)
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    """See measure.Row."""
+    settings = str(folder / "settings.ini")
     app = QApplication.instance() or QApplication([])
     yield from _million(folder, settings)
     yield from _frames_while_checking(folder, settings)
@@ -88,7 +98,7 @@ def rows(folder: Path) -> Iterator[Row]:
     del app
 
 
-def _window(settings: str) -> Window:
+def open_window(settings: str) -> Window:
     window = Window(Settings(QSettings(settings, QSettings.Format.IniFormat)))
     window.resize(1280, 800)
     window.show()
@@ -97,11 +107,11 @@ def _window(settings: str) -> Window:
 
 def _document(window: Window) -> Document:
     """The first document, once its tab is there."""
-    _wait(lambda: bool(window.tabs.all()))
+    wait(lambda: bool(window.tabs.all()))
     return window.tabs.all()[0].document
 
 
-def _wait(ready: Callable[[], bool], gaps: list[float] | None = None) -> None:
+def wait(ready: Callable[[], bool], gaps: list[float] | None = None) -> None:
     """Run the event loop until ``ready``; ``gaps`` receives the seconds between two ticks of a watchdog."""
     loop = QEventLoop()
     last = time.perf_counter()
@@ -128,18 +138,18 @@ def _wait(ready: Callable[[], bool], gaps: list[float] | None = None) -> None:
 
 def _million(folder: Path, settings: str) -> Iterator[Row]:
     path = inputs.caf(folder, COUNT)
-    window = _window(settings)
+    window = open_window(settings)
     QApplication.processEvents()
     gaps: list[float] = []
     began = time.perf_counter()
     window.open_locations([str(path)])
     document = _document(window)
-    _wait(lambda: document.size > 0 and bool(document.layers), gaps)
+    wait(lambda: document.size > 0 and bool(document.layers), gaps)
     yield Row(f"first bytes of a CAF of {COUNT:,} members / 0.5 s", 0.5, time.perf_counter() - began, 1.0)
-    _wait(lambda: document.status.stage is Stage.READY, gaps)
+    wait(lambda: document.status.stage is Stage.READY, gaps)
     decoded = time.perf_counter()
     yield Row(f"all of its members / 3 s, while {COUNT:,} are opened", 3.0, decoded - began, 1.0)
-    _wait(lambda: window.settled, gaps)
+    wait(lambda: window.settled, gaps)
     yield Row("longest stall of the event loop meanwhile / 50 ms", 0.05, max(gaps), 1.0)
     window.close()
     path.unlink()
@@ -149,11 +159,11 @@ def _frames_while_checking(folder: Path, settings: str) -> Iterator[Row]:
     """Full repaints of the hex view in the real window, idle and while its worker checks every member."""
     path = folder / "checked.zip"
     checking.write_zip(path, CHECKED, 1 << 10)
-    window = _window(settings)
+    window = open_window(settings)
     window.open_locations([str(path)])
     document = _document(window)
-    _wait(lambda: document.status.stage is Stage.READY)
-    _wait(lambda: window.settled)
+    wait(lambda: document.status.stage is Stage.READY)
+    wait(lambda: window.settled)
     tab = window.tabs.all()[0]
     viewport = tab.hex_pane.findChildren(HexView)[0].viewport()
     end = time.perf_counter() + IDLE
@@ -164,7 +174,7 @@ def _frames_while_checking(folder: Path, settings: str) -> Iterator[Row]:
         tab.check()
         assert tab.checking.running
         busy += _frames(viewport, lambda: not tab.checking.running, gaps)
-        _wait(lambda: window.settled)
+        wait(lambda: window.settled)
     work = f"frame while {CHECKED:,} members are checked"
     for name, at in (("median", 50), ("95th percentile", 95)):
         reference, product = (statistics.quantiles(times, n=100)[at - 1] for times in (idle, busy))
@@ -176,7 +186,7 @@ def _frames_while_checking(folder: Path, settings: str) -> Iterator[Row]:
 
 
 def _frames(viewport: QWidget, over: Callable[[], bool], gaps: list[float] | None = None) -> list[float]:
-    """The seconds that full repaints take, one every 16 ms or so, until ``over``; see ``_wait`` for ``gaps``."""
+    """The seconds that full repaints take, one every 16 ms or so, until ``over``; see ``wait`` for ``gaps``."""
     times: list[float] = []
 
     def paint() -> None:
@@ -187,20 +197,20 @@ def _frames(viewport: QWidget, over: Callable[[], bool], gaps: list[float] | Non
     timer = QTimer()
     timer.timeout.connect(paint)
     timer.start(FRAME)
-    _wait(over, gaps)
+    wait(over, gaps)
     timer.stop()
     return times
 
 
 def _show_last_byte(path: Path, settings: str) -> float:
-    window = _window(settings)
+    window = open_window(settings)
 
     def work() -> None:
         window.open_locations([str(path)])
         document = _document(window)
-        _wait(lambda: document.status.stage is Stage.READY)
+        wait(lambda: document.status.stage is Stage.READY)
         document.go_to(0, path.stat().st_size - 1, path.stat().st_size)
-        _wait(lambda: window.settled)
+        wait(lambda: window.settled)
 
     seconds = timed(work)
     window.close()

@@ -26,6 +26,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
+from inspector.gui.app import stalls
 from inspector.gui.app.window import Window
 from inspector.gui.ipc import instance
 from inspector.gui.kit import theme
@@ -88,6 +89,7 @@ def run(locations: Sequence[str], *, new_window: bool = False, compare: Sequence
     settings = Settings()
     theme.apply(app, settings.theme)
     window = Window(settings)
+    stalls.watch_if_wanted(window)
     theme.on_system_change(app, window.appearance.show_theme)
     window.crash_reports.install()
     app.asked.connect(window.open_location)

@@ -52,7 +52,7 @@ def temporary_prefix(name: str) -> str:
 
 def part_name() -> str:
     """A temporary name for a file without a group."""
-    return f".part-{new_group()}{secrets.token_hex(2)}"
+    return f".part-{secrets.token_hex(8)}"
 
 
 def unfinished(folder: FolderRef) -> list[Unfinished]:
