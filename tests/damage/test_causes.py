@@ -422,3 +422,11 @@ def test_advice_is_given_where_neither_a_repair_nor_a_cause_has_a_better_answer(
     ]
     diagnosis = Diagnosis((cause,), ((told,),))
     assert [each.message for each in folded([cause, told], diagnosis)] == ["Cut off. Get it again.", "Cause. Evidence."]
+
+
+def test_of_a_cut_that_takes_the_index_away_no_file_is_promised() -> None:
+    original = make("caf", Random(1)).data
+    for size, promised in ((original.index(b'"format'), False), (len(original) - 6, True)):
+        (cause,) = causes(checked(Memory.of("caf", original[:size])))
+        assert cause.code == Cause.TRUNCATED
+        assert cause.message.endswith("which file they belong to.") is not promised

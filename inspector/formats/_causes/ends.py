@@ -48,10 +48,10 @@ def truncated(archive: Archive) -> Explanation | None:
         if page
         else "A copy or download stopped there, a disk was full, or a write was interrupted."
     )
-    message = (
-        f"{first} {where} {reason} Copy or download it again, or fetch what follows byte {size:,}; what stands before "
-        "the cut is not affected."
-    )
+    left = "what stands before the cut is still there."
+    if not len(archive.members):
+        left = "the bytes before the cut are still there, but nothing left says which file they belong to."
+    message = f"{first} {where} {reason} Copy or download it again, or fetch what follows byte {size:,}; {left}"
     start = page or max(0, size - 1)
     return Explanation(Cause.TRUNCATED, message, (Span(start, size),), tuple(_explained(archive)))
 

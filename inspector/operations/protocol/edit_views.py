@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.core.edit import CutBytes, Edit
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 
@@ -44,8 +44,10 @@ class SalvageReport:
     @property
     def sentence(self) -> str:
         """The numbers in a sentence."""
-        lost = "none is lost" if not self.lost else f"{self.lost:,} {'is' if self.lost == 1 else 'are'} lost"
-        return f"Of its members {self.proved:,} are proved, {self.readable:,} are readable and unproved, and {lost}."
+        numbers = (self.proved, self.readable, self.lost)
+        proved, readable, lost = (f"{each:,} {verb(each, 'is', 'are')}" for each in numbers)
+        lost = f"{lost} lost" if self.lost else "none is lost"
+        return f"Of its members {proved} proved, {readable} readable and unproved, and {lost}."
 
 
 MAX_REPORT_ROWS = 1_000
