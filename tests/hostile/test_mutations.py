@@ -23,20 +23,21 @@ from inspector.operations.open import opening
 from tests.hostile.mutations import fields_of, mutations
 from tests.sweeping import in_the_sweep
 
-SEEDS = (
-    "journey.caf",
-    "pretty.caf",
-    "two-chunks.rca",
-    "two-resets-spec.rca",
-    "two-entries.tacozip",
-    "odd.zip",
-    "streamed.zip",
-    "plain.tar",
-    "pax.tar",
-    "gnu.tar",
-    "bsd.a",
-    "library.a",
-)
+SEEDS = {
+    "journey.caf": 10_000,
+    "pretty.caf": 10_000,
+    "two-chunks.rca": 2_000,
+    "two-resets-spec.rca": 2_000,
+    "two-entries.tacozip": 10_000,
+    "odd.zip": 10_000,
+    "streamed.zip": 10_000,
+    "plain.tar": 10_000,
+    "pax.tar": 10_000,
+    "gnu.tar": 10_000,
+    "bsd.a": 8_000,
+    "library.a": 8_000,
+}
+"""The samples and their mutations in the sweep, 100,000 in all; those of RCA take long: a flipped bit is looked for."""
 
 
 def everything(data: bytes, name: str) -> None:
@@ -56,9 +57,17 @@ def everything(data: bytes, name: str) -> None:
     plan(archive, Progress(), (), in_place=False)
 
 
-@pytest.mark.parametrize("number", [pytest.param(5, id="5 of each"), in_the_sweep(8_400, name="100,000 in all")])
-def test_no_mutation_raises_or_takes_long(number: int, sample: Callable[[str], Path], tmp_path: Path) -> None:
-    for name in SEEDS:
+@pytest.mark.parametrize(
+    ("names", "number"),
+    [
+        pytest.param(tuple(SEEDS), 5, id="5 of each"),
+        *(in_the_sweep((name,), number, name=f"{name}, {number:,}") for name, number in SEEDS.items()),
+    ],
+)
+def test_no_mutation_raises_or_takes_long(
+    names: tuple[str, ...], number: int, sample: Callable[[str], Path], tmp_path: Path
+) -> None:
+    for name in names:
         data = sample(name).read_bytes()
         changed = mutations(data, fields_of(data, name), Random(name))
         for at, mutation in enumerate(islice(changed, number)):
