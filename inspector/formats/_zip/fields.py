@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import add
 
@@ -17,7 +17,7 @@ from inspector.core.archive import Emitter
 from inspector.core.field import Census, Field, FieldTable, Unread, census, parent
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.layout import Part, fields_of
-from inspector.core.member import SHARED, UNREADABLE
+from inspector.core.member import SHARED, UNREADABLE, Codec
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.source import Source, is_sparing
@@ -52,6 +52,7 @@ from inspector.formats._zip.records import (
     descriptor_parts,
 )
 from inspector.formats._zip.signing import apk_signing_field, digital_signature
+from inspector.formats._zstd_fields import Stored, inside_zstd
 
 _GAP_ROLES = role_bit(Role.GAP)
 
@@ -182,7 +183,10 @@ class MemberRows:
         stop = min(data.start, max(span.stop, member.head + LOCAL_SIZE))
         children = [self._header(Span(member.head, stop), first_member, index)]
         if data.size:
-            children.append(first_member.content(data, index))
+            content = first_member.content(data, index)
+            if member.codec is Codec.ZSTD and not is_sparing(self.source):
+                content = replace(content, inside=inside_zstd(Stored(self.source, *data)))
+            children.append(content)
         if self.directory.descriptors[index]:
             children.append(
                 _data_descriptor(self.source, Span(data.stop, data.stop + self.directory.descriptors[index]))
