@@ -29,6 +29,10 @@ from inspector.formats._zstd import (
 MAX_BLOCKS = 1_000
 """Frame headers and blocks of one member that become fields; the rest share one."""
 
+_SECTION = "RFC 8878, 3.1.1"
+_HEADER_SECTION = "RFC 8878, 3.1.1.1"
+_BLOCK_SECTION = "RFC 8878, 3.1.1.2"
+
 Place = Callable[[int, int], Spans]
 """Where the bytes ``[start, stop)`` of what is parsed lie in the file."""
 
@@ -152,7 +156,7 @@ def frame_field(data: bytes, start: int) -> Field:
     fields.append(blocks)
     if header.checksum and at + 4 <= len(data):
         fields.append(_checksum(data[at : at + 4], at, place))
-    return parent("zstd frame", FRAME, (Span(start, start + len(data)),), fields, specification="RFC 8878, 3.1.1")
+    return parent("zstd frame", FRAME, (Span(start, start + len(data)),), fields, specification=_SECTION)
 
 
 def _header_fields(data: bytes, at: int, header: FrameHeader, place: Place) -> list[Field]:
@@ -176,7 +180,9 @@ def _header_fields(data: bytes, at: int, header: FrameHeader, place: Place) -> l
     for name, size, kind, value, note in parts:
         if size:
             text = hexadecimal(value or 0, 2 * size) if kind is not Kind.LENGTH else ""
-            fields.append(Field(name, kind, place(at, at + size), value, note, text=text))
+            fields.append(
+                Field(name, kind, place(at, at + size), value, note, text=text, specification=_HEADER_SECTION)
+            )
         at += size
     return fields
 
@@ -194,7 +200,8 @@ def _descriptor_note(header: FrameHeader) -> str:
 def _checksum(data: bytes, at: int, place: Place) -> Field:
     value = int.from_bytes(data, "little")
     note = "The low 32 bits of the XXH64 of the content."
-    return Field("content checksum", Kind.DIGEST, place(at, at + 4), value, note, text=hexadecimal(value, 8))
+    text = hexadecimal(value, 8)
+    return Field("content checksum", Kind.DIGEST, place(at, at + 4), value, note, text=text, specification=_SECTION)
 
 
 def _is_block(number: int) -> bool:
@@ -212,7 +219,7 @@ def _block(number: int, at: int, stop: int, place: Place) -> Field:
     children = [Field("block header", Kind.LENGTH, place(at, inside), number, note, text=hexadecimal(number, 6))]
     if inside < stop:
         children.append(Field("block content", Kind.DATA, place(inside, stop)))
-    return parent("block", Kind.BYTES, place(at, stop), children, note=note)
+    return parent("block", Kind.BYTES, place(at, stop), children, note=note, specification=_BLOCK_SECTION)
 
 
 def _blocks(data: bytes, start: int, at: int, place: Place) -> tuple[Field, int]:

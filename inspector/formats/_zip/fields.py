@@ -22,6 +22,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
+from inspector.formats._compressed import with_inside
 from inspector.formats._extents import GAP, Overlap, Rows, lay_out, shared_extents
 from inspector.formats._kinds import (
     CENTRAL_DIRECTORY,
@@ -186,6 +187,8 @@ class MemberRows:
             content = first_member.content(data, index)
             if member.codec is Codec.ZSTD and not is_sparing(self.source):
                 content = replace(content, inside=inside_zstd(Stored(self.source, *data)))
+            elif member.codec is Codec.STORED:
+                content = with_inside(content, self.source, visible(member.path))
             children.append(content)
         if self.directory.descriptors[index]:
             children.append(
