@@ -13,9 +13,8 @@ from inspector.core.field import Field, Unread
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
-from inspector.core.source import Source, is_sparing
+from inspector.core.source import Source, Stored, is_sparing
 from inspector.core.span import Span
-from inspector.formats._zstd_fields import Stored, inside_zstd
 
 MAX_NAME_BYTES = 4096
 """The longest name or comment of a gzip header that is looked for."""
@@ -146,11 +145,22 @@ def _bzip2(stored: Stored) -> list[Field]:
     return parts.fields
 
 
+def _zstd(stored: Stored) -> list[Field]:
+    from inspector.formats._zstd_fields import inside_zstd  # brings zstandard, which few archives need
+
+    return list(inside_zstd(stored))
+
+
+def zstd_inside(stored: Stored) -> Sequence[Field]:
+    """As ``inside_zstd`` of whole frames, which is loaded when somebody looks."""
+    return Unread(lambda: _zstd(stored))
+
+
 _SUFFIXES: dict[str, Callable[[Stored], Sequence[Field]]] = {
     ".gz": _lazily(_gzip),
     ".tgz": _lazily(_gzip),
     ".xz": _lazily(_xz),
     ".txz": _lazily(_xz),
     ".bz2": _lazily(_bzip2),
-    ".zst": inside_zstd,
+    ".zst": zstd_inside,
 }

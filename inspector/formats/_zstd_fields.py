@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from inspector.core.field import Field, FieldTable, Unread, parent
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal, in_bytes
-from inspector.core.source import Source
+from inspector.core.source import Place, Stored
 from inspector.core.span import Span, Spans
 from inspector.formats._kinds import FRAME
 from inspector.formats._zstd import (
@@ -32,23 +31,6 @@ MAX_BLOCKS = 1_000
 _SECTION = "RFC 8878, 3.1.1"
 _HEADER_SECTION = "RFC 8878, 3.1.1.1"
 _BLOCK_SECTION = "RFC 8878, 3.1.1.2"
-
-Place = Callable[[int, int], Spans]
-"""Where the bytes ``[start, stop)`` of what is parsed lie in the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """Stored bytes ``[start, stop)`` of ``source``; ``place`` says where they lie in the file, as they are without."""
-
-    source: Source
-    start: int
-    stop: int
-    place: Place = lambda start, stop: (Span(start, stop),)
-
-    def read(self, at: int, size: int) -> bytes:
-        """Up to ``size`` of the bytes from ``at``."""
-        return self.source.read(at, min(size, self.stop - at))
 
 
 def inside_zstd(stored: Stored, *, in_frame: bool = False) -> Sequence[Field]:

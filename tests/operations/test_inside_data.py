@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from inspector.core.field import Field, census, leaves, locate, runs
 from inspector.core.kinds import Kind, Role
 from inspector.core.progress import Progress
-from inspector.core.source import BytesSource
+from inspector.core.source import BytesSource, Stored
 from inspector.core.span import Span, intersect, total
 from inspector.core.verdict import Verdict
 from inspector.formats import _zstd_fields
-from inspector.formats._zstd_fields import Stored, inside_zstd
+from inspector.formats._zstd_fields import inside_zstd
 from inspector.operations.bytes.decoded import Decoded
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened, decode, start

@@ -20,9 +20,9 @@ from inspector.core.layout import Part, fields_of
 from inspector.core.member import SHARED, UNREADABLE, Codec
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
-from inspector.core.source import Source, is_sparing
+from inspector.core.source import Source, Stored, is_sparing
 from inspector.core.span import Span
-from inspector.formats._compressed import with_inside
+from inspector.formats._compressed import with_inside, zstd_inside
 from inspector.formats._extents import GAP, Overlap, Rows, lay_out, shared_extents
 from inspector.formats._kinds import (
     CENTRAL_DIRECTORY,
@@ -53,7 +53,6 @@ from inspector.formats._zip.records import (
     descriptor_parts,
 )
 from inspector.formats._zip.signing import apk_signing_field, digital_signature
-from inspector.formats._zstd_fields import Stored, inside_zstd
 
 _GAP_ROLES = role_bit(Role.GAP)
 
@@ -186,7 +185,7 @@ class MemberRows:
         if data.size:
             content = first_member.content(data, index)
             if member.codec is Codec.ZSTD and not is_sparing(self.source):
-                content = replace(content, inside=inside_zstd(Stored(self.source, *data)))
+                content = replace(content, inside=zstd_inside(Stored(self.source, *data)))
             elif member.codec is Codec.STORED:
                 content = with_inside(content, self.source, visible(member.path))
             children.append(content)

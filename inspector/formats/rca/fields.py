@@ -14,8 +14,9 @@ from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.rows import LazyRows
+from inspector.core.source import Stored
 from inspector.core.span import Spans
-from inspector.formats._zstd_fields import Stored, inside_zstd
+from inspector.formats._zstd_fields import inside_zstd
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, NOT_OPENING, RESET, REST, kind_and_size, varint
 from inspector.formats.rca.kinds import BLOB_BLOCK, BLOB_LAYER, CONTROL_BLOCK, RESET_BLOCK, SEGMENT
 from inspector.formats.rca.layout import Layout, OuterStarts
