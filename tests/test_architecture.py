@@ -28,6 +28,7 @@ ROOMS = (
         "formats._signatures",
         "formats._zstd",
         "formats._zstd_fields",
+        "formats._compressed",
         "formats._readers",
         "formats._tar",
         "formats._zip",

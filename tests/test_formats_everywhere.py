@@ -89,7 +89,7 @@ def opened(source: Source) -> Opened:
     return archive
 
 
-def leaves(fields: Sequence[Field], limit: int) -> Iterator[Field]:
+def leaves(fields: Sequence[Field], limit: int, *, inside: bool) -> Iterator[Field]:
     """The leaves in tree order; fails where the tree has more than ``limit`` fields, which ends endless ones."""
     waiting = [iter(fields)]
     seen = 0
@@ -100,18 +100,19 @@ def leaves(fields: Sequence[Field], limit: int) -> Iterator[Field]:
             continue
         seen += 1
         assert seen <= limit, "There are more fields than bytes can be told apart."
-        if field.children:
-            waiting.append(iter(field.children))
+        below = field.below if inside else field.children
+        if below:
+            waiting.append(iter(below))
         else:
             yield field
 
 
-def owned(archive: Opened) -> list[tuple[Span, Field]]:
-    """Every leaf's bytes in file order; fails unless each byte of the file is there exactly once."""
+def owned(archive: Opened, *, inside: bool = False) -> list[tuple[Span, Field]]:
+    """Every leaf's bytes in file order, those inside data too; fails unless each byte is there exactly once."""
     size = archive.source.size
     found = [
         (span, leaf)
-        for leaf in leaves(archive.fields, 10_000 + 20 * size)
+        for leaf in leaves(archive.fields, 10_000 + 20 * size, inside=inside)
         for span in leaf.spans
         if span.start != span.stop
     ]
@@ -129,6 +130,7 @@ def endure(data: bytes, path: Path) -> None:
     """Decode damaged bytes, walk all fields and read some members: nothing is raised, every byte is owned."""
     archive = opened(Watched(data, path))
     owned(archive)
+    owned(archive, inside=True)
     assert archive.complete
     for finding in archive.findings:
         assert finding.message.endswith("."), finding.message

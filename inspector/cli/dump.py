@@ -179,7 +179,7 @@ def _write_fields(out: Lines, fields: Sequence[Field], depth: int, separator: st
             f'"value": {json_text(field.value)}, "note": {quoted(field.note)}, "children": ['
         )
         if depth > 1:
-            _write_fields(out, field.children, depth - 1)
+            _write_fields(out, field.below, depth - 1)
         out.write("]}")
         separator = ", "
 
@@ -203,7 +203,7 @@ def _write_lines(
         own = (*path, position)
         _write_line(out, field, digits, own, marks)
         if depth > 1:
-            _write_lines(out, field.children, depth - 1, digits, own, marks)
+            _write_lines(out, field.below, depth - 1, digits, own, marks)
 
 
 def _write_line(out: Lines, field: Field, digits: int, path: Path, marks: Mapping[Path, str]) -> None:

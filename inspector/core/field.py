@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as attribute
 
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of, is_structure, role_of
 from inspector.core.rows import LazyRows
@@ -25,7 +26,8 @@ class Field:
     if it is the parent's. A field without spans is a fact from outside the file (a datapoint's metadata row) and owns
     nothing. ``foreign`` are bytes inside it that describe another field, such as the hash of the previous segment: a
     finding on them alone does not make this field wrong. ``label`` is what stands beside its bytes, the name if empty;
-    ``unused``: it is there but not in use.
+    ``unused``: it is there but not in use. ``inside`` is what data consists of, such as zstd blocks, to be read only
+    for who asks: where bytes are painted, counted or looked up by offset, the data is a leaf.
     """
 
     name: str
@@ -40,6 +42,12 @@ class Field:
     foreign: Spans = ()
     label: str = ""
     unused: bool = False
+    inside: Sequence[Field] = attribute(default=(), compare=False)
+
+    @property
+    def below(self) -> Sequence[Field]:
+        """The children, or of a leaf what is inside its data."""
+        return self.children or self.inside
 
     @property
     def shown(self) -> str:
@@ -150,7 +158,7 @@ def tile(fields: Iterable[Field], spans: Sequence[Span], missing: Kind = Kind.GA
 def _owning(field: Field, owned: Sequence[Span]) -> Field:
     """``field`` reduced to the bytes ``owned``; if nothing is left, it keeps its position as an empty span."""
     if not owned:
-        return replace(field, spans=(Span(field.start, field.start),), children=())
+        return replace(field, spans=(Span(field.start, field.start),), children=(), inside=())
     children: Sequence[Field] = field.children
     if isinstance(children, FieldTable):
         table = children
@@ -159,7 +167,7 @@ def _owning(field: Field, owned: Sequence[Span]) -> Field:
         )
     elif children:
         children = tuple(_cut(child, owned) for child in children)
-    return replace(field, spans=tuple(owned), children=children)
+    return replace(field, spans=tuple(owned), children=children, inside=())
 
 
 def _cut(field: Field, owned: Sequence[Span]) -> Field:
@@ -373,13 +381,13 @@ def locate(fields: Sequence[Field], offset: int) -> list[tuple[int, Field]]:
 
 
 def at_path(fields: Sequence[Field], path: Sequence[int]) -> Field | None:
-    """The field at the positions ``path`` from the root, or None."""
+    """The field at the positions ``path`` from the root, inside data too, or None."""
     field: Field | None = None
     for position in path:
         if not 0 <= position < len(fields):
             return None
         field = fields[position]
-        fields = field.children
+        fields = field.below
     return field
 
 

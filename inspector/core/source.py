@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol
 
@@ -162,6 +163,24 @@ def change_of(source: Source) -> str:
     """
     told: Callable[[], str] | None = getattr(source, "change", None)
     return told() if told is not None else ""
+
+
+Place = Callable[[int, int], Spans]
+"""Where the bytes ``[start, stop)`` of what is parsed lie in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Stored bytes ``[start, stop)`` of ``source``; ``place`` says where they lie in the file, as they are without."""
+
+    source: Source
+    start: int
+    stop: int
+    place: Place = lambda start, stop: (Span(start, stop),)
+
+    def read(self, at: int, size: int) -> bytes:
+        """Up to ``size`` of the bytes from ``at``."""
+        return self.source.read(at, min(size, self.stop - at))
 
 
 def is_sparing(source: Source) -> bool:

@@ -1,17 +1,20 @@
-"""The structure of a zstd frame as fields (RFC 8878, 3.1.1)."""
+"""The structure of zstd frames as fields (RFC 8878, 3.1.1)."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
-from inspector.core.field import Field, FieldTable, parent
+from inspector.core.field import Field, FieldTable, Unread, parent
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal, in_bytes
-from inspector.core.span import Span
+from inspector.core.source import Place, Stored
+from inspector.core.span import Span, Spans
 from inspector.formats._kinds import FRAME
 from inspector.formats._zstd import (
     BLOCK,
     BLOCK_HEADER,
+    HEADER,
     MAGIC,
     RESERVED,
     RLE,
@@ -21,6 +24,99 @@ from inspector.formats._zstd import (
     content_digits,
     frame_header,
 )
+
+MAX_BLOCKS = 1_000
+"""Frame headers and blocks of one member that become fields; the rest share one."""
+
+_SECTION = "RFC 8878, 3.1.1"
+_HEADER_SECTION = "RFC 8878, 3.1.1.1"
+_BLOCK_SECTION = "RFC 8878, 3.1.1.2"
+
+
+def inside_zstd(stored: Stored, *, in_frame: bool = False) -> Sequence[Field]:
+    """The frames and blocks of zstd data, made on access with a read for each block, up to MAX_BLOCKS.
+
+    ``in_frame``: it may begin between two blocks of a frame. What does not divide into whole blocks then is one field.
+    """
+    return Unread(lambda: tuple(_Frames(stored, in_frame).fields()))
+
+
+class _Frames:
+    """Parses zstd data: what begins between blocks is told by its first bytes, as the magic number is no block header.
+
+    ``_checksum`` says whether the frame ends with one, None if its header is elsewhere.
+    """
+
+    def __init__(self, stored: Stored, in_frame: bool) -> None:
+        self._stored = stored
+        self._at = stored.start
+        self._in_frame = in_frame
+        self._checksum: bool | None = None
+        self._found: list[Field] = []
+        self._left = MAX_BLOCKS
+        self._note = ""
+
+    def fields(self) -> list[Field]:
+        """The fields, which own all of the data."""
+        stored = self._stored
+        is_certain = stored.read(stored.start, len(MAGIC)) == MAGIC
+        while self._at < stored.stop and not self._note:
+            self._step()
+        if self._at == stored.stop:
+            return self._found
+        if is_certain or not self._left:
+            name = "rest" if self._left else "further blocks"
+            return [*self._found, Field(name, Kind.DATA, stored.place(self._at, stored.stop), note=self._note)]
+        note = "It does not divide into whole zstd blocks." if self._found else self._note
+        return [Field("zstd data", Kind.DATA, stored.place(stored.start, stored.stop), note=note)]
+
+    def _step(self) -> None:
+        """Take a frame header or a block, or note why there is none."""
+        head = self._stored.read(self._at, HEADER)
+        if not self._left:
+            self._note = f"Only the first {MAX_BLOCKS:,} frame headers and blocks are told apart."
+            return
+        self._left -= 1
+        if head.startswith(MAGIC):
+            self._take_header(head)
+        elif self._in_frame:
+            self._take_block(head)
+        else:
+            self._note = "No zstd frame begins here."
+
+    def _take_header(self, head: bytes) -> None:
+        try:
+            header = frame_header(head)
+        except ZstdError as error:
+            self._note = str(error)
+            return
+        self._found += _header_fields(head, self._at, header, self._stored.place)
+        self._at += header.size
+        self._in_frame, self._checksum = True, header.checksum
+
+    def _take_block(self, head: bytes) -> None:
+        number = int.from_bytes(head[:BLOCK_HEADER], "little")
+        if len(head) < BLOCK_HEADER or not _is_block(number):
+            self._note = "No zstd block begins here."
+            return
+        stop = self._at + _block_size(number)
+        if stop > self._stored.stop:
+            self._note = f"The block that begins here has {in_bytes(stop - self._at)}; its end is not in this data."
+            return
+        self._found.append(_block(number, self._at, stop, self._stored.place))
+        self._at = stop
+        if number & 1:
+            self._end_frame()
+
+    def _end_frame(self) -> None:
+        behind = self._stored.read(self._at, 4 + len(MAGIC))
+        has_one = self._checksum
+        if has_one is None:
+            has_one = behind[:4] != MAGIC and behind[4:] in (b"", MAGIC)
+        if has_one and len(behind) >= 4:
+            self._found.append(_checksum(behind[:4], self._at, self._stored.place))
+            self._at += 4
+        self._in_frame, self._checksum = False, None
 
 
 def frame_field(data: bytes, start: int) -> Field:
@@ -33,18 +129,20 @@ def frame_field(data: bytes, start: int) -> Field:
     except ZstdError as error:
         magic = [Field("magic number", Kind.SIGNATURE, (Span(start, start + 4),))] if data.startswith(MAGIC) else []
         return parent("zstd frame", FRAME, (Span(start, start + len(data)),), magic, note=str(error))
-    fields = _header_fields(data, start, header)
-    blocks, at = _block_fields(data, start, header.size)
+
+    def place(low: int, high: int) -> Spans:
+        return (Span(start + low, start + high),)
+
+    fields = _header_fields(data, 0, header, place)
+    blocks, at = _blocks(data, start, header.size, place)
     fields.append(blocks)
     if header.checksum and at + 4 <= len(data):
-        span = Span(start + at, start + at + 4)
-        value = int.from_bytes(data[at : at + 4], "little")
-        note = "The low 32 bits of the XXH64 of the content."
-        fields.append(Field("content checksum", Kind.DIGEST, (span,), value, note, text=hexadecimal(value, 8)))
-    return parent("zstd frame", FRAME, (Span(start, start + len(data)),), fields, specification="RFC 8878, 3.1.1")
+        fields.append(_checksum(data[at : at + 4], at, place))
+    return parent("zstd frame", FRAME, (Span(start, start + len(data)),), fields, specification=_SECTION)
 
 
-def _header_fields(data: bytes, start: int, header: FrameHeader) -> list[Field]:
+def _header_fields(data: bytes, at: int, header: FrameHeader, place: Place) -> list[Field]:
+    """The parts of the frame header that ``data`` begins with, which stands at ``at``."""
     dictionary = (0, 1, 2, 4)[header.descriptor & 3]
     digits = content_digits(header.descriptor)
     parts = (
@@ -61,11 +159,12 @@ def _header_fields(data: bytes, start: int, header: FrameHeader) -> list[Field]:
         ("frame content size", digits, Kind.LENGTH, header.content, f"{in_bytes(header.content or 0)} of content."),
     )
     fields: list[Field] = []
-    at = start
     for name, size, kind, value, note in parts:
         if size:
             text = hexadecimal(value or 0, 2 * size) if kind is not Kind.LENGTH else ""
-            fields.append(Field(name, kind, (Span(at, at + size),), value, note, text=text))
+            fields.append(
+                Field(name, kind, place(at, at + size), value, note, text=text, specification=_HEADER_SECTION)
+            )
         at += size
     return fields
 
@@ -80,31 +179,49 @@ def _descriptor_note(header: FrameHeader) -> str:
     ).capitalize() + "."  # fmt: skip
 
 
-def _block_fields(data: bytes, start: int, at: int) -> tuple[Field, int]:
+def _checksum(data: bytes, at: int, place: Place) -> Field:
+    value = int.from_bytes(data, "little")
+    note = "The low 32 bits of the XXH64 of the content."
+    text = hexadecimal(value, 8)
+    return Field("content checksum", Kind.DIGEST, place(at, at + 4), value, note, text=text, specification=_SECTION)
+
+
+def _is_block(number: int) -> bool:
+    return number >> 1 & 3 != RESERVED and number >> 3 <= BLOCK
+
+
+def _block_size(number: int) -> int:
+    """The size of a block with its header, in bytes."""
+    return BLOCK_HEADER + (1 if number >> 1 & 3 == RLE else number >> 3)
+
+
+def _block(number: int, at: int, stop: int, place: Place) -> Field:
+    note = f"{TYPES[number >> 1 & 3]} block, size {number >> 3:,}" + (", the last" if number & 1 else "")
+    inside = at + BLOCK_HEADER
+    children = [Field("block header", Kind.LENGTH, place(at, inside), number, note, text=hexadecimal(number, 6))]
+    if inside < stop:
+        children.append(Field("block content", Kind.DATA, place(inside, stop)))
+    return parent("block", Kind.BYTES, place(at, stop), children, note=note, specification=_BLOCK_SECTION)
+
+
+def _blocks(data: bytes, start: int, at: int, place: Place) -> tuple[Field, int]:
     """The blocks from ``at`` in ``data``, and where they end in it."""
     starts = array("Q")
     begin, last = at, False
     while not last and at + BLOCK_HEADER <= len(data):
         number = int.from_bytes(data[at : at + BLOCK_HEADER], "little")
-        if number >> 1 & 3 == RESERVED or number >> 3 > BLOCK:
+        if not _is_block(number):
             break
         starts.append(start + at)
         last = bool(number & 1)
-        at = min(len(data), at + BLOCK_HEADER + (1 if number >> 1 & 3 == RLE else number >> 3))
-    stop = start + at
+        at = min(len(data), at + _block_size(number))
+    stop = at
 
     def make(row: int) -> Field:
-        first = starts[row]
-        span = Span(first, starts[row + 1] if row + 1 < len(starts) else stop)
-        number = int.from_bytes(data[first - start : first - start + BLOCK_HEADER], "little")
-        note = f"{TYPES[number >> 1 & 3]} block, size {number >> 3:,}" + (", the last" if number & 1 else "")
-        head = Span(first, first + BLOCK_HEADER)
-        children = [
-            Field("block header", Kind.LENGTH, (head,), number, note, text=hexadecimal(number, 6)),
-            Field("block content", Kind.DATA, (Span(head.stop, span.stop),)),
-        ]
-        return parent("block", Kind.BYTES, (span,), children, note=note)
+        first = starts[row] - start
+        number = int.from_bytes(data[first : first + BLOCK_HEADER], "little")
+        return _block(number, first, starts[row + 1] - start if row + 1 < len(starts) else stop, place)
 
     roles = role_bit(Role.EXTENT) | role_bit(Role.DATA) | family_bit(Family.HEADER) | family_bit(Family.CONTENT)
     children = FieldTable(starts, make, roles) if len(starts) else ()
-    return Field("blocks", Kind.BYTES, (Span(start + begin, stop),), len(starts), children=children), at
+    return Field("blocks", Kind.BYTES, place(begin, stop), len(starts), children=children), at

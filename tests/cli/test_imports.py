@@ -39,4 +39,5 @@ def test_list_loads_the_format_and_nothing_that_writes(
     others = ("inspector.operations.create", "inspector.operations.audit", "inspector.operations.extract", "boto")
     assert [each for each in modules if each.endswith((".repair", ".salvage")) and ".formats." in each] == []
     assert not modules & {"inspector.sources.s3.prefix", "inspector.formats._tar.walk"}
+    assert ("inspector.formats._zstd_fields" in modules) == (name == "two-chunks.rca")
     assert [each for each in modules if each.startswith((*others, "PySide6", "numpy"))] == []

@@ -100,3 +100,29 @@ def test_the_tree_of_fields_names_members_in_its_first_column(
     top = model.index(0, 0)
     tree.expand(top)
     qtbot.waitUntil(lambda: expected in [model.index(row, 0, top).data() for row in range(model.rowCount(top))])
+
+
+def test_the_keyboard_opens_compressed_data_in_the_tree_and_a_chosen_block_is_explained(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show("two-chunks.rca")
+    document, tree = tab.document, tab.structure.tree
+    document.select_byte(document.layer, 0x14, "test")
+    settle(qtbot, window)
+    assert tree.currentIndex().data() == "payload"
+    assert document.selection.spans == (Span(0xC, 0x118),)
+
+    QTest.keyClick(tree, Qt.Key.Key_Right)
+    settle(qtbot, window)
+    for _ in range(4):
+        QTest.keyClick(tree, Qt.Key.Key_Down)
+    settle(qtbot, window)
+
+    assert tree.currentIndex().data() == "block"
+    assert tree.currentIndex().parent().data() == "payload"
+    assert document.selection.spans == (Span(0x12, 0x118),)
+    assert tab.byte.title.text() == "block"
+    assert tab.byte.path.text().endswith("payload")
+    document.select_byte(document.layer, 0x14, "test")
+    settle(qtbot, window)
+    assert tree.currentIndex().data() == "payload"

@@ -18,6 +18,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
+from inspector.formats._compressed import with_inside
 from inspector.formats._kinds import DATA_SECTION, TAR_EXTENSION, TAR_HEADER
 from inspector.formats._tar import header as heads
 from inspector.formats._tar.extension import MAX_BODY_BYTES, pax_records
@@ -136,7 +137,9 @@ def _member_field(source: Source, members: Members, index: int, extras: Extras) 
     end = min(source.size, padded_stop(members, index))
     children = list(_headers(source, head, min(start, end)))
     if stop > start:
-        children.append(Field("data", Kind.DATA, (Span(start, min(stop, end)),), member=index))
+        data = Field("data", Kind.DATA, (Span(start, min(stop, end)),), member=index)
+        is_sparse = members.size(index) != members.stored(index)
+        children.append(data if is_sparse else with_inside(data, source, visible(members.path(index))))
     if end > stop:
         zero = not source.read(stop, end - stop).strip(b"\0")
         note = "Zeros up to a multiple of 512 bytes." if zero else "Padding that should be all zeros, but is not."

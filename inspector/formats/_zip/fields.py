@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import add
 
@@ -17,11 +17,12 @@ from inspector.core.archive import Emitter
 from inspector.core.field import Census, Field, FieldTable, Unread, census, parent
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.layout import Part, fields_of
-from inspector.core.member import SHARED, UNREADABLE
+from inspector.core.member import SHARED, UNREADABLE, Codec
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
-from inspector.core.source import Source, is_sparing
+from inspector.core.source import Source, Stored, is_sparing
 from inspector.core.span import Span
+from inspector.formats._compressed import with_inside, zstd_inside
 from inspector.formats._extents import GAP, Overlap, Rows, lay_out, shared_extents
 from inspector.formats._kinds import (
     CENTRAL_DIRECTORY,
@@ -182,7 +183,12 @@ class MemberRows:
         stop = min(data.start, max(span.stop, member.head + LOCAL_SIZE))
         children = [self._header(Span(member.head, stop), first_member, index)]
         if data.size:
-            children.append(first_member.content(data, index))
+            content = first_member.content(data, index)
+            if member.codec is Codec.ZSTD and not is_sparing(self.source):
+                content = replace(content, inside=zstd_inside(Stored(self.source, *data)))
+            elif member.codec is Codec.STORED:
+                content = with_inside(content, self.source, visible(member.path))
+            children.append(content)
         if self.directory.descriptors[index]:
             children.append(
                 _data_descriptor(self.source, Span(data.stop, data.stop + self.directory.descriptors[index]))

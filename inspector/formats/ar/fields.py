@@ -15,6 +15,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span, united
+from inspector.formats._compressed import with_inside
 from inspector.formats._kinds import DATA_SECTION
 from inspector.formats.ar.layout import AR_HEADER, GLOBAL_HEADER, HEADER, MAGIC, NAME_TABLE, SPECIFICATION, SYMBOL_TABLE
 
@@ -92,7 +93,7 @@ def _entry(source: Source, members: Members, entries: Entries, row: int) -> Fiel
     if kind and stop > start:
         inside += _table(source, members, entries, _TABLES[kind - 1], Span(start, stop), head)
     elif stop > start:
-        inside.append(Field("data", Kind.DATA, (Span(start, stop),), member=member))
+        inside.append(with_inside(Field("data", Kind.DATA, (Span(start, stop),), member=member), source, name))
     if end > stop:
         inside.append(Field("padding", Kind.PADDING, (Span(stop, end),)))
     return parent(name, _TABLES[kind - 1] if kind else Kind.MEMBER, (Span(head, end),), inside, member=member)

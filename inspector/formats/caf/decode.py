@@ -128,7 +128,7 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     rows = lay_out(members.starts, members.stops, 0, span.start)
     shift = find_shift(source, members, rows, progress) if index.complete else None
     emitter.archive.detail = Detail(span.start, shift)
-    emitter.lay([data_section(members, rows), index_field(source, index, member_of.__getitem__), *footer])
+    emitter.lay([data_section(source, members, rows), index_field(source, index, member_of.__getitem__), *footer])
     for problem in index.problems:
         member = None if problem.entry is None or problem.entry >= len(index) else member_of[problem.entry]
         emitter.report(problem.what, problem.message, *problem.spans, member=member)

@@ -17,6 +17,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
+from inspector.formats._compressed import with_inside
 from inspector.formats._extents import GAP, Rows
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
 from inspector.formats.caf.index import Index, Part
@@ -54,7 +55,7 @@ def footer_field(source: Source, place: Place) -> Field:
     return Field("footer", FOOTER, (span,), value, note, text=hexadecimal(value), specification=FOOTER_CHAPTER)
 
 
-def data_section(members: Members, rows: Rows) -> Field:
+def data_section(source: Source, members: Members, rows: Rows) -> Field:
     """The bytes before the index: a row for each member's bytes and each gap."""
 
     def make(row: int) -> Field:
@@ -64,11 +65,13 @@ def data_section(members: Members, rows: Rows) -> Field:
             note = f"{in_bytes(where.size)} that {verb(where.size, 'belongs', 'belong')} to no member."
             return Field("gap", Kind.GAP, (where,), note=note)
         note = f"{in_bytes(where.size)}."
-        if (members.starts[member], members.stops[member]) != where:
+        is_whole = (members.starts[member], members.stops[member]) == where
+        if not is_whole:
             stored = in_bytes(members.stored(member))
             note = f"{in_bytes(where.size)} of {stored}: the others belong to another member too, or are not there."
         name = visible(members.path(member))
-        return Field("file data", Kind.DATA, (where,), name, note, member=member, label=name)
+        data = Field("file data", Kind.DATA, (where,), name, note, member=member, label=name)
+        return with_inside(data, source, name) if is_whole else data
 
     @cache
     def empty() -> array[int]:

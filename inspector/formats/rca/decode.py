@@ -8,7 +8,7 @@ from inspector.core.archive import Emitter
 from inspector.core.format import ProbeResult
 from inspector.core.member import Codec, Members
 from inspector.core.progress import Progress
-from inspector.core.source import Source, expect
+from inspector.core.source import Source, expect, is_sparing
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint
@@ -85,5 +85,11 @@ def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress
     report_structure(layout, source, emitter)
     chunks = layout.chunks
     tail = () if chunks.corrupt else chunks.tail
-    emitter.lay([*layer_field(chunks, source), *BlobLayerFields(layout, emitter.members).layer(), *tail])
+    emitter.lay(
+        [
+            *layer_field(chunks, source),
+            *BlobLayerFields(layout, emitter.members, sparing=is_sparing(source)).layer(),
+            *tail,
+        ]
+    )
     Decoding(layout, emitter, progress).run()

@@ -14,7 +14,9 @@ from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.rows import LazyRows
+from inspector.core.source import Stored
 from inspector.core.span import Spans
+from inspector.formats._zstd_fields import inside_zstd
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, NOT_OPENING, RESET, REST, kind_and_size, varint
 from inspector.formats.rca.kinds import BLOB_BLOCK, BLOB_LAYER, CONTROL_BLOCK, RESET_BLOCK, SEGMENT
 from inspector.formats.rca.layout import Layout, OuterStarts
@@ -62,11 +64,12 @@ class _SegmentRoles(LazyRows[int]):
 class BlobLayerFields:
     """Makes the fields of the blob layer when they are looked at; names come from the members decoded by then."""
 
-    def __init__(self, layout: Layout, members: Members) -> None:
+    def __init__(self, layout: Layout, members: Members, *, sparing: bool) -> None:
         self._layout = layout
         self._blocks = layout.blocks
         self._inner = layout.inner
         self._members = members
+        self._sparing = sparing
 
     def layer(self) -> list[Field]:
         """The blob layer, which owns all payload; nothing where there is none."""
@@ -148,8 +151,10 @@ class BlobLayerFields:
         if member is not None:
             name = visible(self._members.path(member))
             content = f"zstd data: the name and {in_bytes(self._members.size(member))} of content."
-        payload = self._inner.outer(self._blocks.payloads[block], self._blocks.edges[block + 1])
-        parts = [Field("payload", Kind.DATA, payload, note=content)]
+        stored = Stored(self._inner, self._blocks.payloads[block], self._blocks.edges[block + 1], self._inner.outer)
+        payload = stored.place(stored.start, stored.stop)
+        inside = () if self._sparing or not payload[0].size else inside_zstd(stored, in_frame=True)
+        parts = [Field("payload", Kind.DATA, payload, note=content, inside=inside)]
         return parent(
             "blob block",
             BLOB_BLOCK,

@@ -220,7 +220,7 @@ class Document(QObject):
         if self._only_caret:
             self._select(Selection(self.selection.layer, self.selection.caret, origin=self.selection.origin))
         else:
-            self._explainer.ask(self.selection.layer, self.selection.caret)
+            self._explainer.ask(self.selection.layer, self.selection.caret, self.selection.field)
 
     def _failed(self, sentence: str) -> None:
         self.reported.emit(sentence)
@@ -376,7 +376,7 @@ class Document(QObject):
         self.selection = selection
         self.explanation = None
         self.selected.emit(selection)
-        self._explainer.ask(selection.layer, selection.caret)
+        self._explainer.ask(selection.layer, selection.caret, selection.field)
 
     def _take_explanation(self, explanation: Explanation) -> None:
         self.explanation = explanation
@@ -487,12 +487,12 @@ class Explainer(QObject):
     def __init__(self, client: Client[ArchiveRequests], parent: QObject) -> None:
         super().__init__(parent)
         self._client = client
-        self._requested: tuple[int, int] | None = None
-        self._sent: tuple[int, int] | None = None
+        self._requested: tuple[int, int, tuple[int, ...] | None] | None = None
+        self._sent: tuple[int, int, tuple[int, ...] | None] | None = None
 
-    def ask(self, layer: int, offset: int) -> None:
-        """Request the explanation of a byte of a layer."""
-        self._requested = (layer, offset)
+    def ask(self, layer: int, offset: int, wanted: tuple[int, ...] | None = None) -> None:
+        """Request the explanation of a byte of a layer, and of the field at the ``wanted`` path."""
+        self._requested = (layer, offset, wanted)
         if self._sent is None:
             self._send()
 

@@ -26,6 +26,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import SEQUENTIAL_SUFFIXES, recognise
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, what_it_is
+from inspector.formats._compressed import with_inside
 from inspector.formats.datas3t.keys import range_name
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.file import FileSource
@@ -209,7 +210,8 @@ def start(source: Source) -> Opened:
     span = Span(0, source.size)
     _LOG.info("%s: %s, %s", source.name, decoder.title if decoder else "no known format", in_bytes(source.size))
     if decoder is None:
-        return Opened(source, "bytes", "plain bytes", (Field("bytes", Kind.BYTES, (span,)),))
+        field = with_inside(Field("bytes", Kind.BYTES, (span,)), source, source.name)
+        return Opened(source, "bytes", "plain bytes", (field,))
     note = "Not decoded yet."
     fields = (Field("bytes", Kind.BYTES, (span,), note=note),)
     return Opened(source, decoder.name, decoder.title, fields, decoder=decoder)

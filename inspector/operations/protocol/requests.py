@@ -211,8 +211,8 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """The runs of leaves in ``[start, stop)``, at most 1 MiB of it."""
 
     @request(network=True)
-    def explain(self, layer: int, offset: int) -> Explanation:
-        """The fields that own a byte, and the findings on it."""
+    def explain(self, layer: int, offset: int, wanted: tuple[int, ...] | None = None) -> Explanation:
+        """The fields that own a byte, and the findings on it; inside data, only those on the ``wanted`` path."""
 
     @request(network=True)
     def field_rows(self, layer: int, path: tuple[int, ...], first: int, count: int) -> Page[FieldRow]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from inspector.core.field import Field, FieldTable, Unread, locate
+from inspector.core.field import Field, FieldTable, Unread, at_path, locate
 from inspector.core.kinds import Family, Kind, Role, family_of, role_of
 from inspector.core.progress import Progress
 from inspector.core.rows import LazyRows
@@ -168,6 +168,7 @@ class FieldView:
     def row(self, path: tuple[int, ...], field: Field, around: Around) -> FieldRow:
         """One field as a row."""
         role, family = around.inside(field)
+        below = field.below
         return FieldRow(
             path,
             field.name,
@@ -177,7 +178,7 @@ class FieldView:
             field.shown,
             field.note,
             field.specification,
-            field.children.known if isinstance(field.children, Unread) else len(field.children),
+            below.known if isinstance(below, Unread) else len(below),
             self.member(field),
             self.marks.of_spans(self.layer.in_file(tuple(subtract(field.spans, field.foreign)))),
             family,
@@ -196,7 +197,7 @@ class FieldView:
             found = _descend(fields, path)
             if found is None:
                 return Page(0, 0, ())
-            fields, around = found[0].children, found[1].inside(found[0])
+            fields, around = found[0].below, found[1].inside(found[0])
         first = max(0, min(first, len(fields)))
         stop = min(len(fields), first + max(0, min(count, MAX_FIELD_ROWS)))
         return Page(len(fields), first, tuple(self.row((*path, at), fields[at], around) for at in range(first, stop)))
@@ -218,16 +219,19 @@ class FieldView:
                 row = self.row((*path, at), field, around)
                 if wanted in f"{row.name}\n{row.value}\n{row.note}".casefold():
                     found.append(FoundField(row, names))
-                if row.children and not isinstance(field.children, Unread):
+                if field.children and not isinstance(field.children, Unread):
                     waiting.append(((*path, at), (*names, row.name), field.children, around.inside(field)))
         return FoundFields(tuple(found), True)
 
-    def explain(self, offset: int) -> Explanation:
-        """The fields that own the byte at ``offset``, and the findings on it."""
+    def explain(self, offset: int, wanted: Sequence[int] | None = None) -> Explanation:
+        """The fields that own the byte at ``offset``, and the findings on it.
+
+        The last owns data, which is read only where the ``wanted`` path goes on inside it.
+        """
         rows: list[FieldRow] = []
         path: tuple[int, ...] = ()
         around, member = Around(), None
-        for position, field in locate(self.layer.fields(), offset):
+        for position, field in _chain(self.layer.fields(), offset, wanted or ()):
             path = (*path, position)
             rows.append(self.row(path, field, around))
             around = around.inside(field)
@@ -246,8 +250,17 @@ def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Aroun
         if not 0 <= position < len(fields):
             return None
         field = fields[position]
-        found, fields, around = (field, around), field.children, around.inside(field)
+        found, fields, around = (field, around), field.below, around.inside(field)
     return found
+
+
+def _chain(fields: Sequence[Field], offset: int, wanted: Sequence[int]) -> list[tuple[int, Field]]:
+    """The fields that own the byte at ``offset``, and those inside the last of them on the ``wanted`` path."""
+    chain = locate(fields, offset)
+    if len(wanted) <= len(chain) or [position for position, _ in chain] != list(wanted[: len(chain)]):
+        return chain
+    inner = [(wanted[at], at_path(fields, wanted[: at + 1])) for at in range(len(chain), len(wanted))]
+    return [*chain, *((position, field) for position, field in inner if field is not None)]
 
 
 class StreamMapping:
@@ -304,7 +317,8 @@ class StreamMapping:
         spans = self.spans(field.spans)
         if not spans:
             return None
-        return replace(field, spans=spans, children=self.fields(field.children))
+        inside = Unread(lambda: self.fields(field.inside)) if field.inside else ()
+        return replace(field, spans=spans, children=self.fields(field.children), inside=inside)
 
 
 class _MappedStarts(LazyRows[int]):

@@ -141,9 +141,9 @@ def runs(session: SessionState, layer: int, start: int, stop: int) -> list[Run]:
     return field_runs(shown.fields(), start, min(stop, start + MAX_READ_BYTES), verdict_of)
 
 
-def explain(session: SessionState, layer: int, offset: int) -> Explanation:
-    """The fields that own a byte, and the findings on it."""
-    return session.now.view(layer).explain(offset)
+def explain(session: SessionState, layer: int, offset: int, wanted: tuple[int, ...] | None = None) -> Explanation:
+    """The fields that own a byte, and the findings on it; inside data, only those on the ``wanted`` path."""
+    return session.now.view(layer).explain(offset, wanted)
 
 
 def field_rows(session: SessionState, layer: int, path: tuple[int, ...], first: int, count: int) -> Page[FieldRow]:
