@@ -9,10 +9,9 @@ from threading import Event, Lock, Thread
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError, expect
 from inspector.sources.s3.cache import BlockCache, Blocks
-from inspector.sources.s3.cancelling import cancelling, check_cancelled
 from inspector.sources.s3.disk_cache import DiskCache
 from inspector.sources.s3.read_ahead import BLOCK_BYTES, MAX_IN_FLIGHT, MAX_REQUEST_BYTES, Pace, Take
 from inspector.sources.s3.request_log import Phase

@@ -15,7 +15,7 @@ from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import Format
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.redaction import strip_credentials
 from inspector.core.source import Source, SourceError, expect, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
@@ -36,7 +36,6 @@ from inspector.sources.local.file import FileSource
 from inspector.sources.local.folder import LocalFolder
 from inspector.sources.local.journal_state import ChangeState
 from inspector.sources.local.recovery import pending
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen

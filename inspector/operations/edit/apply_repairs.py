@@ -14,7 +14,7 @@ from inspector.core.finding import brief
 from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling
 from inspector.core.repair import Companion, Fate, Repair
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
@@ -41,7 +41,6 @@ from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.in_place import patched_copy, write
 from inspector.sources.local.old_bytes import store_detached
 from inspector.sources.s3.address import Address, is_s3, parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.source import RemoteSource, S3Source

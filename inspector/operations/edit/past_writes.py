@@ -10,7 +10,7 @@ from pathlib import Path
 from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import Source
 from inspector.operations.edit.interrupted import file_at
 from inspector.operations.edit.s3_writing import write_edit_to_s3
@@ -28,7 +28,6 @@ from inspector.sources.local.undo import (
     undo_last_change,
 )
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import S3Source
 

@@ -10,13 +10,12 @@ from typing import Any, Protocol
 
 from inspector.core.hints import already_exists
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.atomic import NewFiles
 from inspector.sources.local.disk_calls import Disk, unusable
 from inspector.sources.s3.address import Address, is_s3, parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.web.address import is_web, read_only

@@ -11,10 +11,9 @@ from typing import Self, TypeVar
 
 from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.cancelling import cancelling, check_cancelled
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.pieces import MIN_PART_BYTES, SENT_PART_BYTES

@@ -16,9 +16,8 @@ from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.hints import Hint, hint
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
-from inspector.sources.s3.cancelling import cancelling, check_cancelled
 from inspector.sources.s3.pieces import SENT_PART_BYTES, Piece, pieces_of
 from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.responses import ByteRange, Head
