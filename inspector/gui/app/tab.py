@@ -13,11 +13,9 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVB
 from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
-from inspector.gui.app.dock_titles import DockTitles
+from inspector.gui.app.docks import DockTitles, LateDock, QuietPanels, held
 from inspector.gui.app.help_texts import PANEL_LABELS
-from inspector.gui.app.late_dock import LateDock, held
 from inspector.gui.app.pane_focus import PaneFocus
-from inspector.gui.app.quiet_panels import QuietPanels
 from inspector.gui.app.whats_this import WhatsThis
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
