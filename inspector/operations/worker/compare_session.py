@@ -13,10 +13,9 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.span import Span, Spans
 from inspector.operations.compare.combined import Combination, write_combination
-from inspector.operations.compare.combining import combine
+from inspector.operations.compare.combining import combine, combine_by_hand, taken
 from inspector.operations.compare.comparing import Comparison, compare, side_state
 from inspector.operations.compare.listing import Listing
-from inspector.operations.compare.taking import combine_by_hand, taken
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import Opened
