@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QMenu, QMenuBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.help_texts import PANEL_LABELS
+from inspector.gui.app.help.help_texts import PANEL_LABELS
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import theme

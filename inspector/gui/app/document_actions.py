@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from inspector.gui.app.help_texts import PANEL_LABELS
+from inspector.gui.app.help.help_texts import PANEL_LABELS
 from inspector.gui.kit.actions import Action, K, action
 
 if TYPE_CHECKING:  # not for the first paint to wait for

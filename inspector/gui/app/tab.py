@@ -14,9 +14,9 @@ from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.gui.app.docks import DockTitles, LateDock, QuietPanels, held
-from inspector.gui.app.help_texts import PANEL_LABELS
+from inspector.gui.app.help.help_texts import PANEL_LABELS
+from inspector.gui.app.help.whats_this import WhatsThis
 from inspector.gui.app.pane_focus import PaneFocus
-from inspector.gui.app.whats_this import WhatsThis
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Checking, Document

@@ -24,10 +24,10 @@ from inspector.gui.app.actions import DOCUMENT_ACTIONS, build_actions, in_order
 from inspector.gui.app.appearance import Appearance
 from inspector.gui.app.audits import Audits
 from inspector.gui.app.bookmarks import Bookmarks
-from inspector.gui.app.command_help import CommandHelp
 from inspector.gui.app.comparisons import Comparisons
-from inspector.gui.app.crash_reports import CrashReports
 from inspector.gui.app.create import CreateActions
+from inspector.gui.app.help.command_help import CommandHelp
+from inspector.gui.app.help.crash_reports import CrashReports
 from inspector.gui.app.layouts import Layouts
 from inspector.gui.app.menus import Menus
 from inspector.gui.app.notifications import JobNotifications

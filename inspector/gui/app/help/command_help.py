@@ -15,7 +15,7 @@ from inspector.gui.kit.actions import action
 from inspector.gui.kit.settings import Settings
 
 if TYPE_CHECKING:  # the first paint does not wait for it
-    from inspector.gui.app.command_palette import PaletteEntry
+    from inspector.gui.app.help.command_palette import PaletteEntry
     from inspector.operations.protocol.views import Status
 
 
@@ -45,14 +45,14 @@ class CommandHelp:
     @action("&Commands…", "Ctrl+Shift+P", tip="Find an action by its name")
     def show_commands(self) -> None:
         """Open the command palette: all enabled actions and all settings."""
-        from inspector.gui.app.command_palette import CommandPalette
+        from inspector.gui.app.help.command_palette import CommandPalette
 
         CommandPalette(self._parent, self._actions, self._setting_entries()).open()
 
     @action("&Keyboard Shortcuts", "F1", tip="Show all actions with their keys")
     def show_keys(self) -> None:
         """List all actions with their shortcuts."""
-        from inspector.gui.app.command_palette import KeysTable
+        from inspector.gui.app.help.command_palette import KeysTable
 
         KeysTable(self._parent, self._actions).open()
 
@@ -87,7 +87,7 @@ class CommandHelp:
 
     def _setting_entries(self) -> dict[PaletteEntry, Callable[[], object]]:
         """An entry for each setting, which opens it in the dialog, and one for each choice, which applies it."""
-        from inspector.gui.app.command_palette import PaletteEntry
+        from inspector.gui.app.help.command_palette import PaletteEntry
         from inspector.gui.kit import preferences
         from inspector.gui.kit.preferences import Choice
 
@@ -106,7 +106,7 @@ class CommandHelp:
     @action("Copy &Diagnostics", tip="Copy versions, system and settings for a bug report, without names and secrets")
     def copy_diagnostics(self) -> None:
         """Copy to the clipboard what to send with a bug report."""
-        from inspector.gui.app.diagnostics import diagnostics
+        from inspector.gui.app.help.diagnostics import diagnostics
 
         QGuiApplication.clipboard().setText(diagnostics(self._settings, self._open_archives()))
         self._say("Diagnostics were copied: versions, system and settings. They name no files and hold no secrets.")

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui.app.help_texts import COLUMNS, PANELS
+from inspector.gui.app.help.help_texts import COLUMNS, PANELS
 from inspector.gui.document.document import Document
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.hex.view import HexView
