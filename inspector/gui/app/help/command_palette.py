@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.names import visible
-from inspector.gui.app.actions import menu_of
+from inspector.gui.app.actions.menu_layout import menu_of
 from inspector.gui.kit.actions import without_marks
 from inspector.gui.kit.widgets import Emptiable
 

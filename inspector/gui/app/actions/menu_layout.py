@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from inspector.gui.app import document_actions
-from inspector.gui.app.document_actions import PANEL_ACTIONS
+from inspector.gui.app.actions import document_actions
+from inspector.gui.app.actions.document_actions import PANEL_ACTIONS
 from inspector.gui.kit.actions import Action, Key, actions_in, without_marks
 from inspector.gui.kit.icons import icon
 

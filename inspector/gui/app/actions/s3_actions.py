@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtWidgets import QWidget
 
-from inspector.gui.app.audits import Audits
-from inspector.gui.app.dialog_actions import DialogActions
+from inspector.gui.app.actions.audits import Audits
+from inspector.gui.app.actions.dialog_actions import DialogActions
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import Sides
