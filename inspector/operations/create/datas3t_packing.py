@@ -104,7 +104,7 @@ def create_datas3t(
 def _pack_on_s3(
     progress: Progress, root: str, locations: Sequence[str], options: PackingOptions, connection: Connection
 ) -> Created:
-    from inspector.sources.s3.new_objects import BucketObjects  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import BucketObjects  # loads boto3
 
     address = parse(root)
     ranges = plan(gather(locations, progress, connection=connection), options)

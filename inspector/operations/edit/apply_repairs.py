@@ -448,7 +448,7 @@ def require_free(copy: str, files: Sequence[SiblingFile], connection: Connection
     for each in files:
         place = sibling_name(copy, each)
         if is_s3(copy):
-            from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+            from inspector.sources.s3.uploads.new_objects import NewObjects  # loads boto3
 
             NewObjects(connection).see_that_it_is_free(parse(place))
         elif os.path.lexists(place):
@@ -487,7 +487,7 @@ def _put(
     old: Source | None = None,
     over: bool = False,
 ) -> None:
-    from inspector.sources.s3.new_objects import NewObjects, type_of  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import NewObjects, type_of  # loads boto3
 
     with cancelling(progress), NewObjects(connection, replace=over, log=log) as objects:
         kept, etag = type_of(address.key), ""

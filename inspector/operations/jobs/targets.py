@@ -68,7 +68,7 @@ def new_archives(
         with NewFiles(replace=overwrite, disk=disk) as files:
             yield files
         return
-    from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import NewObjects  # loads boto3
 
     try:
         with cancelling(progress), NewObjects(connection, replace=overwrite) as objects:
@@ -104,7 +104,7 @@ def check_targets(paths: Collection[Target], *, overwrite: bool, connection: Con
 def _check_object_targets(places: list[Address], overwrite: bool, connection: Connection) -> None:
     if not places:
         return
-    from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import NewObjects  # loads boto3
 
     for place in places:
         check_object_name(place)

@@ -18,10 +18,12 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
-from inspector.sources.s3.pieces import SENT_PART_BYTES, Piece, pieces_of
 from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.responses import ByteRange, Head
-from inspector.sources.s3.sender import (
+from inspector.sources.s3.sentences import CannotCopyError, S3Error
+from inspector.sources.s3.source import MAX_WHOLE_BYTES, S3Source
+from inspector.sources.s3.uploads.pieces import SENT_PART_BYTES, Piece, pieces_of
+from inspector.sources.s3.uploads.sender import (
     NOT_IMPLEMENTED,
     ObjectSettings,
     Part,
@@ -31,8 +33,6 @@ from inspector.sources.s3.sender import (
     etag_of,
     sender_for,
 )
-from inspector.sources.s3.sentences import CannotCopyError, S3Error
-from inspector.sources.s3.source import MAX_WHOLE_BYTES, S3Source
 
 _COPIERS = 4
 """Concurrent copies by the server."""

@@ -16,10 +16,11 @@ from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.pieces import MIN_PART_BYTES, SENT_PART_BYTES
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.request_log import RequestLog
-from inspector.sources.s3.sender import (
+from inspector.sources.s3.sentences import S3Error, replaced
+from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES
+from inspector.sources.s3.uploads.sender import (
     CHECKSUM,
     NOT_IMPLEMENTED,
     ObjectSettings,
@@ -31,7 +32,6 @@ from inspector.sources.s3.sender import (
     rejects_checksums,
     sender_for,
 )
-from inspector.sources.s3.sentences import S3Error, replaced
 
 _MAX_BUFFERED_BYTES = 64 << 20
 """Bytes of small objects held in memory until all appear; further ones are sent as parts."""

@@ -32,7 +32,7 @@ from inspector.sources.s3.responses import (
 )
 from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError, writing_error
 from inspector.sources.s3.transport import RequestInProgress
-from inspector.sources.s3.upload_notes import UploadRecord, note
+from inspector.sources.s3.uploads.upload_notes import UploadRecord, note
 
 _KEPT = (
     "CacheControl",
