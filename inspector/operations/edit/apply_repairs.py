@@ -36,10 +36,10 @@ from inspector.operations.protocol.edit_views import (
     done_sentence,
 )
 from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.changes.in_place import patched_copy, write
+from inspector.sources.local.changes.old_bytes import store_detached
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource, TemporarySource
-from inspector.sources.local.in_place import patched_copy, write
-from inspector.sources.local.old_bytes import store_detached
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.request_log import RequestLog

@@ -11,8 +11,8 @@ from inspector.core.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.jobs.targets import check_targets, new_archives
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
+from inspector.sources.local.changes.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
 from inspector.sources.local.disk_calls import Disk, reason
-from inspector.sources.local.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import S3Source

@@ -16,12 +16,12 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.changes.journal import MAX_DROPPED_BYTES, Journal, find, save, try_remove
+from inspector.sources.local.changes.journal_state import holds, redo, undo
+from inspector.sources.local.changes.locked_file import LockedFile, locked
+from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, store_old_bytes
 from inspector.sources.local.disk_calls import Disk, read_all, reason
 from inspector.sources.local.file import FileSource, Identity
-from inspector.sources.local.journal import MAX_DROPPED_BYTES, Journal, find, save, try_remove
-from inspector.sources.local.journal_state import holds, redo, undo
-from inspector.sources.local.locked_file import LockedFile, locked
-from inspector.sources.local.old_bytes import StoredBytes, forget, prune, store_old_bytes
 
 
 @dataclass(frozen=True, slots=True)

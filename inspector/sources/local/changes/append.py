@@ -15,11 +15,11 @@ from inspector.core.edit import Edit, EditError
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import SourceError
+from inspector.sources.local.changes.journal import find
+from inspector.sources.local.changes.locked_file import LockedFile, locked
+from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, store_old_bytes, verified_pieces
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
-from inspector.sources.local.journal import find
-from inspector.sources.local.locked_file import LockedFile, locked
-from inspector.sources.local.old_bytes import StoredBytes, forget, prune, store_old_bytes, verified_pieces
 
 OffsetBytes = tuple[int, bytes]
 """An offset in the file and the bytes to write there."""

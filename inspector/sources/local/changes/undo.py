@@ -15,13 +15,13 @@ from pathlib import Path
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
+from inspector.sources.local.changes.in_place import change_locked
+from inspector.sources.local.changes.journal import find
+from inspector.sources.local.changes.journal_state import holds
+from inspector.sources.local.changes.locked_file import LockedFile, locked, resolved
+from inspector.sources.local.changes.old_bytes import StoredChange, forget, stored_changes, verified_pieces
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
-from inspector.sources.local.in_place import change_locked
-from inspector.sources.local.journal import find
-from inspector.sources.local.journal_state import holds
-from inspector.sources.local.locked_file import LockedFile, locked, resolved
-from inspector.sources.local.old_bytes import StoredChange, forget, stored_changes, verified_pieces
 
 MAX_PAST = 50
 """Changes of a file that are listed."""

@@ -15,11 +15,11 @@ from pathlib import Path
 from inspector.core.edit import EditError
 from inspector.core.names import visible
 from inspector.core.span import Spans, total
+from inspector.sources.local.changes.journal import BrokenJournal, Journal, find, load, remove, set_aside
+from inspector.sources.local.changes.journal_state import ChangeState, change_state, holds, redo, undo
+from inspector.sources.local.changes.locked_file import LockedFile, locked
 from inspector.sources.local.disk_calls import Disk, reason
 from inspector.sources.local.file import Identity
-from inspector.sources.local.journal import BrokenJournal, Journal, find, load, remove, set_aside
-from inspector.sources.local.journal_state import ChangeState, change_state, holds, redo, undo
-from inspector.sources.local.locked_file import LockedFile, locked
 
 _BOTH_DIRECTIONS = "It can be finished (new bytes) or rolled back (old bytes)."
 _SET_ASIDE = "Rename the journal, so that it is kept but no longer considered."

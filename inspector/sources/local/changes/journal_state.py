@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from inspector.core.edit import Edit
 from inspector.core.span import Span, Spans, united
+from inspector.sources.local.changes.journal import Journal
+from inspector.sources.local.changes.locked_file import LockedFile
 from inspector.sources.local.disk_calls import read_all, write_all
-from inspector.sources.local.journal import Journal
-from inspector.sources.local.locked_file import LockedFile
 
 _COMPARED_BYTES = 1 << 20
 """Bytes read at a time for a comparison."""

@@ -22,9 +22,7 @@ import platformdirs
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
-from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
-from inspector.sources.local.file import Identity
-from inspector.sources.local.journal import (
+from inspector.sources.local.changes.journal import (
     MAX_JOURNAL_BYTES,
     UNWRITABLE,
     BrokenJournal,
@@ -33,7 +31,9 @@ from inspector.sources.local.journal import (
     encode,
     path_key,
 )
-from inspector.sources.local.locked_file import LockedFile
+from inspector.sources.local.changes.locked_file import LockedFile
+from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
+from inspector.sources.local.file import Identity
 
 MAX_INLINE_BYTES = 64 << 20
 """Bytes cut off by one change that go into the state folder; more are put beside the archive."""
