@@ -40,18 +40,18 @@ from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
-from inspector.gui.panels.changes import ChangesPanel
+from inspector.gui.panels.changing.changes import ChangesPanel
+from inspector.gui.panels.changing.experiment import ExperimentPanel
+from inspector.gui.panels.changing.header import ONLY_TACO, HeaderPanel, has_header
+from inspector.gui.panels.changing.repair import RepairPanel
+from inspector.gui.panels.changing.replay import ReplayPanel
 from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
 from inspector.gui.panels.decoded import DecodedPanel
 from inspector.gui.panels.diagram.panel import DiagramPanel
-from inspector.gui.panels.experiment import ExperimentPanel
 from inspector.gui.panels.findings import FindingsPanel
-from inspector.gui.panels.header import ONLY_TACO, HeaderPanel, has_header
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.reader.panel import ReaderPanel
-from inspector.gui.panels.repair import RepairPanel
-from inspector.gui.panels.replay import ReplayPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.strings import StringsPanel
 from inspector.gui.panels.structure import StructurePanel

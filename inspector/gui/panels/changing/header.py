@@ -31,7 +31,7 @@ from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
-from inspector.gui.panels.header_writes import HeaderWrites, touches
+from inspector.gui.panels.changing.header_writes import HeaderWrites, touches
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     MAX_ENTRIES,
