@@ -26,9 +26,9 @@ from inspector.core.kinds import Family, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal
 from inspector.core.palette import COLOURS, FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark, Scheme
 from inspector.core.span import Span
+from inspector.gui.hex.beside.strip import Strip
 from inspector.gui.hex.highlights import merged, overlaps
 from inspector.gui.hex.painting import hatching, unread_brushes
-from inspector.gui.hex.strip import Strip
 from inspector.gui.kit.style import TextSize, font_of
 from inspector.operations.protocol.views import Judged
 

@@ -25,7 +25,7 @@ from inspector.core.numbers import hexadecimal
 from inspector.core.palette import COLOURS, Colours
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
-from inspector.gui.hex.strip import Strip
+from inspector.gui.hex.beside.strip import Strip
 from inspector.gui.ipc.client import Job
 from inspector.operations.protocol.bytes_views import FULL, Bands
 from inspector.operations.protocol.requests import ArchiveRequests

@@ -15,8 +15,8 @@ from inspector.core.kinds import Family, Kind, Role, Shape, family_bit, family_o
 from inspector.core.numbers import grouped
 from inspector.core.palette import COLOURS, Colours
 from inspector.core.verdict import Verdict
-from inspector.gui.hex.byte_band import fill_class
-from inspector.gui.hex.file_map import VERDICT_LEGEND, fill_verdict, verdicts_in
+from inspector.gui.hex.beside.byte_band import fill_class
+from inspector.gui.hex.beside.file_map import VERDICT_LEGEND, fill_verdict, verdicts_in
 from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for
 from inspector.operations.protocol.views import Judged
 

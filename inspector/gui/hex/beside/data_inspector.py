@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QSi
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.gui.hex.typed_values import ValueRefusedError, encoded
+from inspector.gui.hex.beside.typed_values import ValueRefusedError, encoded
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.theme import fixed_font
 
