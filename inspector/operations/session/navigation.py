@@ -25,8 +25,8 @@ from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFou
 from inspector.operations.open.opening import Opened, learn
 from inspector.operations.protocol.coverage_views import datapoint_key
 from inspector.operations.protocol.views import LayerKind, MemberPlace, Stage, Target
-from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.layers import Layers
+from inspector.operations.session.members.archive_set import ArchiveSet
 from inspector.operations.session.state import SessionState
 
 _UNEXPLAINED_ROLES = role_bit(Role.GAP) | role_bit(Role.GARBAGE)

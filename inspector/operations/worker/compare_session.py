@@ -33,8 +33,8 @@ from inspector.operations.protocol.compare_views import (
     Version,
 )
 from inspector.operations.protocol.views import LayerInfo, LayerKind, MemberRow, Page
-from inspector.operations.session.archive_set import ArchiveSet, Marks
 from inspector.operations.session.layers import FieldView, Layer
+from inspector.operations.session.members.archive_set import ArchiveSet, Marks
 from inspector.operations.session.navigation import search
 from inspector.sources.s3.connection import DEFAULT, Connection
 

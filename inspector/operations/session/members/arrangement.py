@@ -15,7 +15,7 @@ from inspector.core.member import HAS_DIGEST, Codec, Members
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.protocol.views import SortKey
-from inspector.operations.session.archive_set import ArchiveSet
+from inspector.operations.session.members.archive_set import ArchiveSet
 
 NAMES_PER_STEP = 1 << 16
 """Names looked through between two chances to cancel."""

@@ -11,7 +11,7 @@ from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.verdict import VERDICTS, Verdict
-from inspector.operations.session.arrangement import NameOrder, Names, Numbers
+from inspector.operations.session.members.arrangement import NameOrder, Names, Numbers
 
 SLASH = ord("/")
 

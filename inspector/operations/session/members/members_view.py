@@ -11,11 +11,11 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import learn_all
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
-from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet, Marks
+from inspector.operations.session.members.archive_set import MAX_ROWS, ArchiveSet, Marks
 
 if TYPE_CHECKING:  # a snapshot imports this module
-    from inspector.operations.session.arrangement import Arrangement, Arranger
-    from inspector.operations.session.path_tree import PathTree, WorstBeneath
+    from inspector.operations.session.members.arrangement import Arrangement, Arranger
+    from inspector.operations.session.members.path_tree import PathTree, WorstBeneath
 
 
 MAX_PATH_DEPTH = 128
@@ -56,8 +56,8 @@ class MembersView:
 
     def build_tree(self, progress: Progress) -> None:
         """Build the tree of the members shown. Raises Cancelled."""
-        from inspector.operations.session.arrangement import kept, names_of
-        from inspector.operations.session.path_tree import PathTree
+        from inspector.operations.session.members.arrangement import kept, names_of
+        from inspector.operations.session.members.path_tree import PathTree
 
         with self._one_at_a_time:
             arrangement = self._arrangement
@@ -71,7 +71,7 @@ class MembersView:
             self._tree = tree
 
     def _names(self) -> Arranger:
-        from inspector.operations.session.arrangement import Arranger
+        from inspector.operations.session.members.arrangement import Arranger
 
         if self._arranger is None:
             self._arranger = Arranger(self._archive_set)
@@ -108,7 +108,7 @@ class MembersView:
 
     def _beneath(self, tree: PathTree) -> WorstBeneath:
         """The worst beneath the folders of a tree, from the verdicts and findings so far."""
-        from inspector.operations.session.path_tree import WorstBeneath
+        from inspector.operations.session.members.path_tree import WorstBeneath
 
         archives = tuple(self._archive_set.archives)
         verdicts = [bytes(archive.verdicts) for archive in archives]
