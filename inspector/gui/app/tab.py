@@ -32,10 +32,10 @@ from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
 from inspector.gui.flows.replay import ReplayFlow
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.accessible_names import name_focused_window
 from inspector.gui.kit.actions import without_marks
 from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
 from inspector.gui.panels.banner import Banner

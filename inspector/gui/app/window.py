@@ -38,10 +38,9 @@ from inspector.gui.app.tabs import DeferredTabs, Tabs
 from inspector.gui.app.toolbar import FindBar, ToolBar
 from inspector.gui.document.session import OpenTab
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.actions import Action, K, action, actions_in
 from inspector.gui.kit.dropping import DropLight, take_copy
-from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
+from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
 from inspector.gui.kit.locations import MAX_TABS_OPENED, absolute, from_mime
 from inspector.gui.kit.settings import Settings

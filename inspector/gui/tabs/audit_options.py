@@ -23,7 +23,7 @@ from inspector.core.names import visible
 from inspector.core.redaction import strip_credentials
 from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.file_dialogs import ask_for_folder
+from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import field_texts, label_of, restore_fields

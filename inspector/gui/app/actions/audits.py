@@ -13,7 +13,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import OpenTab, Sides
 from inspector.gui.kit import preferences
 from inspector.gui.kit.actions import action
-from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
+from inspector.gui.kit.files import ask_for_files, ask_for_folder
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.settings import Settings
 from inspector.sources.s3.connection import DEFAULT, Connection

@@ -19,7 +19,7 @@ from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.palette import FAMILY_HUES, Hue
 from inspector.core.span import Span
 from inspector.gui.kit.actions import action
-from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_new_file
+from inspector.gui.kit.files import ask_for_files, ask_for_new_file
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 

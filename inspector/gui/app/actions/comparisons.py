@@ -15,7 +15,7 @@ from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import OpenTab, Sides
 from inspector.gui.kit.actions import action
-from inspector.gui.kit.file_dialogs import ask_for_files
+from inspector.gui.kit.files import ask_for_files
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped
@@ -23,7 +23,7 @@ from inspector.gui.kit.text import escaped
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.core.edit import Edit
     from inspector.gui.app.tab import Tab
-    from inspector.gui.ipc.temp_dir import TempDir
+    from inspector.gui.kit.files import TempDir
     from inspector.gui.tabs.compare_tab import CompareTab
     from inspector.operations.protocol.compare_views import Version
     from inspector.operations.protocol.views import DiskChange

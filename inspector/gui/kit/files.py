@@ -1,4 +1,4 @@
-"""Non-blocking dialogs that ask for files and folders."""
+"""Files: dialogs that ask for files and folders without blocking, and a private folder for those opened elsewhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from inspector.sources.web.address import is_remote
 
 if TYPE_CHECKING:  # imported only for types, to speed up the first paint
     from PySide6.QtWidgets import QFileDialog
+
+import shutil
+import tempfile
+from itertools import count
 
 Take = Callable[[list[str]], object]
 ALL_FILES = "All files (*)"
@@ -63,3 +67,26 @@ def _ask(parent: QWidget, title: str, take: Take, near: str, folder: bool = Fals
     start_near(dialog, near)
     dialog.filesSelected.connect(take)
     dialog.open()
+
+
+# ---- a temporary folder ----------------------------------------------------------------------------------------------
+
+
+class TempDir:
+    """A temporary folder, created when first needed and removed at the end."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._numbers = count(1)
+
+    def new_path(self) -> str:
+        """An unused path in it. Raises OSError."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="archive-inspector-"))  # accessible to its owner only
+        return str(self._folder / str(next(self._numbers)))
+
+    def clear(self) -> None:
+        """Remove the folder and its content."""
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
