@@ -19,7 +19,7 @@ from inspector.operations.edit.interrupted import interrupted
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened, not_read
-from inspector.sources.local.spool import spooled
+from inspector.sources.local.file import spooled
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _MAX_FINDINGS = 5

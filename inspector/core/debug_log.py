@@ -2,7 +2,7 @@
 
 Modules log to ``logging.getLogger(__name__)``; nothing is written unless somebody asked for it, with ``--debug`` or in
 the environment, which workers inherit. It names files and members, unlike a crash report; it never has keys, tokens or
-the query of an address.
+the query of an address. Nor do the logs of the libraries that sign requests: they log what they sign with.
 """
 
 from __future__ import annotations
@@ -149,3 +149,33 @@ def _stream(path: str) -> TextIO:
 
 def _system() -> str:
     return f"{platform.system()} {platform.release()} {platform.machine()}"
+
+
+# ---- logs of libraries -----------------------------------------------------------------------------------------------
+
+LOGGERS = ("boto3", "botocore", "s3transfer", "urllib3")
+
+
+class Redacting(logging.Filter):
+    """Removes secrets from log records, exception texts included."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = redacted(record.getMessage()), None
+        if record.exc_info:
+            record.exc_text = redacted(logging.Formatter().formatException(record.exc_info))
+            record.exc_info = None
+        return True
+
+
+_REDACTING = Redacting()
+
+
+def redact_logs() -> None:
+    """Limit these libraries to warnings, and redact those."""
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
+    # A filter sees only records logged to its own logger, not those of child loggers.
+    for name in (*LOGGERS, *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in LOGGERS:
+            logging.getLogger(name).addFilter(_REDACTING)

@@ -1,7 +1,13 @@
-"""Progress of long work: the worker advances it, others poll it, pause it, cancel it and show it as text."""
+"""Progress of long work: the worker advances it, others poll it, pause it, cancel it and show it as text.
+
+A job's progress also cancels or pauses the requests made for it, however deep in the call stack (``cancelling``).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Event
 from typing import Protocol
 
@@ -150,3 +156,25 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+# ---- requests made for a job -----------------------------------------------------------------------------------------
+
+_pending: ContextVar[Progress | None] = ContextVar("waiting", default=None)
+
+
+@contextmanager
+def cancelling(progress: Progress) -> Iterator[None]:
+    """Let ``progress`` cancel the requests that this thread makes in the block."""
+    token = _pending.set(progress)
+    try:
+        yield
+    finally:
+        _pending.reset(token)
+
+
+def check_cancelled() -> None:
+    """Raise Cancelled if this thread's job was cancelled; wait while it is paused."""
+    progress = _pending.get()
+    if progress is not None:
+        progress.advance(0)

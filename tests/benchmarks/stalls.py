@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app.app import application
-from inspector.gui.app.stalls import LIMIT_S, Stall, StallMeter
+from inspector.gui.app.help.stalls import LIMIT_S, Stall, StallMeter
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row
 from tests.benchmarks.window import open_window, wait

@@ -17,7 +17,7 @@ from botocore.config import Config
 from inspector.__main__ import main
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.sender import sender_for
+from inspector.sources.s3.uploads.sender import sender_for
 from tests.ceph.access_log import AccessLog
 from tests.ceph.cluster import KEY, SECRET, CephError, Cluster, running
 from tests.s3.bucket import BUCKET, Bucket

@@ -10,8 +10,8 @@ import tacozip
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Progress
-from inspector.sources.s3 import new_objects
-from inspector.sources.s3.writing import write_object
+from inspector.sources.s3.uploads import new_objects
+from inspector.sources.s3.uploads.writing import write_object
 from tests.ceph.access_log import AccessLog
 from tests.ceph.conftest import Output
 from tests.operations.creations import plant

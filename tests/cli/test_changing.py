@@ -14,8 +14,8 @@ import tacozip
 
 from inspector.cli.output import write_lines, write_objects
 from inspector.core.edit import Edit, Patch
+from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.in_place import write
 from tests.cli.running import Run
 from tests.conftest import SAMPLES
 from tests.sources.disks import Stopped, Watched

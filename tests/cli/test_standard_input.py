@@ -13,7 +13,7 @@ import pytest
 from inspector.core import limits
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SourceError
-from inspector.sources.local import spool
+from inspector.sources.local import file as files
 from inspector.sources.local.file import TemporarySource
 from tests.cli.running import Run, process
 
@@ -135,10 +135,10 @@ def test_a_pipe_is_read_once(run: Run) -> None:
 
 
 def test_a_long_stream_is_kept_on_the_disk_and_a_short_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "MAX_IN_MEMORY_BYTES", 1_000)
+    monkeypatch.setattr(files, "MAX_IN_MEMORY_BYTES", 1_000)
     for size, kind in ((1_000, BytesSource), (700_000, TemporarySource)):
         data = bytes(range(250)) * (size // 250)
-        source = spool.spooled(io.BytesIO(data).read, "-", Progress())
+        source = files.spooled(io.BytesIO(data).read, "-", Progress())
         assert type(source) is kind
         assert (source.size, source.name) == (size, "-")
         assert source.read(300, size) == data[300:]
@@ -146,10 +146,10 @@ def test_a_long_stream_is_kept_on_the_disk_and_a_short_one_in_memory(monkeypatch
 
 def test_more_than_the_limit_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     small = limits.Limit("ARCHIVE_INSPECTOR_INPUT_GIB", 600_000, 1, 1 << 30)
-    monkeypatch.setattr(spool, "STANDARD_INPUT", small)
-    assert spool.spooled(io.BytesIO(bytes(600_000)).read, "-", Progress()).size == 600_000
+    monkeypatch.setattr(files, "STANDARD_INPUT", small)
+    assert files.spooled(io.BytesIO(bytes(600_000)).read, "-", Progress()).size == 600_000
     with pytest.raises(SourceError, match=r"larger than 586 KiB \(600,000 bytes\).*raise ARCHIVE_INSPECTOR_INPUT_GIB"):
-        spool.spooled(io.BytesIO(bytes(600_001)).read, "-", Progress())
+        files.spooled(io.BytesIO(bytes(600_001)).read, "-", Progress())
 
 
 def test_a_stream_that_breaks_is_a_sentence() -> None:
@@ -157,4 +157,4 @@ def test_a_stream_that_breaks_is_a_sentence() -> None:
         raise OSError(5, "Input/output error")
 
     with pytest.raises(SourceError, match="Standard input cannot be read: input/output error"):
-        spool.spooled(broken, "-", Progress())
+        files.spooled(broken, "-", Progress())

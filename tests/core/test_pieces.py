@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from inspector.core.history import History
+from inspector.core.edit import History
 from inspector.core.pieces import Piece, PieceSource, PieceTable, RepeatedSource
 from inspector.core.source import BytesSource
 from inspector.core.span import Span

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
-from inspector.core.source import BytesSource
-from inspector.core.zeros import zeros_start, zeros_stop
+from inspector.core.source import BytesSource, zeros_start, zeros_stop
 
 SIZES = st.sampled_from((0, 1, 7, 4_095, 4_096, 50_000))
 PIECES = st.lists(st.tuples(st.sampled_from((b"\0", b"\1")), SIZES), max_size=6)

@@ -19,9 +19,8 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats._causes.blocks import suspects, zeros
-from inspector.formats._causes.crc import flipped_in
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, diagnose, folded
-from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_CODE
+from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_CODE, flipped_in
 from inspector.formats._causes.survey import survey
 from inspector.formats._causes.table import MEANINGS, PREFIX, Cause
 from inspector.operations.check.checking import CheckReport, check_archive, check_location, forget_check, state_of

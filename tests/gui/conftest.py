@@ -23,7 +23,7 @@ from pytestqt.qtbot import QtBot
 import inspector.formats
 import inspector.operations
 import inspector.sources
-from inspector.gui.app.late_dock import LateDock
+from inspector.gui.app.docks import LateDock
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.save_to import SaveToDialog

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.actions import in_order
+from inspector.gui.app.actions.menu_layout import in_order
 from inspector.gui.app.window import Window, actions
 from inspector.gui.kit.actions import action, actions_in
 from tests.gui.conftest import Show, press, settle

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.audits import MAX_TABS_AT_ONCE
+from inspector.gui.app.actions.audits import MAX_TABS_AT_ONCE
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.core.palette import MARKS, Mark
-from inspector.gui.app.bookmarks import Bookmark, BookmarkStore
+from inspector.gui.app.actions.bookmarks import Bookmark, BookmarkStore
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.hex.cursor import Pane

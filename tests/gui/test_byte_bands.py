@@ -17,7 +17,7 @@ from inspector.core.palette import COLOURS, Scheme
 from inspector.core.span import Span
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.hex.byte_band import PATTERNS, ByteBand
+from inspector.gui.hex.beside.byte_band import PATTERNS, ByteBand
 from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, press, settle
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.core.edit import Edit, Patch
-from inspector.gui.panels.changes import BOTH, ChangesModel, PastModel
+from inspector.gui.panels.changing.changes import BOTH, ChangesModel, PastModel
 from inspector.operations.protocol.edit_views import PastWrite
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.command_palette import CommandPalette, KeysTable, command_entries, score
+from inspector.gui.app.help.command_palette import CommandPalette, KeysTable, command_entries, score
 from inspector.gui.app.window import Window, actions
 from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, dialog_of, press, settle

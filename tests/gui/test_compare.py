@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.__main__ import main
 from inspector.core.kinds import Role
-from inspector.gui.app.comparisons import Comparisons
+from inspector.gui.app.actions.comparisons import Comparisons
 from inspector.gui.app.tabs import TabBar
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.combine import CombineDialog

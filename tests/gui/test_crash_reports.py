@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.crash_reports import CrashReports
+from inspector.gui.app.help.crash_reports import CrashReports
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.crash_report import CrashReportDialog
 from inspector.operations.protocol.requests import ArchiveRequests

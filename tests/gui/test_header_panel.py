@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.panels.header import LENGTH, OFFSET, TARGET
+from inspector.gui.panels.changing.header import LENGTH, OFFSET, TARGET
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, settle
 
 NAME = "two-entries.tacozip"

@@ -13,12 +13,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QMenu, QMenuBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.help_texts import PANEL_LABELS
+from inspector.gui.app.help.help_texts import PANEL_LABELS
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import theme
 from inspector.gui.kit.theme import Theme
-from inspector.gui.panels.repair import RepairPanel
+from inspector.gui.panels.changing.repair import RepairPanel
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import WAIT, Show, press, settle
 from tests.sweeping import in_the_sweep

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
-from inspector.gui.app.bookmarks import Bookmark, notes_in
+from inspector.gui.app.actions.bookmarks import Bookmark, notes_in
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.protocol.check_views import ReportKind

@@ -20,8 +20,8 @@ from inspector.gui.app.window import Window
 from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.protocol.header_draft import set_entry
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.sources.local.in_place import write
-from inspector.sources.local.journal import journal_paths
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.journal import journal_paths
 from tests.gui.conftest import Sample, Show, answer, dialog_of, settle
 from tests.sources.disks import Watched
 
@@ -29,7 +29,7 @@ DYING = """
 import pickle, sys
 from tests.sources.disks import Watched
 from tests.sources.kill_driver import ending
-from inspector.sources.local.in_place import write
+from inspector.sources.local.changes.in_place import write
 path, edit, at = pickle.load(sys.stdin.buffer)
 write(path, edit, None, Watched(ending(at)))
 """

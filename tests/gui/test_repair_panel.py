@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.panels.repair import COLLECTION, NOT_PLANNED, NOTHING
+from inspector.gui.panels.changing.repair import COLLECTION, NOT_PLANNED, NOTHING
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, save_to, settle
 from tests.operations.extracting import caf
 

@@ -16,7 +16,7 @@ from inspector.core.edit import Edit
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.panels.replay import NO_CRASHES, NOTHING
+from inspector.gui.panels.changing.replay import NO_CRASHES, NOTHING
 from inspector.operations.protocol.header_draft import HeaderDraft
 from inspector.operations.protocol.replay_views import AppendWrites, CrashState, PastWrites, Point, SegmentWrites
 from inspector.operations.protocol.requests import ArchiveRequests

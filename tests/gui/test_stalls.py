@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app import stalls
-from inspector.gui.app.stalls import Stall, StallMeter
+from inspector.gui.app.help import stalls
+from inspector.gui.app.help.stalls import Stall, StallMeter
 from inspector.gui.app.window import Window
 from inspector.gui.kit.settings import Settings
 

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QToolTip, QWhatsT
 from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import declared_kinds
-from inspector.gui.app.help_texts import COLUMNS, PANELS
+from inspector.gui.app.help.help_texts import COLUMNS, PANELS
+from inspector.gui.app.help.whats_this import about_column, about_field, header_of
 from inspector.gui.app.tab import Tab
-from inspector.gui.app.whats_this import about_column, about_field, header_of
 from inspector.gui.app.window import Window, actions
 from tests.gui.conftest import Show, every_panel, press, settle
 
@@ -59,7 +59,7 @@ def test_every_column_of_every_view_is_explained(show: Show, window: Window) -> 
         seen.add(view.accessibleName())
         for column in range(model.columnCount()):
             title = model.headerData(column, Qt.Orientation.Horizontal)
-            where = f"COLUMNS[{view.accessibleName()!r}] of inspector/gui/app/help_texts.py"
+            where = f"COLUMNS[{view.accessibleName()!r}] of inspector/gui/app/help/help_texts.py"
             assert about_column(view, column), f"{where} does not say what {title!r} holds."
     assert seen >= set(COLUMNS) - {"Members found"}
 

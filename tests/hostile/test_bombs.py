@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.__main__ import main
-from inspector.core.bounds import BOUNDS
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
+from inspector.core.limits import BOUNDS
 from inspector.core.member import SHARED
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource

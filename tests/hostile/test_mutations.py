@@ -12,9 +12,9 @@ from random import Random
 
 import pytest
 
-from inspector.core.bounds import BOUNDS
 from inspector.core.field import leaves
 from inspector.core.format import MemberError
+from inspector.core.limits import BOUNDS
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.operations.check.checking import check_archive

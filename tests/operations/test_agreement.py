@@ -23,11 +23,11 @@ from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.overview import overview
 from inspector.operations.protocol.views import SortKey
-from inspector.operations.session import arrangement
 from inspector.operations.session import navigation as searching
-from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.layers import StreamMapping
-from inspector.operations.session.members_view import MembersView
+from inspector.operations.session.members import arrangement
+from inspector.operations.session.members.archive_set import ArchiveSet
+from inspector.operations.session.members.members_view import MembersView
 
 NAMES = st.lists(
     st.text(st.sampled_from("aAbß/.\0é\n"), max_size=12).map(str.encode) | st.binary(max_size=20), max_size=30

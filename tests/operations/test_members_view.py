@@ -6,7 +6,7 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.protocol.views import SortKey
-from inspector.operations.session.members_view import MAX_PATH_DEPTH
+from inspector.operations.session.members.members_view import MAX_PATH_DEPTH
 from tests.operations.archives import caf, opened
 
 

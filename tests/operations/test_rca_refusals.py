@@ -16,9 +16,9 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.rca_writing import RcaOptions, append_rca, grow, make
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.sources.local.changes.journal import Journal, save
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import Identity
-from inspector.sources.local.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened
 from tests.operations.rca_appends import Given, append, create, given, held, repaired

@@ -40,10 +40,10 @@ from inspector.operations.replay.writers import (
     replay_segments,
 )
 from inspector.operations.trace.tracing import readers_of, trace
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.recovery import finish, roll_back
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.in_place import write
-from inspector.sources.local.recovery import finish, roll_back
 from tests.formats.rca.checking import FULL
 from tests.operations.rca_appends import create
 from tests.sources.disks import Stopped

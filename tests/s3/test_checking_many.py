@@ -9,7 +9,7 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling
 from inspector.core.verdict import State
 from inspector.operations.audit import audit
 from inspector.operations.audit.audit import Outcome, check_many
@@ -17,7 +17,6 @@ from inspector.operations.audit.targets import expanded
 from inspector.operations.protocol.audit_views import NO_ARCHIVE
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
 from inspector.operations.session.archive_session import ArchiveSession
-from inspector.sources.s3.cancelling import cancelling
 from tests.patience import PATIENCE
 from tests.s3.archives import dataset
 from tests.s3.conftest import Store

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
+from inspector.core.debug_log import LOGGERS
 from inspector.core.progress import Progress
 from inspector.core.redaction import redacted, strip_credentials
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
 from inspector.sources.s3.client import boto_client, client_for
 from inspector.sources.s3.connection import Attempt, Connection
-from inspector.sources.s3.log_redaction import LOGGERS
 from inspector.sources.s3.opening import attempt
 from tests.s3.bad_days import wide
 from tests.s3.conftest import BUCKET, KEY, SECRET, TOKEN, Store

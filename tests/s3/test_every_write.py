@@ -12,7 +12,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.sources.s3.abort import WaitLimits
 from inspector.sources.s3.client import Client
-from inspector.sources.s3.sender import Sender
+from inspector.sources.s3.uploads.sender import Sender
 from tests.formats.tar.tar_building import build
 from tests.s3.bucket import BUCKET
 from tests.s3.conftest import Store

@@ -10,12 +10,11 @@ from threading import Event
 import pytest
 
 from inspector.core import limits
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
 from inspector.sources.s3 import client
 from inspector.sources.s3.cache import BLOCK_BYTES
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import MAX_WHOLE_BYTES, TAIL_BYTES, S3Source

@@ -9,11 +9,9 @@ from threading import Event, Lock, Thread
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError, expect
-from inspector.sources.s3.cache import BlockCache, Blocks
-from inspector.sources.s3.cancelling import cancelling, check_cancelled
-from inspector.sources.s3.disk_cache import DiskCache
+from inspector.sources.s3.cache import BlockCache, Blocks, DiskCache
 from inspector.sources.s3.read_ahead import BLOCK_BYTES, MAX_IN_FLIGHT, MAX_REQUEST_BYTES, Pace, Take
 from inspector.sources.s3.request_log import Phase
 from tests.patience import PATIENCE
@@ -151,7 +149,7 @@ def test_a_disk_that_cannot_be_written_is_no_error(monkeypatch: pytest.MonkeyPat
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("inspector.sources.s3.disk_cache.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("inspector.sources.s3.cache.tempfile.TemporaryFile", full)
     cache = DiskCache(BLOCK_BYTES)
     cache.put((None, 1), b"x")
     assert cache.get((None, 1)) is None

@@ -16,7 +16,7 @@ from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
 from inspector.operations.audit.results import Results
 from inspector.operations.edit import apply_repairs
-from inspector.sources.local import old_bytes as store_of_old_bytes
+from inspector.sources.local.changes import old_bytes as store_of_old_bytes
 from inspector.sources.local.disk_calls import Disk
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build

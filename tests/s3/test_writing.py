@@ -16,8 +16,8 @@ from inspector.core.progress import Progress
 from inspector.operations.edit.past_writes import edits_before, forget_past_writes, past_writes, take_back
 from inspector.operations.edit.s3_writing import write_edit_to_s3
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.sources.local.old_bytes import store_folder
-from inspector.sources.s3.writing import write_object
+from inspector.sources.local.changes.old_bytes import store_folder
+from inspector.sources.s3.uploads.writing import write_object
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import ignoring
 from tests.s3.writing import MEBI, content, header_of, taco, unfinished

@@ -12,10 +12,10 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.sources.s3.abort import WaitLimits
-from inspector.sources.s3.sender import Sender
 from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import S3Source
-from inspector.sources.s3.writing import write_object
+from inspector.sources.s3.uploads.sender import Sender
+from inspector.sources.s3.uploads.writing import write_object
 from tests.s3.bad_days import BRIEFLY
 from tests.s3.conftest import BUCKET, SECRET, TOKEN, Store
 from tests.s3.proxy import HELD, Fault, Forward, Reply, Seen, answering, ignoring, refuse, silent, web_page

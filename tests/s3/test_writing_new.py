@@ -11,7 +11,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.create.creating_taco import create_taco
-from inspector.sources.s3 import new_objects
+from inspector.sources.s3.uploads import new_objects
 from tests.operations.creations import Stopping, plant
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse

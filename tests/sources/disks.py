@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.old_bytes import store_folder
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.in_place import write
-from inspector.sources.local.old_bytes import store_folder
 
 CALLS = [name for name in vars(Disk) if not name.startswith("_")]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.edit import Edit
+from inspector.sources.local.changes.journal import Journal, encode, journal_paths
+from inspector.sources.local.changes.journal_state import ChangeState
+from inspector.sources.local.changes.recovery import Pending, pending
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.journal import Journal, encode, journal_paths
-from inspector.sources.local.journal_state import ChangeState
-from inspector.sources.local.recovery import Pending, pending
 from tests.sources.disks import CONTENT, EDITS
 
 THREE, GROWING, SHRINKING = EDITS["three"], EDITS["growing"], EDITS["shrinking"]

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from inspector.core.edit import Edit, Patch
-from inspector.sources.local.in_place import write
-from inspector.sources.local.recovery import finish, forget, pending, roll_back
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.recovery import finish, forget, pending, roll_back
 from tests.sources.disks import CONTENT, EDITS, Act, Watched, after, names
 
 KILLED = 9

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from inspector.core.edit import Edit, EditError
-from inspector.sources.local import in_place
+from inspector.sources.local.changes import in_place
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.recovery import finish, forget, pending, roll_back
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.in_place import write
-from inspector.sources.local.recovery import finish, forget, pending, roll_back
 from tests.sources.disks import CONTENT, EDITS, Memory, Stingy, Stopped, Watched, after, failing, stopping
 from tests.sweeping import every
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from inspector.core.edit import EditError
-from inspector.sources.local import in_place
+from inspector.sources.local.changes import in_place
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.recovery import pending, roll_back
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.in_place import write
-from inspector.sources.local.recovery import pending, roll_back
 from tests.sources.disks import CONTENT, EDITS, Watched, after, names, refused, refusing
 
 THREE = EDITS["three"]

@@ -11,10 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.sources.local import journal
+from inspector.sources.local.changes import journal
+from inspector.sources.local.changes.journal import (
+    BrokenJournal,
+    Journal,
+    decode,
+    encode,
+    find,
+    journal_paths,
+    load,
+    save,
+)
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import Identity
-from inspector.sources.local.journal import BrokenJournal, Journal, decode, encode, find, journal_paths, load, save
 from tests.sources.disks import EDITS, Watched
 
 NUMBERS = st.integers(0, 2**64 - 1)

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.sources.local import old_bytes
+from inspector.sources.local.changes import old_bytes
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.old_bytes import store_folder, stored_changes
+from inspector.sources.local.changes.recovery import finish, forget, pending
+from inspector.sources.local.changes.undo import describe_last_change, forget_changes, past_changes, undo_last_change
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.in_place import write
-from inspector.sources.local.old_bytes import store_folder, stored_changes
-from inspector.sources.local.recovery import finish, forget, pending
-from inspector.sources.local.undo import describe_last_change, forget_changes, past_changes, undo_last_change
 from tests.sources.disks import CONTENT, EDITS, Memory, Stopped, Watched, after, failing, names, refusing, stopping
 
 PATH = Path("/archives/a.tacozip")

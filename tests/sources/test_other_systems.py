@@ -13,8 +13,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.extract.selection import refusal
+from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.file import FileSource, TemporarySource
-from inspector.sources.local.in_place import write
 from inspector.sources.local.member_writer import Destination
 from tests.sources.disks import CONTENT, EDITS, after
 

@@ -11,8 +11,8 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.sources.local.changes.in_place import patched_copy
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.in_place import patched_copy
 from tests.sources.disks import CONTENT, EDITS, after, names
 
 THREE = EDITS["three"]
@@ -62,7 +62,7 @@ from pathlib import Path
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.in_place import patched_copy
+from inspector.sources.local.changes.in_place import patched_copy
 from tests.sources.disks import EDITS
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -11,12 +11,12 @@ import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.span import Span
-from inspector.sources.local import journal
+from inspector.sources.local.changes import journal
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.journal import journal_paths
+from inspector.sources.local.changes.journal_state import ChangeState
+from inspector.sources.local.changes.recovery import finish, forget, pending, roll_back
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.in_place import write
-from inspector.sources.local.journal import journal_paths
-from inspector.sources.local.journal_state import ChangeState
-from inspector.sources.local.recovery import finish, forget, pending, roll_back
 from tests.sources.disks import CONTENT, Watched, after, names, refusing
 from tests.sources.interruptions import GROWING, SHRINKING, THREE, interrupted, some, waiting
 

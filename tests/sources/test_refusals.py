@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.sources.local import journal
+from inspector.sources.local.changes import journal
+from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.old_bytes import stored_changes
+from inspector.sources.local.changes.recovery import pending, roll_back
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.in_place import write
-from inspector.sources.local.old_bytes import stored_changes
-from inspector.sources.local.recovery import pending, roll_back
 from tests.sources.disks import CONTENT, EDITS, Watched, after, failing, names, refused, refusing
 
 THREE = EDITS["three"]
@@ -222,7 +222,7 @@ LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 from inspector.core.edit import EditError
-from inspector.sources.local.in_place import write
+from inspector.sources.local.changes.in_place import write
 from tests.sources.disks import EDITS
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

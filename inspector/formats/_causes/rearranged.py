@@ -18,7 +18,7 @@ from inspector.formats._causes.blocks import MAX_SPANS, PART_SIZES
 from inspector.formats._causes.changed import late_headers
 from inspector.formats._causes.table import Cause, Explanation, wrong
 from inspector.formats._causes.wrapped import without
-from inspector.formats.caf.inserted import find_doubled
+from inspector.formats.caf.shift import find_doubled
 from inspector.formats.rca.chunks import scan
 
 SMALL_SIZES = tuple(1 << bits for bits in range(20, 15, -1))

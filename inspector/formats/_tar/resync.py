@@ -18,9 +18,8 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
-from inspector.core.source import Source, is_sparing
+from inspector.core.source import Source, is_sparing, zeros_stop
 from inspector.core.span import Span
-from inspector.core.zeros import zeros_stop
 from inspector.formats._kinds import TAR_END
 from inspector.formats._tar import codes
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, padded_stop, parse

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from inspector.core.progress import Progress
-from inspector.core.source import Source, is_sparing
-from inspector.core.zeros import any_byte
+from inspector.core.source import Source, any_byte, is_sparing
 from inspector.formats._tar.header import BLOCK, CHKSUM, PLACES, number, parse
 
 SEARCH_WINDOW_BYTES = 1 << 20

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from isal.isal_zlib import crc32
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive, Emitter
-from inspector.core.bounds import BOUNDS
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
+from inspector.core.limits import BOUNDS
 from inspector.core.member import UNREADABLE, Codec
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb

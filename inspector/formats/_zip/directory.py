@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from inspector.core.archive import CappedFindings, Emitter
-from inspector.core.bounds import BOUNDS
 from inspector.core.finding import FindingType, Severity
+from inspector.core.limits import BOUNDS
 from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb

@@ -34,10 +34,9 @@ from inspector.formats.caf.findings import (
     report_unlisted,
 )
 from inspector.formats.caf.index import Index, archive_order, inverse, members_in, suspicious_names
-from inspector.formats.caf.inserted import MIN_LINE_FEEDS, Doubled, find_doubled, is_text_mode
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, Place, find_index
 from inspector.formats.caf.overwritten import Newer, find_newer, report_newer
-from inspector.formats.caf.shift import Shift, find_shift
+from inspector.formats.caf.shift import MIN_LINE_FEEDS, Doubled, Shift, find_doubled, find_shift, is_text_mode
 
 MAX_ARCHIVE_BYTES = 32 << 30
 """The largest archive the specification allows, in bytes (its 32 GB taken as GiB)."""

@@ -22,8 +22,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf import codes
-from inspector.formats.caf.inserted import Doubled
-from inspector.formats.caf.shift import Shift
+from inspector.formats.caf.shift import Doubled, Shift
 from inspector.formats.caf.write import Writer, footer, in_json
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")

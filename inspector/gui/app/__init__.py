@@ -1,1 +1,1 @@
-"""The application and its main window: actions, menus, tabs, sessions."""
+"""The application, its window and what surrounds the archives in it: tabs, docks, tool bar, sessions."""

@@ -26,7 +26,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui.app import stalls
+from inspector.gui.app.help import stalls
 from inspector.gui.app.window import Window
 from inspector.gui.ipc import instance
 from inspector.gui.kit import theme
@@ -47,7 +47,7 @@ TAB_MODULES = (
     "inspector.gui.hex.hex_pane",
     "inspector.gui.panels.members",
     "inspector.gui.panels.findings",
-    "inspector.gui.panels.header",
+    "inspector.gui.panels.changing.header",
     "inspector.gui.app.tab",
 )
 """The modules that a tab needs, in slices that take about the same time to import."""

@@ -13,12 +13,10 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVB
 from inspector.core.edit import Edit
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
-from inspector.gui.app.dock_titles import DockTitles
-from inspector.gui.app.help_texts import PANEL_LABELS
-from inspector.gui.app.late_dock import LateDock, held
+from inspector.gui.app.docks import DockTitles, LateDock, QuietPanels, held
+from inspector.gui.app.help.help_texts import PANEL_LABELS
+from inspector.gui.app.help.whats_this import WhatsThis
 from inspector.gui.app.pane_focus import PaneFocus
-from inspector.gui.app.quiet_panels import QuietPanels
-from inspector.gui.app.whats_this import WhatsThis
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Checking, Document
@@ -34,26 +32,26 @@ from inspector.gui.flows.hex_overlays import Arrows, HexEditing, OverlayLabel
 from inspector.gui.flows.replay import ReplayFlow
 from inspector.gui.flows.save import ExportFlow, RecoveryFlow, SaveFlow, UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.accessible_names import name_focused_window
 from inspector.gui.kit.actions import without_marks
 from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
-from inspector.gui.panels.changes import ChangesPanel
+from inspector.gui.panels.changing.changes import ChangesPanel
+from inspector.gui.panels.changing.experiment import ExperimentPanel
+from inspector.gui.panels.changing.header import ONLY_TACO, HeaderPanel, has_header
+from inspector.gui.panels.changing.repair import RepairPanel
+from inspector.gui.panels.changing.replay import ReplayPanel
 from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
 from inspector.gui.panels.decoded import DecodedPanel
 from inspector.gui.panels.diagram.panel import DiagramPanel
-from inspector.gui.panels.experiment import ExperimentPanel
 from inspector.gui.panels.findings import FindingsPanel
-from inspector.gui.panels.header import ONLY_TACO, HeaderPanel, has_header
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.reader.panel import ReaderPanel
-from inspector.gui.panels.repair import RepairPanel
-from inspector.gui.panels.replay import ReplayPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.strings import StringsPanel
 from inspector.gui.panels.structure import StructurePanel

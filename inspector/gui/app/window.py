@@ -20,28 +20,27 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
-from inspector.gui.app.actions import DOCUMENT_ACTIONS, build_actions, in_order
-from inspector.gui.app.appearance import Appearance
-from inspector.gui.app.audits import Audits
-from inspector.gui.app.bookmarks import Bookmarks
-from inspector.gui.app.command_help import CommandHelp
-from inspector.gui.app.comparisons import Comparisons
-from inspector.gui.app.crash_reports import CrashReports
-from inspector.gui.app.create import CreateActions
+from inspector.gui.app.actions.appearance import Appearance
+from inspector.gui.app.actions.audits import Audits
+from inspector.gui.app.actions.bookmarks import Bookmarks
+from inspector.gui.app.actions.comparisons import Comparisons
+from inspector.gui.app.actions.create import CreateActions
+from inspector.gui.app.actions.menu_layout import DOCUMENT_ACTIONS, build_actions, in_order
+from inspector.gui.app.actions.menus import Menus
+from inspector.gui.app.actions.s3_actions import S3Actions
+from inspector.gui.app.help.command_help import CommandHelp
+from inspector.gui.app.help.crash_reports import CrashReports
 from inspector.gui.app.layouts import Layouts
-from inspector.gui.app.menus import Menus
 from inspector.gui.app.notifications import JobNotifications
-from inspector.gui.app.s3_actions import S3Actions
 from inspector.gui.app.sessions import Sessions
 from inspector.gui.app.start_page import StartPage
 from inspector.gui.app.tabs import DeferredTabs, Tabs
 from inspector.gui.app.toolbar import FindBar, ToolBar
 from inspector.gui.document.session import OpenTab
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.actions import Action, K, action, actions_in
 from inspector.gui.kit.dropping import DropLight, take_copy
-from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
+from inspector.gui.kit.files import TempDir, ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
 from inspector.gui.kit.locations import MAX_TABS_OPENED, absolute, from_mime
 from inspector.gui.kit.settings import Settings

@@ -22,7 +22,7 @@ from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit.file_dialogs import ask_for_files, start_near
+from inspector.gui.kit.files import ask_for_files, start_near
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label, table_view

@@ -24,7 +24,7 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.dropping import PathField, leave_drops
-from inspector.gui.kit.file_dialogs import ask_for_folder
+from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Details, SelectableLabel, label_of, table_view

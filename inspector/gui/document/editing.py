@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.edit import CutBytes, Edit, Patch, combined
-from inspector.core.history import History
+from inspector.core.edit import CutBytes, Edit, History, Patch, combined
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.core.span import Span
 from inspector.gui.document.document import Document

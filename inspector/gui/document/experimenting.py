@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.history import History
+from inspector.core.edit import History
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import PREVIEW_DELAY_MS, Editing

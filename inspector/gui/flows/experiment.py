@@ -15,9 +15,9 @@ from inspector.gui.document.experimenting import Experimenting
 from inspector.gui.flows.hex_overlays import ONLY_FILE
 from inspector.gui.flows.save import PATCHES
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.kit.file_dialogs import ALL_FILES, ask_for_new_file, start_near
+from inspector.gui.kit.files import ALL_FILES, ask_for_new_file, start_near
 from inspector.gui.panels.banner import Banner
-from inspector.gui.panels.experiment import ExperimentPanel
+from inspector.gui.panels.changing.experiment import ExperimentPanel
 from inspector.operations.protocol.experiment_views import (
     DAMAGES,
     Cut,

@@ -16,7 +16,7 @@ from inspector.core.numbers import count
 from inspector.gui.dialogs.extract import ExtractDialog, ExtractedDialog, ExtractionChoices
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
-from inspector.gui.ipc.temp_dir import TempDir
+from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.table_models import FILES
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.members import MembersPanel

@@ -17,8 +17,8 @@ from inspector.gui.hex.overwriting import ByteEdit, Overwriting
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.widgets import MessageBar
-from inspector.gui.panels.experiment import sign
-from inspector.gui.panels.replay import sign as replay_sign
+from inspector.gui.panels.changing.experiment import sign
+from inspector.gui.panels.changing.replay import sign as replay_sign
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Arrow, LayerKind, Reference
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QWidget
 from inspector.gui.dialogs.append import AppendDialog
 from inspector.gui.document.document import Document
 from inspector.gui.document.replaying import Replaying
-from inspector.gui.kit.file_dialogs import ALL_FILES, ask_for_new_file
+from inspector.gui.kit.files import ALL_FILES, ask_for_new_file
 from inspector.gui.panels.banner import Banner
-from inspector.gui.panels.replay import ReplayPanel
+from inspector.gui.panels.changing.replay import ReplayPanel
 from inspector.operations.protocol.create_views import Draft
 from inspector.operations.protocol.replay_views import AppendWrites
 

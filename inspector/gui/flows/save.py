@@ -15,7 +15,7 @@ from inspector.gui.dialogs.send import SendDialog
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
-from inspector.gui.kit.file_dialogs import ALL_FILES, ask_for_new_file, start_near
+from inspector.gui.kit.files import ALL_FILES, ask_for_new_file, start_near
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXES, ReportKind

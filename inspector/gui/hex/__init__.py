@@ -1,1 +1,1 @@
-"""The hex view and its relatives: the map of the file, the legend and the data inspector."""
+"""The hex view: rows of bytes with their structures, arrows, caret and selection; and the pane that holds it."""

@@ -20,13 +20,10 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.accessible import accessible_text
-from inspector.gui.hex.byte_band import BandFeed, ByteBand, shares_of
-from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
-from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.hex.data_inspector import READ_BYTES, DataInspector
-from inspector.gui.hex.file_map import LABELLED_PX, NARROW_PX, FileMap
-from inspector.gui.hex.layer_bar import LayerBar, Mode
-from inspector.gui.hex.legend import (
+from inspector.gui.hex.beside.byte_band import BandFeed, ByteBand, shares_of
+from inspector.gui.hex.beside.data_inspector import READ_BYTES, DataInspector
+from inspector.gui.hex.beside.file_map import LABELLED_PX, NARROW_PX, FileMap
+from inspector.gui.hex.beside.legend import (
     Legend,
     LegendEntry,
     class_entries,
@@ -34,6 +31,9 @@ from inspector.gui.hex.legend import (
     structure_entries,
     verdict_entries,
 )
+from inspector.gui.hex.content_views import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, ImageView, TextView
+from inspector.gui.hex.copying import CopyFormat
+from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job

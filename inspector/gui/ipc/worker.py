@@ -51,7 +51,7 @@ def check(connection: Connection) -> None:
     """Look at one location after another until the window closes the pipe."""
     _set_up()
 
-    from inspector.operations.worker.check_server import Checker
+    from inspector.operations.worker.audit_server import Checker
     from inspector.operations.worker.server import serve_requests
 
     session: CheckRequests = Checker()

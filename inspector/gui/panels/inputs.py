@@ -13,7 +13,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.dropping import DropLight, take_copy
-from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
+from inspector.gui.kit.files import ask_for_files, ask_for_folder
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, table_view
 from inspector.operations.protocol.create_views import Contents, Draft, InputRow

@@ -23,11 +23,10 @@ from inspector.core.names import visible
 from inspector.core.redaction import strip_credentials
 from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.file_dialogs import ask_for_folder
-from inspector.gui.kit.form import field_texts, restore_fields
+from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.text import plain
-from inspector.gui.kit.widgets import label_of
+from inspector.gui.kit.widgets import field_texts, label_of, restore_fields
 from inspector.gui.tabs.audit_model import state_label
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, AuditRequest
 from inspector.sources.s3.address import is_s3

@@ -16,7 +16,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.file_dialogs import ask_for_folder
+from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.widgets import Emptiable, MessageBar, SelectableLabel, push_button, tree_view
 from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
 from inspector.gui.panels.status_line import show_progress

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Qt
 from inspector.core.kinds import Role, role_bit
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
-from inspector.gui.hex.file_map import FileMap
-from inspector.gui.hex.legend import DAMAGED, Legend, LegendEntry, role_entries
+from inspector.gui.hex.beside.file_map import FileMap
+from inspector.gui.hex.beside.legend import DAMAGED, Legend, LegendEntry, role_entries
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import plain, short

@@ -25,10 +25,9 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.file_dialogs import ask_for_folder
-from inspector.gui.kit.form import field_texts, restore_fields
+from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of
+from inspector.gui.kit.widgets import ElidedLabel, MessageBar, field_texts, label_of, restore_fields
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_connection import S3Target

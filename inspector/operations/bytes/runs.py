@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source, blocks, zeros_start, zeros_stop
 from inspector.core.span import Span
-from inspector.core.zeros import zeros_start, zeros_stop
 from inspector.operations.compare.anchors import hashes_of
 from inspector.operations.protocol.bytes_views import Repeat
 

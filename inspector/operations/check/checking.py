@@ -15,7 +15,7 @@ from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import Format
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.redaction import strip_credentials
 from inspector.core.source import Source, SourceError, expect, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
@@ -32,11 +32,10 @@ from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import Opened, decode_anew, not_read
 from inspector.operations.protocol.trace_views import ReaderRow
 from inspector.operations.trace.tracing import compare_readers
+from inspector.sources.local.changes.journal_state import ChangeState
+from inspector.sources.local.changes.recovery import pending
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.folder import LocalFolder
-from inspector.sources.local.journal_state import ChangeState
-from inspector.sources.local.recovery import pending
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen

@@ -17,8 +17,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.operations.compare.anchors import MAX_ANCHORS, stretches
-from inspector.operations.compare.reading import common_end, common_start, mismatches, pairs, read_exactly
-from inspector.operations.compare.runs import Runs
+from inspector.operations.compare.runs import Runs, common_end, common_start, mismatches, pairs, read_exactly
 
 if TYPE_CHECKING:
     import numpy as np

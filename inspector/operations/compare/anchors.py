@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.operations.compare.reading import read_exactly
+from inspector.operations.compare.runs import read_exactly
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
@@ -44,7 +44,6 @@ from inspector.operations.protocol.compare_views import (
 )
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.folder import LocalFolder
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import S3Source

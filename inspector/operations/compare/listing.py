@@ -11,7 +11,7 @@ from inspector.core.edit import OverlaySource
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, Codec
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
 from inspector.operations.create.inputs import Input, gather
@@ -22,7 +22,6 @@ from inspector.operations.open.location import Location, open_location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.compare_views import AS_IT_IS, Version
 from inspector.sources.local.folder import LocalFolder
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.prefix import S3Prefix
 

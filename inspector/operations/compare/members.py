@@ -19,7 +19,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.operations.compare.anchors import ascending
 from inspector.operations.compare.listing import Listing
-from inspector.operations.compare.reading import mismatches
+from inspector.operations.compare.runs import mismatches
 from inspector.operations.protocol.compare_views import A, Alignment, B, Change, Difference, Level, Side
 
 SAME = "same"

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from inspector.core.hints import Hint, hint
 from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
@@ -23,7 +23,6 @@ from inspector.sources.local.atomic import FolderObjects, Objects
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import SCHEME, is_s3, parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 DEFAULT_KEYS_PER_RANGE = 1_000
@@ -105,7 +104,7 @@ def create_datas3t(
 def _pack_on_s3(
     progress: Progress, root: str, locations: Sequence[str], options: PackingOptions, connection: Connection
 ) -> Created:
-    from inspector.sources.s3.new_objects import BucketObjects  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import BucketObjects  # loads boto3
 
     address = parse(root)
     ranges = plan(gather(locations, progress, connection=connection), options)

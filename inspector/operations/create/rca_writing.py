@@ -28,11 +28,11 @@ from inspector.operations.create.inputs import Input, check_names, gather, skipp
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import Target, check_targets, new_archives, target_of
 from inspector.operations.open.opening import Opened, decode, local_path
-from inspector.sources.local.append import appending
+from inspector.sources.local.changes.append import appending
+from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.choices import remember, remembered
 from inspector.sources.local.disk_calls import Disk, Unsynced
 from inspector.sources.local.file import FileSource, TemporarySource
-from inspector.sources.local.in_place import write
 from inspector.sources.local.rehearsal import Rehearsal
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection

@@ -8,10 +8,9 @@ from functools import partial
 
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError
 from inspector.sources.s3.address import parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.opening import open_s3
 from inspector.sources.s3.prefix import S3Prefix

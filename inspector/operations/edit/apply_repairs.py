@@ -14,7 +14,7 @@ from inspector.core.finding import brief
 from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling
 from inspector.core.repair import Companion, Fate, Repair
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
@@ -36,12 +36,11 @@ from inspector.operations.protocol.edit_views import (
     done_sentence,
 )
 from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.changes.in_place import patched_copy, write
+from inspector.sources.local.changes.old_bytes import store_detached
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource, TemporarySource
-from inspector.sources.local.in_place import patched_copy, write
-from inspector.sources.local.old_bytes import store_detached
 from inspector.sources.s3.address import Address, is_s3, parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.source import RemoteSource, S3Source
@@ -449,7 +448,7 @@ def require_free(copy: str, files: Sequence[SiblingFile], connection: Connection
     for each in files:
         place = sibling_name(copy, each)
         if is_s3(copy):
-            from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+            from inspector.sources.s3.uploads.new_objects import NewObjects  # loads boto3
 
             NewObjects(connection).see_that_it_is_free(parse(place))
         elif os.path.lexists(place):
@@ -488,7 +487,7 @@ def _put(
     old: Source | None = None,
     over: bool = False,
 ) -> None:
-    from inspector.sources.s3.new_objects import NewObjects, type_of  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import NewObjects, type_of  # loads boto3
 
     with cancelling(progress), NewObjects(connection, replace=over, log=log) as objects:
         kept, etag = type_of(address.key), ""

@@ -7,7 +7,7 @@ from pathlib import Path
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import is_section, local_path
 from inspector.operations.protocol.edit_views import Interrupted, WayOut
-from inspector.sources.local.recovery import finish, forget, pending, roll_back
+from inspector.sources.local.changes.recovery import finish, forget, pending, roll_back
 from inspector.sources.web.address import is_remote
 
 _ACTIONS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}

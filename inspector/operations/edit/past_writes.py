@@ -10,16 +10,21 @@ from pathlib import Path
 from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import Source
 from inspector.operations.edit.interrupted import file_at
 from inspector.operations.edit.s3_writing import write_edit_to_s3
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import open_place
 from inspector.operations.protocol.edit_views import PastWrite
-from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.old_bytes import MAX_INLINE_BYTES, StoredChange, forget, stored_changes, verified_pieces
-from inspector.sources.local.undo import (
+from inspector.sources.local.changes.old_bytes import (
+    MAX_INLINE_BYTES,
+    StoredChange,
+    forget,
+    stored_changes,
+    verified_pieces,
+)
+from inspector.sources.local.changes.undo import (
     MAX_PAST,
     PastChange,
     describe_last_change,
@@ -27,8 +32,8 @@ from inspector.sources.local.undo import (
     past_changes,
     undo_last_change,
 )
+from inspector.sources.local.disk_calls import Disk
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import S3Source
 

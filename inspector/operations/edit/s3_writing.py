@@ -7,17 +7,16 @@ from collections.abc import Iterable, Iterator
 from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.numbers import count, plural, rounded
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.jobs.targets import check_targets, new_archives
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
+from inspector.sources.local.changes.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
 from inspector.sources.local.disk_calls import Disk, reason
-from inspector.sources.local.old_bytes import MAX_INLINE_BYTES, StoredBytes, forget, prune, store_detached
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.pieces import Piece, bytes_sent, merged, pieces_of
 from inspector.sources.s3.source import S3Source
+from inspector.sources.s3.uploads.pieces import Piece, bytes_sent, merged, pieces_of
 
 
 def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
@@ -50,7 +49,7 @@ def write_edit_to_s3(
     source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False, keeps_old_bytes: bool = True
 ) -> WriteResult:
     """Change an object; see write_object for ``whole``. Raises EditError and Cancelled."""
-    from inspector.sources.s3.writing import write_object  # loads boto3
+    from inspector.sources.s3.uploads.writing import write_object  # loads boto3
 
     name, cut = visible(source.name), edit.dropped.size
     if cut > MAX_INLINE_BYTES:

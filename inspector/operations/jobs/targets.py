@@ -10,13 +10,12 @@ from typing import Any, Protocol
 
 from inspector.core.hints import already_exists
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.atomic import NewFiles
 from inspector.sources.local.disk_calls import Disk, unusable
 from inspector.sources.s3.address import Address, is_s3, parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.web.address import is_web, read_only
@@ -69,7 +68,7 @@ def new_archives(
         with NewFiles(replace=overwrite, disk=disk) as files:
             yield files
         return
-    from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import NewObjects  # loads boto3
 
     try:
         with cancelling(progress), NewObjects(connection, replace=overwrite) as objects:
@@ -105,7 +104,7 @@ def check_targets(paths: Collection[Target], *, overwrite: bool, connection: Con
 def _check_object_targets(places: list[Address], overwrite: bool, connection: Connection) -> None:
     if not places:
         return
-    from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+    from inspector.sources.s3.uploads.new_objects import NewObjects  # loads boto3
 
     for place in places:
         check_object_name(place)

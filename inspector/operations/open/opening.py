@@ -20,7 +20,7 @@ from inspector.core.format import Format
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, SplicedSource, expect, is_sparing
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
@@ -32,7 +32,6 @@ from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.web.address import is_remote, is_web
 

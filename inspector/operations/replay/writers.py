@@ -31,8 +31,8 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.replay_views import StepKind, StepView
 from inspector.operations.replay.replay import Replay, Step, replay_of
+from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.in_place import write
 from inspector.sources.local.rehearsal import Kept, Recording, Rehearsal
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import S3Source

@@ -13,7 +13,6 @@ from inspector.operations.session import (
     reading,
     replaying,
 )
-from inspector.operations.session import goto as targets
 from inspector.operations.session import overview as maps
 from inspector.operations.session import references as links
 from inspector.operations.session import remote as costs
@@ -77,7 +76,7 @@ class ArchiveSession(SessionState):
     reader_steps = following.reader_steps
     # ---- navigation
     goto = reading.goto
-    find_datapoint = targets.find_datapoint
+    find_datapoint = navigation.find_datapoint
     search = reading.find_bytes
     references = links.references
     arrows = links.arrows

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.names import visible
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.edit import patch_file
 from inspector.operations.edit.apply_repairs import Readable, apply_plan, describe, save_copy, save_salvage, write_edit
@@ -38,7 +38,6 @@ from inspector.operations.session import reading
 from inspector.operations.session.state import SessionState, Snapshot
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Attempt, Connection, Profile, profiles
 from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import TAIL_BYTES, RemoteSource, S3Source

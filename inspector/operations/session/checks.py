@@ -44,7 +44,7 @@ from inspector.operations.protocol.views import (
     Page,
 )
 from inspector.operations.report.writing import require_other_file, write_report
-from inspector.operations.session.archive_set import MAX_ROWS, ArchiveSet
+from inspector.operations.session.members.archive_set import MAX_ROWS, ArchiveSet
 
 Item = TypeVar("Item")
 MAX_BYTES_UNCHECKED = 256 << 20

@@ -24,7 +24,7 @@ from inspector.operations.protocol.views import (
     LayerKind,
     Page,
 )
-from inspector.operations.session.archive_set import Marks
+from inspector.operations.session.members.archive_set import Marks
 
 MAX_CONTENTS = 16
 """Contents of members kept open; each may be a temporary file."""

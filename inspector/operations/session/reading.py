@@ -44,8 +44,7 @@ from inspector.operations.protocol.views import (
 )
 from inspector.operations.session.checks import ALL, write_manifest_beside
 from inspector.operations.session.content import SAMPLE_BYTES, decoded_content, encoding_of, image_of
-from inspector.operations.session.goto import GotoTargets
-from inspector.operations.session.navigation import search
+from inspector.operations.session.navigation import GotoTargets, search
 from inspector.operations.session.state import SessionState
 from inspector.sources.local.file import FileSource
 

@@ -19,10 +19,10 @@ from inspector.operations.protocol.bytes_views import Bands, Repeat, Text
 from inspector.operations.protocol.replay_views import Writes
 from inspector.operations.protocol.views import ContentInfo, Stage
 from inspector.operations.replay.replay import Replay
-from inspector.operations.session.archive_set import ArchiveSet, Marks
 from inspector.operations.session.checks import Checks
 from inspector.operations.session.layers import FieldView, Layers
-from inspector.operations.session.members_view import MembersView
+from inspector.operations.session.members.archive_set import ArchiveSet, Marks
+from inspector.operations.session.members.members_view import MembersView
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _LOCK_POLL_S = 0.05

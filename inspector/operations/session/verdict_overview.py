@@ -10,7 +10,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import Judged
-from inspector.operations.session.arrangement import Numbers
+from inspector.operations.session.members.arrangement import Numbers
 
 MEMBERS_PER_STEP = 1 << 16
 """Members painted between two chances to cancel."""

@@ -16,13 +16,12 @@ from inspector.core.format import Format
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.reader import Outcome, Reader, ReaderKind, Reads, Recorder, Step, follow
 from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
 from inspector.operations.protocol.trace_views import ReaderRow, Verdict
-from inspector.sources.s3.cancelling import cancelling
 
 READING = "Reading as {}"
 _EACH = "Reading as each reader"

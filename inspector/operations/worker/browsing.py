@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.core.progress import Progress
+from inspector.core.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.create.s3_inputs import ObjectInput, objects_at
 from inspector.operations.extract.selection import parts_of, refusal, with_number
@@ -15,7 +15,6 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
 from inspector.sources.local.member_writer import Destination, Existing, PlaceError
 from inspector.sources.s3.address import Address, parse
-from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Attempt, Connection, Profile, profiles
 from inspector.sources.s3.request_log import RequestLog
 

@@ -13,10 +13,9 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.span import Span, Spans
 from inspector.operations.compare.combined import Combination, write_combination
-from inspector.operations.compare.combining import combine
+from inspector.operations.compare.combining import combine, combine_by_hand, taken
 from inspector.operations.compare.comparing import Comparison, compare, side_state
 from inspector.operations.compare.listing import Listing
-from inspector.operations.compare.taking import combine_by_hand, taken
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import Opened
@@ -34,8 +33,8 @@ from inspector.operations.protocol.compare_views import (
     Version,
 )
 from inspector.operations.protocol.views import LayerInfo, LayerKind, MemberRow, Page
-from inspector.operations.session.archive_set import ArchiveSet, Marks
 from inspector.operations.session.layers import FieldView, Layer
+from inspector.operations.session.members.archive_set import ArchiveSet, Marks
 from inspector.operations.session.navigation import search
 from inspector.sources.s3.connection import DEFAULT, Connection
 

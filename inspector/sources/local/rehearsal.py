@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from inspector.core.pieces import Piece, PieceTable, RepeatedSource
 from inspector.core.source import Source
+from inspector.sources.local.changes.journal import journal_paths
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource, Identity, TemporarySource
-from inspector.sources.local.journal import journal_paths
 
 MAX_IN_MEMORY_BYTES = 64 << 20
 """Written bytes that are kept in memory; those beyond are in a temporary file."""

@@ -12,12 +12,12 @@ from botocore.config import Config
 from botocore.loaders import create_loader
 
 from inspector.core import limits
+from inspector.core.debug_log import redact_logs
 from inspector.core.names import visible
 from inspector.core.redaction import redacted
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Address, Place
 from inspector.sources.s3.connection import Addressing, Connection
-from inspector.sources.s3.log_redaction import redact_logs
 from inspector.sources.s3.request_log import RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, Page, crc32_of, head_of, is_listing, is_web_page, page_of
 from inspector.sources.s3.sentences import Failure, ForeignAnswerError, WebPageError

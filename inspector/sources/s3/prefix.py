@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from inspector.core.progress import check_cancelled
 from inspector.core.source import Source
 from inspector.sources.local.folder import Entry
 from inspector.sources.s3.address import Address, parse
-from inspector.sources.s3.cancelling import check_cancelled
 from inspector.sources.s3.request_log import RequestLog
 from inspector.sources.s3.responses import Head, Listed, Page, Seen
 from inspector.sources.s3.siblings import Siblings

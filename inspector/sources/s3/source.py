@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.sources.s3.address import Address, Place
 from inspector.sources.s3.cache import BlockCache, Blocks, read_spans
-from inspector.sources.s3.cancelling import cancelling, check_cancelled
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.read_ahead import Flight, Take
 from inspector.sources.s3.request_log import OPEN_END, RequestLog, Why

@@ -12,11 +12,10 @@ from typing import Any
 from botocore.exceptions import ClientError, IncompleteReadError
 
 from inspector.core import limits
-from inspector.core.progress import Cancelled
+from inspector.core.progress import Cancelled, check_cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.abort import AnswerTimeout, RequestCancelled, WaitLimits, waiting_for_answers
 from inspector.sources.s3.address import Place
-from inspector.sources.s3.cancelling import check_cancelled
 from inspector.sources.s3.read_ahead import Pace
 from inspector.sources.s3.request_log import Phase, Request, RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, head_of

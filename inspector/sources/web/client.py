@@ -27,11 +27,11 @@ from botocore.utils import get_environ_proxies
 
 from inspector import __version__
 from inspector.core import limits
+from inspector.core.debug_log import redact_logs
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Place
-from inspector.sources.s3.log_redaction import redact_logs
 from inspector.sources.s3.request_log import RequestLog, Why
 from inspector.sources.s3.responses import ByteRange, Head, head_of, is_web_page
 from inspector.sources.s3.sentences import Failure, S3Error, WebPageError, sentence

@@ -14,7 +14,7 @@ from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.formats._signatures import has_signature
-from inspector.formats.caf.inserted import find_doubled, is_text_mode
+from inspector.formats.caf.shift import find_doubled, is_text_mode
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan
 from tests.formats import archives

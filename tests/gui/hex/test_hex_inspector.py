@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.hex.data_inspector import (
+from inspector.gui.hex.beside.data_inspector import (
     ALL_ROWS,
     DEFAULT_ROWS,
     READ_BYTES,
@@ -20,7 +20,7 @@ from inspector.gui.hex.data_inspector import (
     readings,
     varint,
 )
-from inspector.gui.hex.typed_values import ValueRefusedError, encoded
+from inspector.gui.hex.beside.typed_values import ValueRefusedError, encoded
 
 
 def values(data: bytes) -> dict[str, str]:

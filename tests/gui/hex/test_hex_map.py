@@ -15,8 +15,8 @@ from inspector.core.kinds import ROLES, Family, Kind, Role, family_bit, role_bit
 from inspector.core.palette import COLOURS, FAMILY_HUES, Scheme
 from inspector.formats.rca.kinds import CHUNK_HEADER
 from inspector.formats.taco.kinds import TACO_ENTRY
-from inspector.gui.hex.file_map import FileMap, labels_of
-from inspector.gui.hex.legend import Legend, LegendEntry, role_entries, structure_entries
+from inspector.gui.hex.beside.file_map import FileMap, labels_of
+from inspector.gui.hex.beside.legend import Legend, LegendEntry, role_entries, structure_entries
 from inspector.gui.kit.theme import palette
 
 COLOUR = COLOURS[Scheme.LIGHT]

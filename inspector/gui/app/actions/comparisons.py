@@ -1,0 +1,254 @@
+"""Compare two locations: ask for what is not known yet, and open a tab with the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QMenu, QWidget
+
+from inspector.core.numbers import grouped, in_bytes
+from inspector.gui.app.tabs import Tabs
+from inspector.gui.document.connections import Connections
+from inspector.gui.document.session import OpenTab, Sides
+from inspector.gui.kit.actions import action
+from inspector.gui.kit.files import ask_for_files
+from inspector.gui.kit.locations import absolute, name_of
+from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.text import escaped
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.core.edit import Edit
+    from inspector.gui.app.tab import Tab
+    from inspector.gui.kit.files import TempDir
+    from inspector.gui.tabs.compare_tab import CompareTab
+    from inspector.operations.protocol.compare_views import Version
+    from inspector.operations.protocol.views import DiskChange
+
+
+class Comparisons(QObject):
+    """The actions that compare; ``say`` shows a message, ``open_location`` opens an archive in a tab.
+
+    ``temp_dir`` is where the old bytes of a replaced file are kept.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        tabs: Tabs,
+        settings: Settings,
+        say: Callable[[str], object],
+        open_location: Callable[[str], object],
+        temp_dir: TempDir,
+    ) -> None:
+        super().__init__(parent)
+        self._open_location = open_location
+        self._temp_dir = temp_dir
+        self._marked: tuple[str, Version] | None = None
+        tabs.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        tabs.bar.customContextMenuRequested.connect(self._show_tab_menu)
+        tabs.bar.dropped.connect(self._ask_dropped)
+        self._parent = parent
+        self._tabs = tabs
+        self._connections = Connections(settings)
+        self._say = say
+
+    @action("Compare &With…", "Ctrl+Shift+C", tip="Show where two files differ and which one is right")
+    def compare_with(self) -> None:
+        """Ask what to compare the archive shown with; without one, ask for two files."""
+        shown = self._tabs.shown_location()
+        title = "Compare With" if shown else "Compare Two Files"
+        ask_for_files(self._parent, title, partial(self._compare_chosen, shown), shown)
+
+    def _compare_chosen(self, shown: str, chosen: list[str]) -> None:
+        both = [shown, *chosen] if shown and len(chosen) == 1 else chosen
+        if len(both) == 2:
+            self.compare(*both)
+        else:
+            self._say("Choose one file to compare the archive shown with, or two files to compare with each other.")
+
+    def compare(self, a: str, b: str, *, versions: tuple[Version, Version] | None = None) -> CompareTab:
+        """Compare two locations in a new tab; ``versions`` say how each is read."""
+        tab = self._new_tab(absolute(a), absolute(b), versions)
+        tab.start()
+        return tab
+
+    # ---- versions of one file ----------------------------------------------------------------------------------
+
+    @action(
+        "Co&mpare with State Before",
+        tip="Compare the archive with its state before the pending changes, or before the last write",
+        document=True,
+    )
+    def compare_before(self) -> None:
+        """Compare the archive shown with its state before the pending changes, or before the last write."""
+        from inspector.operations.protocol.compare_views import AS_IT_IS, Version
+
+        tab = self._tabs.shown()
+        if tab is None:
+            return
+        location, editing = tab.document.location, tab.editing
+        if editing.pending is not None:
+            versions = AS_IT_IS, Version("with the pending changes", (editing.pending,))
+        elif editing.revert is not None:
+            versions = Version("before the last write", (editing.revert,)), AS_IT_IS
+        elif editing.past:
+            self.compare_past(tab, 0)
+            return
+        else:
+            self._say("There is no earlier state to compare with: nothing is pending, and nothing was written here.")
+            return
+        self.compare(location, location, versions=versions)
+
+    def compare_past(self, tab: Tab, number: int) -> None:
+        """Compare an archive with its state before one of its earlier writes, the newest of which has number 0."""
+        from inspector.operations.protocol.compare_views import AS_IT_IS, Version
+
+        location = tab.document.location
+        label = f"before {tab.editing.past[number].label}"
+
+        def compare(edits: tuple[Edit, ...]) -> None:
+            self.compare(location, location, versions=(Version(label, edits), AS_IT_IS))
+
+        tab.editing.start_before(number, compare)
+
+    def compare_with_disk(self, tab: Tab, change: DiskChange) -> None:
+        """Compare what a tab opened with what is on disk now under its name."""
+        from inspector.core.edit import Edit
+        from inspector.operations.protocol.compare_views import AS_IT_IS, Version
+        from inspector.operations.protocol.requests import ArchiveRequests
+
+        document, label = tab.document, "as it was opened"
+        if change.grown and change.now is not None:
+            before = Version(label, (Edit(label, (), change.now, change.size),))
+            self.compare(document.location, document.location, versions=(before, AS_IT_IS))
+            return
+        try:
+            path = f"{self._temp_dir.new_path()}-{document.name}"
+        except OSError as error:
+            self._say(f"The old file cannot be copied to compare it: {error.strerror}.")
+            return
+        versions = Version(label), AS_IT_IS
+        job = document.start(ArchiveRequests.copy_shown, path)
+        job.then(lambda _: self.compare(path, document.location, versions=versions))
+
+    @action(
+        "Compare Selec&tion",
+        tip="Remember the selected bytes, then compare them with other selected bytes",
+        document=True,
+    )
+    def compare_selection(self) -> None:
+        """Remember the selected bytes, or compare them with those remembered."""
+        from inspector.operations.protocol.compare_views import Version
+
+        tab = self._tabs.shown()
+        if tab is None:
+            return
+        span = tab.hex_pane.hex.selection()
+        if tab.document.layer != 0 or not span.size:
+            self._say("Select bytes of the file first.")
+            return
+        version = Version(f"bytes {grouped(span.start)}..{grouped(span.stop)}", (), span)
+        chosen, before = (tab.document.location, version), self._marked
+        if before is None or before == chosen:
+            self._marked = chosen
+            self._say(f"{in_bytes(span.size)} remembered. Select others, here or in another tab, and compare again.")
+            return
+        self._marked = None
+        self.compare(before[0], chosen[0], versions=(before[1], version))
+
+    # ---- tabs --------------------------------------------------------------------------------------------------
+
+    def _show_tab_menu(self, place: QPoint) -> None:
+        at = self._tabs.bar.tabAt(place)
+        menu = self.tab_menu(at)
+        if menu is not None:
+            menu.popup(self._tabs.bar.mapToGlobal(place))
+
+    def tab_menu(self, at: int) -> QMenu | None:
+        """The menu of the tab at an index: compare it with another one. None for a tab without a document."""
+        own = self._tabs.location(at)
+        if not own:
+            return None
+        menu = QMenu(self._parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        others = menu.addMenu("Compare With")
+        for other in range(self._tabs.count()):
+            location = self._tabs.location(other)
+            if location and other != at:
+                action = others.addAction(self._tabs.tabText(other))
+                action.triggered.connect(partial(self._compare_tabs, own, location))
+        if not others.isEmpty():
+            others.addSeparator()
+        others.addAction("Another File…").triggered.connect(partial(self._ask_other, own))
+        menu.addAction("Close").triggered.connect(lambda: self._tabs.tabCloseRequested.emit(at))
+        return menu
+
+    def _compare_tabs(self, a: str, b: str, _: bool = False) -> None:
+        self.compare(a, b)
+
+    def _ask_other(self, own: str, _: bool = False) -> None:
+        ask_for_files(self._parent, "Compare With", partial(self._compare_chosen, own), own)
+
+    def _ask_dropped(self, at: int, locations: list[str]) -> None:
+        """Ask what to do with a file that was dropped on the tab at an index."""
+        own = self._tabs.location(at)
+        if not own or len(locations) != 1:
+            for each in locations:
+                self._open_location(each)
+            return
+        menu = QMenu(self._parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(f"Compare With {escaped(name_of(own))}").triggered.connect(
+            partial(self._compare_tabs, own, locations[0])
+        )
+        menu.addAction("Open").triggered.connect(lambda: self._open_location(locations[0]))
+        menu.popup(QCursor.pos())
+
+    # ---- what a comparison leads to ----------------------------------------------------------------------------
+
+    def _show_written(self, path: str, sentence: str) -> None:
+        self._open_location(path)
+        self._say(sentence)
+
+    def _add_change(self, location: str, edit: Edit) -> None:
+        """Make an edit pending in the tab of a location, as soon as that has been read."""
+        from inspector.operations.protocol.views import Stage
+
+        self._open_location(location)
+        tab = self._tabs.shown()
+        if tab is None:
+            return
+        document, editing = tab.document, tab.editing
+
+        def add() -> None:
+            if document.status.stage is Stage.READY:
+                document.statusChanged.disconnect(add)
+                editing.add(edit)
+
+        document.statusChanged.connect(add)
+        add()
+
+    def _new_tab(self, a: str, b: str, versions: tuple[Version, Version] | None = None) -> CompareTab:
+        from inspector.gui.tabs.compare_tab import CompareTab  # the first paint does not wait for it
+        from inspector.operations.protocol.compare_views import AS_IT_IS
+
+        tab = CompareTab(a, b, self._connections.known, versions or (AS_IT_IS, AS_IT_IS))
+        tab.changeTaken.connect(self._add_change)
+        tab.archiveWritten.connect(self._show_written)
+        tab.compareRequested.connect(self.compare)
+        self._tabs.insert_side(tab)
+        tab.setFocus()
+        return tab
+
+    @property
+    def sides(self) -> Sides:
+        """The function that reopens a comparison of a stored session; the user can repeat it."""
+        return {"compare": self._reopen}
+
+    def _reopen(self, saved: OpenTab) -> None:
+        a, b = (*saved.places, saved.location, saved.location)[:2]
+        self._new_tab(a, b).show_earlier()

@@ -1,0 +1,172 @@
+"""The docks of a tab: panels that are made late, those that show themselves, and titles.
+
+Most archives are looked at with half of the panels, so each is made when it is first needed. Some take room only when
+they have something to say. Panels behind tabs have no title of their own: the tab has said it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QTabBar, QWidget
+
+# ---- panels made late ------------------------------------------------------------------------------------------------
+
+
+class LateDock(QDockWidget):
+    """Makes its panel when it is to be shown, or when ``panel`` asks for it.
+
+    Signals:
+        made(object): this panel was made.
+    """
+
+    made = Signal(object)
+
+    def __init__(self, title: str, area: QMainWindow, make: Callable[[], QWidget]) -> None:
+        super().__init__(title, area)
+        self._make = make
+        self.is_held = False
+
+    @property
+    def is_made(self) -> bool:
+        """Whether there is a panel."""
+        return self.widget() is not None
+
+    def panel(self) -> QWidget:
+        """The panel, made if there is none yet."""
+        if (made := self.widget()) is None:
+            made = self._make()
+            self.setWidget(made)
+            self.made.emit(made)
+        return made
+
+    def setVisible(self, visible: bool) -> None:
+        if visible and not self.is_held:
+            self.panel()
+        super().setVisible(visible)
+
+
+@contextmanager
+def held(docks: Iterable[QDockWidget]) -> Iterator[None]:
+    """Let docks be shown without panels: who arranges them says afterwards which of them are shown."""
+    late = [dock for dock in docks if isinstance(dock, LateDock)]
+    for dock in late:
+        dock.is_held = True
+    try:
+        yield
+    finally:
+        for dock in late:
+            dock.is_held = False
+
+
+# ---- panels that show themselves -------------------------------------------------------------------------------------
+
+
+class QuietPanels(QObject):
+    """Shows each of some docks when it gets something to say, and leaves those of others to the user.
+
+    ``speaks`` says of each dock, by its name, whether it has something to show. A dock that fell silent stays until the
+    tab is arranged again, so that nothing moves under the pointer. ``closed`` are docks that the user closed: they stay
+    closed although they speak.
+    """
+
+    def __init__(
+        self, docks: Mapping[str, QDockWidget], speaks: Mapping[str, Callable[[], bool]], parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._docks = {name: docks[name] for name in speaks}
+        self._speaks = speaks
+        self._spoke: set[str] = set()
+        self.closed: frozenset[str] = frozenset()
+
+    def update(self, *_: object) -> None:
+        """Show the docks that now have something to say."""
+        for name in (speaking := self.speaking()) - self._spoke - self.closed:
+            if not self._docks[name].isFloating():  # that of a tab in the background would be a window in front
+                self._docks[name].show()
+        self._spoke = speaking
+
+    def speaking(self) -> set[str]:
+        """The names of the docks that have something to say."""
+        return {name for name, speaks in self._speaks.items() if speaks()}
+
+    def adopt(self) -> frozenset[str]:
+        """The docks that are closed now: of those that have nothing to say, those that were closed before."""
+        hidden = {name for name in self._spoke if self._docks[name].isHidden()}
+        self.closed = (self.closed - self._spoke) | hidden
+        return self.closed
+
+    def arrange(self, closed: Collection[str], keep: str = "") -> None:
+        """Show the docks that have something to say and are not ``closed``, and ``keep``; hide the others."""
+        self.closed = frozenset(closed)
+        self._spoke = self.speaking()
+        for name, dock in self._docks.items():
+            dock.setVisible((name in self._spoke and name not in self.closed) or name == keep)
+
+    def rise(self, name: str) -> None:
+        """Bring a dock to the front, unless the user works in another one of these."""
+        focus = QApplication.focusWidget()
+        others = (dock for each, dock in self._docks.items() if each != name)
+        if not self._docks[name].isHidden() and not (focus and any(dock.isAncestorOf(focus) for dock in others)):
+            self._docks[name].raise_()
+
+
+# ---- titles ----------------------------------------------------------------------------------------------------------
+
+
+class DockTitles(QObject):
+    """Shows the title of each dock once: in its tab where it has one, else above it.
+
+    The menu of a tab closes its dock or makes it a window, which the buttons of the title do elsewhere.
+    """
+
+    def __init__(self, area: QMainWindow, docks: Collection[QDockWidget]) -> None:
+        super().__init__(area)
+        self._area = area
+        self._docks = docks
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self.update)
+        for dock in docks:
+            for moved in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
+                moved.connect(self._wait)
+
+    def _wait(self, *_: object) -> None:
+        self._timer.start()  # the arrangement changes in several steps
+
+    def update(self) -> None:
+        """Show and hide titles as the docks stand now."""
+        for dock in self._docks:
+            is_tabbed = self._has_tab(dock)
+            if is_tabbed is (dock.titleBarWidget() is None):
+                nothing = QWidget() if is_tabbed else None
+                dock.setTitleBarWidget(nothing)  # type: ignore[arg-type]
+        for bar in self._area.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if bar.contextMenuPolicy() is not Qt.ContextMenuPolicy.CustomContextMenu:
+                bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+                bar.customContextMenuRequested.connect(partial(self._show_menu, bar))
+
+    def _has_tab(self, dock: QDockWidget) -> bool:
+        if dock.isFloating() or dock.isHidden():
+            return False
+        return any(not each.isHidden() and not each.isFloating() for each in self._area.tabifiedDockWidgets(dock))
+
+    def _show_menu(self, bar: QTabBar, place: QPoint) -> None:
+        menu = self.menu_of(bar, bar.tabAt(place))
+        if menu is not None:
+            menu.popup(bar.mapToGlobal(place))
+
+    def menu_of(self, bar: QTabBar, tab: int) -> QMenu | None:
+        """The menu of a tab, which deletes itself; None where there is no tab."""
+        dock = next((each for each in self._docks if each.windowTitle() == bar.tabText(tab)), None)
+        if dock is None:
+            return None
+        menu = QMenu(bar)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("&Close").triggered.connect(dock.close)
+        menu.addAction("&Float").triggered.connect(partial(dock.setFloating, True))
+        return menu

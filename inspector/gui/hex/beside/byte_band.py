@@ -1,0 +1,348 @@
+"""The byte bands beside the map: what the bytes of each stretch look like, and their entropy, at any zoom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from inspector.core.byte_class import CLASSES, ByteClass
+from inspector.core.colouring import CLASS_HUES
+from inspector.core.numbers import hexadecimal
+from inspector.core.palette import COLOURS, Colours
+from inspector.core.span import Span
+from inspector.gui.document.document import Document
+from inspector.gui.hex.beside.strip import Strip
+from inspector.gui.ipc.client import Job
+from inspector.operations.protocol.bytes_views import FULL, Bands
+from inspector.operations.protocol.requests import ArchiveRequests
+
+_WIDTH = 88
+_MARGIN = 4
+_GAP = 3
+"""Pixels between the classes and the entropy."""
+_CLASSES_SHARE = 0.6
+"""How much of the width the classes have."""
+_ZOOM = 2.0
+MIN_SPAN = 4096
+"""The fewest bytes that are spread over the whole height."""
+_KEY_STEPS = 8
+"""Up and Down move by a ``_KEY_STEPS``-th of what is seen."""
+
+PATTERNS = {
+    ByteClass.ZEROS: Qt.BrushStyle.NoBrush,
+    ByteClass.REPEATED: Qt.BrushStyle.HorPattern,
+    ByteClass.TEXT: Qt.BrushStyle.VerPattern,
+    ByteClass.UTF8: Qt.BrushStyle.CrossPattern,
+    ByteClass.RANDOM: Qt.BrushStyle.Dense4Pattern,
+    ByteClass.OTHER: Qt.BrushStyle.BDiagPattern,
+}
+"""The texture of each class, so that no two are told apart by their colour alone."""
+
+
+class _Window(NamedTuple):
+    """The bytes that are spread over the height."""
+
+    start: int
+    stop: int
+
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+
+def fill_class(painter: QPainter, rect: QRect, each: ByteClass, colours: Colours) -> None:
+    """Fill a rectangle with the colour and the texture of a class."""
+    tones = colours.tones[CLASS_HUES[each]]
+    painter.fillRect(rect, QColor(tones.fills[1][0]))
+    painter.fillRect(rect, QBrush(QColor(tones.line), PATTERNS[each]))
+
+
+class ByteBand(Strip):
+    """A row of pixels for each stretch: its classes side by side by their shares, and its entropy as a bar.
+
+    Signals:
+        windowChanged(): other bytes, or more or fewer rows, are to be shown; see ``setBands``.
+    """
+
+    windowChanged = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Byte bands", parent)
+        self._window = _Window(0, 0)
+        self._bands: Bands | None = None
+        self._lit: ByteClass | None = None
+        self._describe_window()
+
+    # ---- what is shown -----------------------------------------------------------------------------------------
+
+    def setSize(self, size: int) -> None:
+        """Start bands of ``size`` bytes, all of them seen."""
+        self._size, self._bands, self._picture = size, None, None
+        self._window = _Window(0, size)
+        self._describe_window()
+        self.update()
+
+    def window_span(self) -> Span:
+        """The bytes that are spread over the height."""
+        return Span(*self._window)
+
+    def setBands(self, bands: Bands | None) -> None:
+        """Show what stretches look like; they may be of another window, until those of this one arrive."""
+        self._bands, self._picture = bands, None
+        self.update()
+
+    def bands(self) -> Bands | None:
+        """What is shown."""
+        return self._bands
+
+    def setLit(self, lit: ByteClass | None) -> None:
+        """Light up one class; all with None."""
+        if lit is not self._lit:
+            self._lit, self._picture = lit, None
+            self.update()
+
+    def setShown(self, start: int, stop: int) -> None:
+        """Frame the bytes that the hex view shows, and see them."""
+        self._shown = Span(start, stop)
+        window = self._window
+        if window.size < self._size and not (window.start <= start < window.stop):
+            self._see(start - window.size // 2, window.size)
+        self.update()
+
+    def zoom(self, factor: float, at: int | None = None) -> None:
+        """See fewer bytes (a factor above 1) or more, around an offset or the bytes of the hex view."""
+        window = self._window
+        place = self._shown.start if at is None else at
+        place = max(window.start, min(place, window.stop))
+        size = max(min(MIN_SPAN, self._size), min(self._size, round(window.size / factor)))
+        share = (place - window.start) / max(1, window.size)
+        self._see(place - round(share * size), size)
+
+    def zoom_out(self) -> None:
+        """See all bytes."""
+        self._see(0, self._size)
+
+    def _see(self, start: int, size: int) -> None:
+        start = max(0, min(start, self._size - size))
+        window = _Window(start, start + size)
+        if window != self._window:
+            self._window = window
+            self._describe_window()
+            self.windowChanged.emit()
+            self.update()
+
+    def _describe_window(self) -> None:
+        start, stop = self._window
+        self.setAccessibleDescription(
+            f"What bytes {hexadecimal(start)} to {hexadecimal(stop)} look like, and their entropy. "
+            "The wheel, + and - zoom, 0 shows all."
+        )
+
+    def describe(self, y: int) -> str:
+        """The tooltip for a row of pixels; empty outside."""
+        if not self._size or not 0 <= y < self.height():
+            return ""
+        start, stop = self._bytes_at(y)
+        lines = [f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}"]
+        row = self._row_of(start)
+        if self._bands is None:
+            lines.append("Being measured…")
+        elif row is not None:
+            lines.append(self._bands.text(row) or "not read yet")
+        return "\n".join(lines)
+
+    # ---- places ------------------------------------------------------------------------------------------------
+
+    def _bytes_at(self, y: int) -> Span:
+        window, height = self._window, max(1, self.height())
+        start = window.start + y * window.size // height
+        return Span(start, max(start + 1, window.start + (y + 1) * window.size // height))
+
+    def _offset_at(self, y: int) -> int:
+        return self._bytes_at(max(0, min(y, self.height() - 1))).start
+
+    def _row_of(self, offset: int) -> int | None:
+        bands = self._bands
+        if bands is None or not bands.start <= offset < bands.stop:
+            return None
+        return min(bands.rows - 1, (offset - bands.start) * bands.rows // (bands.stop - bands.start))
+
+    def _y_of(self, offset: int) -> int:
+        return (offset - self._window.start) * self.height() // max(1, self._window.size)
+
+    # ---- painting ----------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        colours = COLOURS[self._scheme]
+        painter = QPainter(self)
+        try:
+            painter.fillRect(self.rect(), QColor(colours.base))
+            painter.fillRect(QRect(0, 0, 1, self.height()), QColor(colours.rule))
+            if self._size and self._bands is not None:
+                painter.drawPixmap(_MARGIN, 0, self._drawn(colours))
+            if self._size:
+                self._paint_frame(painter, colours)
+        finally:
+            painter.end()
+
+    def _drawn(self, colours: Colours) -> QPixmap:
+        """All rows as a pixmap, drawn once."""
+        if self._picture is None:
+            ratio = self.devicePixelRatioF()
+            size = QSize(self.width() - 2 * _MARGIN, self.height())
+            self._picture = QPixmap(size * ratio)
+            self._picture.setDevicePixelRatio(ratio)
+            self._picture.fill(QColor(colours.base))
+            painter = QPainter(self._picture)
+            try:
+                self._paint_rows(painter, size, colours)
+            finally:
+                painter.end()
+        return self._picture
+
+    def _paint_rows(self, painter: QPainter, size: QSize, colours: Colours) -> None:
+        left = round(size.width() * _CLASSES_SHARE)
+        right = size.width() - left - _GAP
+        bands = self._bands
+        assert bands is not None
+        bar, top = QColor(colours.quiet), 0
+        rows = [self._row_of(self._bytes_at(y).start) for y in range(size.height())]
+        while top < len(rows):
+            row, stop = rows[top], top + 1
+            while stop < len(rows) and _same(bands, rows[stop], row):
+                stop += 1
+            if row is not None:
+                self._paint_classes(painter, QRect(0, top, left, stop - top), row, colours)
+                length = round(bands.entropies[row] * right / FULL)
+                painter.fillRect(QRect(left + _GAP, top, length, stop - top), bar)
+            top = stop
+        # Where 8 bits a byte would end.
+        painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), QColor(colours.rule))
+
+    def _paint_classes(self, painter: QPainter, rect: QRect, row: int, colours: Colours) -> None:
+        assert self._bands is not None
+        parts = self._bands.shares[row * len(CLASSES) : (row + 1) * len(CLASSES)]
+        total, before = max(1, sum(parts)), 0
+        for each, part in zip(CLASSES, parts, strict=True):
+            low, high = before * rect.width() // total, (before + part) * rect.width() // total
+            before += part
+            if part and self._lit in (None, each):
+                fill_class(painter, QRect(low, rect.top(), max(1, high - low), rect.height()), each, colours)
+
+    def _paint_frame(self, painter: QPainter, colours: Colours) -> None:
+        top, stop = self._y_of(self._shown.start), self._y_of(self._shown.stop)
+        height = max(7, stop - top)
+        top = max(0, min(top, self.height() - height))
+        painter.setPen(QPen(QColor(colours.selection if self.hasFocus() else colours.outline), 2))
+        painter.drawRect(QRect(2, top + 1, self.width() - 4, height - 2))
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        return QSize(_WIDTH, 200)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._picture = None
+        if self.height() != event.oldSize().height():
+            self.windowChanged.emit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom around the pointer."""
+        if steps := event.angleDelta().y() / 120:
+            self.zoom(_ZOOM**steps, self._bytes_at(round(event.position().y())).start)
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Zoom by + and -, see all by 0; Up, Down, Home and End go through the bytes."""
+        target = self._target(event, max(1, self._window.size // _KEY_STEPS), self._window.size)
+        if target is not None and self._size:
+            self._jump(target)
+        elif event.text() in ("+", "="):
+            self.zoom(_ZOOM)
+        elif event.text() == "-":
+            self.zoom(1 / _ZOOM)
+        elif event.text() == "0":
+            self.zoom_out()
+        else:
+            super().keyPressEvent(event)
+
+
+def _same(bands: Bands, one: int | None, other: int | None) -> bool:
+    """Whether two rows look the same."""
+    if one is None or other is None or one == other:
+        return one == other
+    count = len(CLASSES)
+    return (
+        bands.entropies[one] == bands.entropies[other]
+        and bands.shares[one * count : (one + 1) * count] == bands.shares[other * count : (other + 1) * count]
+    )
+
+
+class BandFeed(QObject):
+    """Measures what a band is to show in the worker; what was measured is kept there.
+
+    Signals:
+        measured(): the bands have changed, or there are none any more.
+    """
+
+    measured = Signal()
+
+    def __init__(self, document: Document, band: ByteBand) -> None:
+        super().__init__(band)
+        self._document = document
+        self._band = band
+        self._jobs: list[Job[Bands]] = []
+        self._layer = -1
+        self.whole: Bands | None = None
+        """All bytes of the layer shown; None until they were measured."""
+        band.windowChanged.connect(self.ask)
+
+    def show_layer(self, layer: int, size: int) -> None:
+        """Measure another layer, or the same with another size."""
+        self._layer, self.whole = layer, None
+        self._band.setSize(size)
+        self.measured.emit()
+        self.ask()
+
+    def ask(self) -> None:
+        """Measure again: the bytes or what is seen of them may have changed."""
+        for job in self._jobs:
+            job.supersede()
+        self._jobs.clear()
+        window, rows = self._band.window_span(), self._band.height()
+        if self._layer < 0 or self._band.isHidden() or rows <= 0 or not window.size:
+            return
+        size = self._document.size
+        for span in dict.fromkeys((window, Span(0, size))):
+            job = self._document.client.start(ArchiveRequests.bands, self._layer, *span, rows)
+            self._jobs.append(job.then(self._take, self._document.reported.emit))
+
+    def _take(self, bands: Bands) -> None:
+        window = self._band.window_span()
+        if Span(bands.start, bands.stop) == window:
+            self._band.setBands(bands)
+        if (bands.start, bands.stop) == (0, self._document.size):
+            self.whole = bands
+            self.measured.emit()
+
+
+def shares_of(bands: Bands) -> dict[ByteClass, float]:
+    """How much of all stretches each class has, of 1, in the order of the classes; none that does not occur."""
+    count, total = len(CLASSES), max(1, sum(bands.shares))
+    parts: Iterable[int] = (sum(bands.shares[at::count]) for at in range(count))
+    return {each: part / total for each, part in zip(CLASSES, parts, strict=True) if part}

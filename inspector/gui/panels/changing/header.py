@@ -1,0 +1,501 @@
+"""The editor of a TACO header: seven entries with their targets, validated while the user types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.core.edit import Edit
+from inspector.core.finding import Severity
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.span import Span, Spans
+from inspector.gui.document.document import Document, Selection
+from inspector.gui.document.editing import Editing
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.table_models import Index, TitledTable
+from inspector.gui.kit.text import loading_text, plain, short
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
+from inspector.gui.panels.changing.header_writes import HeaderWrites, touches
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.header_draft import (
+    MAX_ENTRIES,
+    EntryView,
+    HeaderDraft,
+    HeaderView,
+    add,
+    clear,
+    move,
+    parse_number,
+    remove,
+    set_count,
+    set_entry,
+    set_length,
+    set_offset,
+    span_target,
+)
+from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import Status
+
+TITLES = ("Entry", "Offset", "Length", "Points to")
+ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
+EDITABLE = (OFFSET, LENGTH)
+
+ORIGIN = "header"
+ONLY_TACO = "Only TACO archives have an editable header."
+WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
+Change = Callable[[HeaderDraft], HeaderDraft]
+
+
+def has_header(status: Status) -> bool:
+    """Whether an archive has a TACO header."""
+    return status.format == "taco" and not status.collection
+
+
+class HeaderPanel(QWidget):
+    """Shows the TACO header with the pending changes, and turns edits into pending changes."""
+
+    def __init__(self, document: Document, editing: Editing) -> None:
+        super().__init__()
+        self._document = document
+        self._editing = editing
+        self._draft: HeaderDraft | None = None
+        self._why_empty = ""
+        self.model = HeaderEntriesModel(self)
+        self.table = table_view(self.model, WIDTHS, "Entries of the TACO header")
+        self.table.setEditTriggers(
+            QAbstractItemView.EditTrigger.DoubleClicked
+            | QAbstractItemView.EditTrigger.EditKeyPressed
+            | QAbstractItemView.EditTrigger.AnyKeyPressed
+        )
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+        self.table.setItemDelegate(NumberEditor(self.table, self._problem, self._show_message))
+        self.count = QSpinBox()
+        self.count.setRange(0, MAX_ENTRIES)
+        self.count.setAccessibleName("Entries in use")
+        self.hexadecimal = QCheckBox("He&x")
+        self.buttons = self._make_buttons()
+        self.about = Details("About the TACO header")
+        self.writes = HeaderWrites()
+        self._stale = self._is_own_edit = False
+        self._queued: list[Change] = []
+        self._highlighted = Span(0, 0)
+        self._hex_selection: Span | None = None
+        self._spans: Spans = ()
+        self._member: int | None = None
+        self._editor = self._create_page()
+        self._stack = Emptiable(self._editor)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+        self.setFocusProxy(self.table)
+        self._connect()
+        self._selection_changed(document.selection)
+        self._refresh()
+
+    def _make_buttons(self) -> dict[str, QPushButton]:
+        buttons = {}
+        for name, text, tip in (
+            ("add", "A&dd", "Add an entry"),
+            ("remove", "Re&move", "Remove the selected entry; later entries move up"),
+            ("up", "&Up", "Move the selected entry up"),
+            ("down", "Dow&n", "Move the selected entry down"),
+            ("clear", "C&lear", "Remove all entries"),
+            ("member", "Point to Mem&ber", "Point the selected entry to the data of the selected member"),
+            ("bytes", "Point to B&ytes", "Point the selected entry to the selected bytes"),
+        ):
+            button = QPushButton(text)
+            button.setToolTip(tip)
+            button.setAutoDefault(False)
+            buttons[name] = button
+        return buttons
+
+    def _create_page(self) -> QWidget:
+        page = QWidget()
+        tools = FlowLayout(4, 6)
+        label = QLabel("&In use")
+        label.setBuddy(self.count)
+        tools.addWidget(label)
+        tools.addWidget(self.count)
+        for name in ("add", "remove", "up", "down", "clear", "member", "bytes"):
+            tools.addWidget(self.buttons[name])
+        tools.addWidget(self.hexadecimal)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(tools)
+        # Side by side, because panels at the bottom are wide and low.
+        rows = QHBoxLayout()
+        rows.setSpacing(0)
+        rows.addWidget(self.table, 3)
+        rows.addWidget(self.writes, 2)
+        layout.addLayout(rows, 1)
+        layout.addWidget(self.about)
+        return page
+
+    def _connect(self) -> None:
+        self._document.rowsChanged.connect(self._refresh)
+        self._editing.changed.connect(self._mark_stale)
+        self._editing.changed.connect(self._show_writes)
+        self._document.statusChanged.connect(self._refresh)
+        self._document.selected.connect(self._selection_changed)
+        self.model.typed.connect(self._typed)
+        self.model.refused.connect(self._show_message)
+        self.hexadecimal.toggled.connect(self.model.set_hexadecimal)
+        self.count.valueChanged.connect(self._set_count)
+        self.table.selectionModel().currentChanged.connect(self._current_changed)
+        changes: dict[str, Callable[[int], Change]] = {
+            "add": lambda _: add,
+            "remove": lambda row: lambda draft: remove(draft, row),
+            "up": lambda row: lambda draft: move(draft, row, row - 1),
+            "down": lambda row: lambda draft: move(draft, row, row + 1),
+            "clear": lambda _: clear,
+        }
+        for name, change in changes.items():
+            self.buttons[name].clicked.connect(lambda _=False, create=change: self._change(create(self._row())))
+        self.buttons["member"].clicked.connect(self.point_to_member)
+        self.buttons["bytes"].clicked.connect(self.point_to_bytes)
+
+    # ---- display -----------------------------------------------------------------------------------------------
+
+    def empty_sentence(self) -> str:
+        """Why the panel is empty; "" if it is not."""
+        return self._stack.shown_sentence()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the archive has a TACO header."""
+        return has_header(self._document.status)
+
+    def _refresh(self) -> None:
+        """Request the header with all pending changes applied."""
+        status = self._document.status
+        if (reason := loading_text(status.stage)) or not self.is_needed:
+            self._show_none(reason or ONLY_TACO)
+        else:
+            self._document.client.ask(ArchiveRequests.header, None).then(self._show_current, self._show_none)
+
+    def _show_none(self, sentence: str) -> None:
+        self._draft = None
+        self._queued.clear()
+        self.model.show(None)
+        self._stack.show_sentence(sentence)
+
+    def _show_current(self, view: HeaderView) -> None:
+        if self._editing.previewing:
+            return  # the panel already shows a newer header
+        entries = tuple((entry.offset, entry.length) for entry in view.entries)
+        self._draft = HeaderDraft(min(view.count, MAX_ENTRIES), entries)
+        self._show(view)
+        self._stale = False
+        queued, self._queued = self._queued, []
+        for change in queued:
+            self._change(change)
+
+    def _mark_stale(self) -> None:
+        """Mark the draft as stale unless this panel itself made the change."""
+        self._stale = self._stale or not self._is_own_edit
+
+    def _show_writes(self) -> None:
+        self.writes.show_edit(self._editing.pending, self.model.view)
+
+    def shows_writes(self, edit: Edit) -> bool:
+        """Whether the writes of an edit are on the screen, or it makes none in the header."""
+        view = self.model.view
+        if not self.is_needed or view is None or not touches(edit, view):
+            return True
+        return self.writes.shown is not None and not self.writes.visibleRegion().isEmpty()
+
+    def _add_edit(self, edit: Edit) -> None:
+        self._is_own_edit = True
+        self._editing.add(edit)
+        self._is_own_edit = False
+
+    def _show(self, view: HeaderView) -> None:
+        self.model.show(view)
+        self.count.blockSignals(True)
+        self.count.setValue(min(view.count, MAX_ENTRIES))
+        self.count.blockSignals(False)
+        self._stack.show_view(self._editor)
+        self._show_message("")
+        self._show_writes()
+        self._enable()
+        self._highlight(self.table.currentIndex().row())
+
+    def _show_message(self, sentence: str) -> None:
+        view = self.model.view
+        self.about.say(sentence or (view.why_not if view is not None else ""))
+
+    def _enable(self) -> None:
+        view, draft, row = self.model.view, self._draft, self._row()
+        editable = view is not None and draft is not None and not view.why_not
+        used = draft.count if draft is not None else 0
+        span = self._target_span()
+        rules = {
+            "add": used < MAX_ENTRIES,
+            "remove": row < used,
+            "up": 0 < row < used,
+            "down": row + 1 < used,
+            "clear": used > 0,
+            "member": self._member is not None,
+            "bytes": span is not None,
+        }
+        tip = "Point the selected entry to the selected bytes"
+        if span is not None:
+            text = "Point the selected entry to {bytes} at {offset}"
+            tip = text.format(bytes=in_bytes(span.size), offset=hexadecimal(span.start))
+        self.buttons["bytes"].setToolTip(tip)
+        self.count.setEnabled(editable)
+        for name, allowed in rules.items():
+            self.buttons[name].setEnabled(editable and allowed)
+
+    def _row(self) -> int:
+        return max(0, self.table.currentIndex().row())
+
+    def _current_changed(self, index: QModelIndex) -> None:
+        self._enable()
+        self._highlight(index.row())
+
+    def _highlight(self, row: int) -> None:
+        """Highlight the bytes an entry points to; the keyboard focus stays in the table."""
+        entry, size = self.model.entry(row), self._document.size
+        if entry is None or not self.table.hasFocus():
+            return
+        span = Span(entry.offset, min(entry.offset + entry.length, size))
+        if span.start < span.stop and span != self._highlighted:
+            self._highlighted = span
+            self._document.go_to(0, *self._highlighted, ORIGIN)
+
+    def _problem(self, row: int, column: int, number: int) -> str:
+        """Why a number is invalid for an entry, "" if it is valid."""
+        entry, size = self.model.entry(row), self._editing.size
+        if entry is None:
+            return ""
+        offset, length = (number, entry.length) if column == OFFSET else (entry.offset, number)
+        if offset + length <= size:
+            return ""
+        text = "This points to {offset}, beyond the end of the file at {size}."
+        return text.format(offset=hexadecimal(offset + length), size=hexadecimal(size))
+
+    # ---- editing -----------------------------------------------------------------------------------------------
+
+    def _typed(self, row: int, column: int, number: int) -> None:
+        setter = set_offset if column == OFFSET else set_length
+        self._change(lambda draft: setter(draft, row, number))
+
+    def _set_count(self, count: int) -> None:
+        self._change(lambda draft: set_count(draft, count))
+
+    # The target of an entry is selected elsewhere: what the panel itself highlights does not count.
+
+    def set_marked(self, start: int, stop: int) -> None:
+        """Remember that ``[start, stop)`` of the shown layer is selected in the hex view."""
+        if Span(start, stop) != self._highlighted:
+            self._hex_selection = Span(start, stop) if stop > start and self._document.layer == 0 else None
+            self._enable()
+
+    def _selection_changed(self, selection: Selection) -> None:
+        if selection.origin != ORIGIN:
+            self._highlighted = Span(0, 0)
+            self._spans = selection.spans if selection.layer == 0 else ()
+            self._member = selection.member
+            self._enable()
+
+    def _target_span(self) -> Span | None:
+        """The span an entry could point to: the selected bytes, else the selected field or member."""
+        return self._hex_selection or (self._spans[0] if self._spans else None)
+
+    def point_to_bytes(self) -> None:
+        """Point the current entry to the selected bytes."""
+        span, row = self._target_span(), self._row()
+        if span is not None:
+            self._change(lambda draft: set_entry(draft, row, span_target(span)))
+
+    def point_to_member(self) -> None:
+        """Point the current entry to the data of the selected member."""
+        member, row = self._member, self._row()
+        if member is not None:
+            self._document.client.ask(ArchiveRequests.header_target, member).then(
+                lambda entry: self._change(lambda draft: set_entry(draft, row, entry)), self._show_message
+            )
+
+    def _change(self, change: Change) -> None:
+        """Make a change pending; an invalid one only shows a message."""
+        if self._draft is None:
+            return
+        if self._stale:
+            self._queued.append(change)
+            return
+        try:
+            draft = change(self._draft)
+        except OperationError as error:
+            self._show_message(str(error))
+            return
+        if draft == self._draft:
+            return
+        self._draft = draft
+        self._document.client.ask(ArchiveRequests.header, draft).then(self._show)
+        self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add_edit, self._show_message)
+
+
+class HeaderEntriesModel(TitledTable):
+    """The rows of a HeaderView. The model changes nothing itself.
+
+    Signals:
+        typed(int entry, int column, object number): a number was entered in OFFSET or LENGTH.
+        refused(str): the text is not a valid number.
+    """
+
+    typed = Signal(int, int, object)
+    refused = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, parent)
+        self.view: HeaderView | None = None
+        self._hexadecimal = False
+
+    def show(self, view: HeaderView | None) -> None:
+        """Show a header, or none."""
+        if view is not None and self.view is not None:
+            self.view, self._rows = view, view.entries
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, TARGET))
+            return
+        self.beginResetModel()
+        self.view = view
+        self._rows = view.entries if view is not None else ()
+        self.endResetModel()
+
+    def set_hexadecimal(self, on: bool) -> None:
+        """Show numbers in hexadecimal, or in decimal."""
+        self._hexadecimal = on
+        if self.view is not None:
+            self.dataChanged.emit(self.index(0, OFFSET), self.index(self.rowCount() - 1, LENGTH))
+
+    def entry(self, row: int) -> EntryView | None:
+        """The entry in a row, None if there is no such row."""
+        return self.view.entries[row] if self.view is not None and 0 <= row < len(self.view.entries) else None
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        if index.column() in EDITABLE and self.view is not None and not self.view.why_not:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        entry = self.entry(index.row())
+        if entry is None:
+            return None
+        column = index.column()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return self._text(entry, column, role == Qt.ItemDataRole.EditRole)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(self._tip(entry))
+        if role == Qt.ItemDataRole.DecorationRole and column == TARGET and entry.doubtful:
+            return severity_icon(Severity.WARNING)
+        if role == Qt.ItemDataRole.FontRole:
+            return self._font(entry, column)
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Emit ``typed`` or ``refused``; the cell changes with the next HeaderView."""
+        if role != Qt.ItemDataRole.EditRole or index.column() not in EDITABLE:
+            return False
+        try:
+            number = parse_number(str(value))
+        except OperationError as error:
+            self.refused.emit(str(error))
+            return False
+        self.typed.emit(index.row(), index.column(), number)
+        return True
+
+    # ---- cell texts --------------------------------------------------------------------------------------------
+
+    def _text(self, entry: EntryView, column: int, editing: bool) -> str:
+        if column == ENTRY:
+            return f"{entry.index}" if entry.used else f"{entry.index} (unused)"
+        if column == TARGET:
+            return short(entry.words)
+        number = entry.offset if column == OFFSET else entry.length
+        if self._hexadecimal:
+            return f"0x{number:X}"
+        return f"{number}" if editing else f"{number:,}"
+
+    def _tip(self, entry: EntryView) -> str:
+        offset, length = (f"{grouped(number)} ({hexadecimal(number)})" for number in (entry.offset, entry.length))
+        where = f"Offset {offset}, length {length}: {short(entry.words)}."
+        use = "" if entry.used else "Not in use: readers ignore it."
+        doubt = "Readers cannot follow it." if entry.doubtful else ""
+        return " ".join(filter(None, (where, use, doubt)))
+
+    def _is_changed(self, entry: EntryView, column: int) -> bool:
+        """Whether a cell differs from the file."""
+        if self.view is None or not self.view.before:
+            return False
+        before = self.view.before[entry.index]
+        return (column == OFFSET and entry.offset != before.offset) or (
+            column == LENGTH and entry.length != before.length
+        )
+
+    def _font(self, entry: EntryView, column: int) -> QFont | None:
+        changed = self._is_changed(entry, column)
+        if entry.used and not changed:
+            return None
+        font = QFont()
+        font.setItalic(not entry.used)
+        font.setUnderline(changed)
+        return font
+
+
+class NumberEditor(QStyledItemDelegate):
+    """Edits a number in a cell and marks invalid text at once.
+
+    ``validate(row, column, number)`` gives the problem with a number or ""; ``show_message`` shows it.
+    """
+
+    def __init__(
+        self, parent: QWidget, validate: Callable[[int, int, int], str], show_message: Callable[[str], None]
+    ) -> None:
+        super().__init__(parent)
+        self._show_message = show_message
+        self._problem = validate
+
+    def createEditor(
+        self,
+        parent: QWidget,
+        option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> QWidget:
+        editor = QLineEdit(parent)
+        editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
+        editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
+        cell = (index.row(), index.column())
+        editor.textChanged.connect(lambda text: self._validate(editor, cell, text))
+        return editor
+
+    def _validate(self, editor: QLineEdit, cell: tuple[int, int], text: str) -> None:
+        try:
+            problem = self._problem(*cell, parse_number(text))
+        except OperationError as error:
+            problem = str(error)
+        editor.setProperty("wrong", bool(problem))
+        editor.style().polish(editor)  # for the rules that look at the property
+        for mark in editor.actions():
+            mark.setVisible(bool(problem))
+        self._show_message(problem)

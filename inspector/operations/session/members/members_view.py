@@ -1,0 +1,172 @@
+"""Members as rows: the flat table, the tree of paths, and names that are read as they come into view."""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from inspector.core.finding import Severity
+from inspector.core.progress import Progress
+from inspector.operations.open.listing import learn_all
+from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
+from inspector.operations.session.members.archive_set import MAX_ROWS, ArchiveSet, Marks
+
+if TYPE_CHECKING:  # a snapshot imports this module
+    from inspector.operations.session.members.arrangement import Arrangement, Arranger
+    from inspector.operations.session.members.path_tree import PathTree, WorstBeneath
+
+
+MAX_PATH_DEPTH = 128
+"""The deepest tree position returned: a view expands the folders above it one by one."""
+
+
+_EXACT = (SortKey.SIZE, SortKey.STORED)
+"""Sort keys that are only exact once the members' headers were read."""
+
+
+class MembersView:
+    """The members of an archive set, arranged; ``marks`` gives the findings of an archive by its number.
+
+    ``arrange`` and ``build_tree`` run on job threads, one at a time; each replaces its result as a whole.
+    """
+
+    def __init__(self, archive_set: ArchiveSet, marks: Callable[[int], Marks]) -> None:
+        self._archive_set = archive_set
+        self._marks = marks
+        self._arranger: Arranger | None = None
+        self._arrangement: Arrangement | None = None
+        self._tree: PathTree | None = None
+        self._worst: WorstBeneath | None = None
+        self._worst_of: object = None
+        self._one_at_a_time = threading.Lock()
+
+    def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> int:
+        """Filter and sort the flat table; returns the number of members shown. Raises Cancelled."""
+        if not filter_text and key is SortKey.ARCHIVE and not descending:
+            self._arrangement = None
+            return len(self._archive_set)
+        with self._one_at_a_time:
+            if filter_text or key in _EXACT:
+                learn_all(tuple(self._archive_set.archives), progress)
+            arrangement = self._names().arrange(filter_text, key, descending, progress)
+            self._arrangement = arrangement
+        return len(arrangement.order)
+
+    def build_tree(self, progress: Progress) -> None:
+        """Build the tree of the members shown. Raises Cancelled."""
+        from inspector.operations.session.members.arrangement import kept, names_of
+        from inspector.operations.session.members.path_tree import PathTree
+
+        with self._one_at_a_time:
+            arrangement = self._arrangement
+            count = len(self._archive_set) if arrangement is None else len(arrangement.rows)
+            names = names_of(self._archive_set, count)
+            order = self._names().name_order(names, progress)
+            if arrangement is not None and len(arrangement.order) < count:
+                order = kept(order, arrangement.rows >= 0)
+            tree = PathTree(names, order, self._archive_set.path, progress)
+            tree.count(0)  # splits the root here, because rows are requested without a job
+            self._tree = tree
+
+    def _names(self) -> Arranger:
+        from inspector.operations.session.members.arrangement import Arranger
+
+        if self._arranger is None:
+            self._arranger = Arranger(self._archive_set)
+        return self._arranger
+
+    def row(self, index: int) -> MemberRow:
+        """One member; raises OperationError if there is none."""
+        return self._archive_set.row(index, self._marks)
+
+    def rows(self, first: int, count: int) -> Page[MemberRow]:
+        """Rows of the flat table."""
+        order = None if self._arrangement is None else self._arrangement.order
+        total = len(self._archive_set) if order is None else len(order)
+        chosen = _clipped(first, count, total)
+        return Page(total, chosen.start, tuple(self.row(at if order is None else int(order[at])) for at in chosen))
+
+    def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
+        """Rows of a folder of the tree; none before it is built."""
+        tree = self._tree
+        if tree is None:
+            return Page(0, 0, ())
+        total = tree.count(node)
+        chosen = _clipped(first, count, total)
+        return Page(total, chosen.start, tuple(self._tree_row(tree, node, at) for at in chosen))
+
+    def _tree_row(self, tree: PathTree, node: int, at: int) -> TreeRow:
+        leaf = tree.row(node, at)
+        member = None if leaf.member is None else self.row(leaf.member)
+        if leaf.node < 0:
+            return TreeRow(leaf.name, leaf.node, leaf.members, member)
+        worst = self._beneath(tree)
+        verdict, number = worst.verdict(leaf.node)
+        return TreeRow(leaf.name, leaf.node, leaf.members, member, verdict, number, worst.finding(leaf.node))
+
+    def _beneath(self, tree: PathTree) -> WorstBeneath:
+        """The worst beneath the folders of a tree, from the verdicts and findings so far."""
+        from inspector.operations.session.members.path_tree import WorstBeneath
+
+        archives = tuple(self._archive_set.archives)
+        verdicts = [bytes(archive.verdicts) for archive in archives]
+        known = (id(tree), tuple(map(hash, verdicts)), tuple(len(archive.findings) for archive in archives))
+        if self._worst is None or known != self._worst_of:
+            first, whole, marked = 0, bytearray(), dict[int, Severity]()
+            for at, archive in enumerate(archives):
+                whole += verdicts[at].ljust(len(archive.members), b"\0")
+                marked |= {first + local: severity for local, severity in self._marks(at).members.items()}
+                first += len(archive.members)
+            self._worst, self._worst_of = WorstBeneath(tree, bytes(whole), marked), known
+        return self._worst
+
+    def numbers(self, chosen: Chosen) -> array[int]:
+        """The numbers of the selected members, including those in folders."""
+        found, nodes = self._resolved(chosen)
+        tree = self._tree
+        if tree is not None:
+            for node in nodes:
+                found.extend(map(int, tree.members(node)))
+        return found
+
+    def paths(self, chosen: Chosen) -> list[bytes]:
+        """The paths of the selected members and folders themselves."""
+        members, nodes = self._resolved(chosen)
+        tree = self._tree
+        folders = [] if tree is None else [tree.path(node) for node in nodes]
+        return [*map(self._archive_set.path, members), *folders]
+
+    def _resolved(self, chosen: Chosen) -> tuple[array[int], list[int]]:
+        """The selected members and tree folders, with rows resolved."""
+        order = None if self._arrangement is None else self._arrangement.order
+        total = len(self._archive_set) if order is None else len(order)
+        members, nodes = array("Q", chosen.members), list(chosen.nodes)
+        for first, count in chosen.rows:
+            places = _clipped(first, count, total, total)
+            members.extend(places if order is None else map(int, order[places.start : places.stop]))
+        tree = self._tree
+        for node, first, count in chosen.stretches if tree is not None else ():
+            assert tree is not None
+            for at in _clipped(first, count, tree.count(node), count):
+                leaf = tree.row(node, at)
+                if leaf.node >= 0:
+                    nodes.append(leaf.node)
+                elif leaf.member is not None:
+                    members.append(leaf.member)
+        return members, nodes
+
+    def flat_place(self, index: int) -> int | None:
+        """The row of a member in the flat table, None if it is hidden."""
+        return index if self._arrangement is None else self._arrangement.row(index)
+
+    def tree_place(self, index: int) -> tuple[int, ...]:
+        """The rows that lead to a member in the tree; empty if it is hidden, too deep, or the tree is not built."""
+        rows = () if self._tree is None else self._tree.place(index)
+        return rows if len(rows) <= MAX_PATH_DEPTH else ()
+
+
+def _clipped(first: int, count: int, total: int, most: int = MAX_ROWS) -> range:
+    first = max(0, min(first, total))
+    return range(first, min(total, first + max(0, min(count, most))))

@@ -1,0 +1,191 @@
+"""Change an archive in place, with a journal; no other module does. Or write a patched copy.
+
+A change is compared with the file on disk, its old bytes go into the store (old_bytes.py), a journal is written, then
+the change, which is read back before the journal is removed. After a crash at any moment, recovery.py uses the journal
+to reach the state before or after the change; undo.py undoes a finished change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.core.edit import CutBytes, Edit, EditError, OverlaySource
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SourceError, blocks
+from inspector.sources.local.atomic import AtomicFile
+from inspector.sources.local.changes.journal import MAX_DROPPED_BYTES, Journal, find, save, try_remove
+from inspector.sources.local.changes.journal_state import holds, redo, undo
+from inspector.sources.local.changes.locked_file import LockedFile, locked
+from inspector.sources.local.changes.old_bytes import StoredBytes, forget, prune, store_old_bytes
+from inspector.sources.local.disk_calls import Disk, read_all, reason
+from inspector.sources.local.file import FileSource, Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A change that is on disk. ``identity`` is the file's now, ``warnings`` are sentences for users.
+
+    ``undo`` reverses the change; None if it cut off more bytes than are held in memory. ``kept`` locates the bytes
+    that were cut off, None if none were.
+    """
+
+    identity: Identity
+    warnings: tuple[str, ...]
+    undo: Edit | None
+    kept: CutBytes | None = None
+
+
+def write(path: Path, edit: Edit, seen: Identity | None, disk: Disk | None = None) -> Written:
+    """Make the change in the file at ``path``; ``seen`` is the identity of the file that was shown.
+
+    Raises EditError; then the file is unchanged, or the message says that it is not and what to do.
+    """
+    with locked(path, disk or Disk()) as file:
+        return change_locked(file, edit, seen)
+
+
+def change_locked(
+    file: LockedFile, edit: Edit, seen: Identity | None = None, *, stores_old_bytes: bool = True
+) -> Written:
+    """Make the change in a locked file, see ``write``; ``stores_old_bytes``: store its old bytes."""
+    journal = _verified_journal(file, edit, seen)
+    stored = _store(file, edit) if stores_old_bytes else StoredBytes(None, None, ())
+    try:
+        try:
+            place = save(journal, file.path, file.disk)
+        except FileExistsError as error:
+            raise EditError(_interrupted_message(file.name)) from error
+        except OSError as error:
+            raise EditError(f"{file.name} was not changed: its journal cannot be written ({reason(error)}).") from error
+    except EditError:
+        forget(stored.files, file.disk)
+        raise
+    written = _apply(file, journal, place, stored)
+    prune(file.disk)
+    return written
+
+
+def _store(file: LockedFile, edit: Edit) -> StoredBytes:
+    try:
+        return store_old_bytes(file, edit)
+    except OSError as error:
+        raise EditError(
+            f"{file.name} was not changed: the bytes that would be overwritten or cut off cannot be kept "
+            f"({reason(error)}). Save a changed copy instead."
+        ) from error
+
+
+def _verified_journal(file: LockedFile, edit: Edit, seen: Identity | None) -> Journal:
+    """The journal of the change, if the file is the one it was planned for. Raises EditError."""
+    try:
+        if find(file.path, file.disk) is not None:
+            raise EditError(_interrupted_message(file.name))
+        difference = seen.difference(file.identity) if seen else ""
+        if not difference and file.identity.size != edit.old_size:
+            difference = f"has {file.identity.size:,} bytes, not the {edit.old_size:,} that the change is for"
+        if not difference:
+            difference = _byte_mismatch(file, edit)
+        if difference:
+            raise EditError(f"{file.name} was not changed: it {difference}. Open it again and check before writing.")
+        _check_free_space(file, edit)
+        journal = Journal(str(file.path), file.identity, edit, _read_dropped(file, edit))
+    except OSError as error:
+        raise EditError(f"{file.name} was not changed: it cannot be read ({reason(error)}).") from error
+    return journal
+
+
+def _interrupted_message(name: str) -> str:
+    return (
+        f"{name} was not changed: an earlier change was interrupted. Open it again, and finish that change or "
+        "roll it back first."
+    )
+
+
+def _byte_mismatch(file: LockedFile, edit: Edit) -> str:
+    for patch in edit.patches:
+        if not holds(file, edit.old_size, [(patch.offset, patch.old)]):
+            stop = patch.offset + len(patch.old)
+            return f"has other bytes in [{patch.offset:,}, {stop:,}) than the change expects"
+    return ""
+
+
+def _check_free_space(file: LockedFile, edit: Edit) -> None:
+    more = edit.new_size - edit.old_size
+    if more > 0 and (free := file.disk.free(file.path.parent)) < more:
+        raise EditError(
+            f"{file.name} was not changed: it would grow by {more:,} bytes, and the disk has room for {free:,}."
+        )
+
+
+def _read_dropped(file: LockedFile, edit: Edit) -> bytes | None:
+    start, stop = edit.dropped
+    return read_all(file.disk, file.descriptor, stop - start, start) if stop - start <= MAX_DROPPED_BYTES else None
+
+
+def _apply(file: LockedFile, journal: Journal, place: Path, stored: StoredBytes) -> Written:
+    try:
+        redo(file, journal)
+        identity = Identity.of(file.disk.fstat(file.descriptor))
+    except OSError as error:
+        raise EditError(_roll_back(file, journal, place, stored, reason(error))) from error
+    except BaseException:  # interrupted: do not stop between two states
+        _roll_back(file, journal, place, stored, "")
+        raise
+    warnings = file.warnings + tuple(filter(None, (stored.warning, try_remove(place, file.disk))))
+    with contextlib.suppress(OSError):  # the change is made, even if its name cannot be checked
+        if not file.in_place():
+            raise EditError(
+                f"{file.name} was removed or replaced by another program while it was being changed. The change is in "
+                "the old file; the file that is there now was not touched. Open it again."
+            )
+    reverse = None if journal.dropped is None else journal.edit.reverted(journal.dropped)
+    return Written(identity, warnings, reverse, stored.cut)
+
+
+def _roll_back(file: LockedFile, journal: Journal, place: Path, stored: StoredBytes, why: str) -> str:
+    """Restore the old bytes; returns a sentence on the outcome."""
+    try:
+        if not journal.can_go_back and file.size < journal.edit.old_size:
+            return _partial_failure(file, place, why, "its end is already cut off")
+        undo(file, journal)
+    except OSError as error:
+        return _partial_failure(file, place, why, reason(error))
+    left = try_remove(place, file.disk)
+    forget(stored.files, file.disk)
+    return f"{file.name} was not changed: writing failed ({why}), and the old bytes were restored.{left and ' '}{left}"
+
+
+def _partial_failure(file: LockedFile, place: Path, why: str, back: str) -> str:
+    return (
+        f"{file.name} is partly changed: writing failed ({why}), and the old bytes could not be restored ({back}). Its "
+        f"journal, {visible(str(place))}, has both states: open the archive again to finish the change or roll it back."
+    )
+
+
+def patched_copy(source: Source, edit: Edit, target: Path, progress: Progress, *, replace: bool = False) -> None:
+    """Write the changed archive to ``target``, whole or not at all; ``replace`` an existing file.
+
+    Raises SourceError, also if ``target`` is the archive itself, and Cancelled.
+    """
+    if isinstance(source, FileSource) and _is_same_file(source, target):
+        raise SourceError(f"{visible(target.name)} is the archive itself: choose another name for the copy.")
+    progress.begin("Writing the copy", edit.new_size)
+    with AtomicFile(target, replace=replace) as out:
+        for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
+            out.write(piece)
+            progress.advance(len(piece))
+        if progress.done != edit.new_size:
+            raise SourceError(
+                f"No copy was written: {visible(source.name.rpartition('/')[2])} ends after {progress.done:,} bytes "
+                f"now, and had {source.size:,} when it was opened. Open it again."
+            )
+
+
+def _is_same_file(source: FileSource, target: Path) -> bool:
+    try:
+        return Identity.of(target.stat()).same_file(source.identity)
+    except (OSError, ValueError):
+        return False  # target does not exist

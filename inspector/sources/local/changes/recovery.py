@@ -1,0 +1,289 @@
+"""Recovery after a crash during a change: the state of the file, and how to finish or roll back the change.
+
+Nothing is written to a file with a byte that is neither old nor new. A recovery that is itself interrupted can be
+repeated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.core.edit import EditError
+from inspector.core.names import visible
+from inspector.core.span import Spans, total
+from inspector.sources.local.changes.journal import BrokenJournal, Journal, find, load, remove, set_aside
+from inspector.sources.local.changes.journal_state import ChangeState, change_state, holds, redo, undo
+from inspector.sources.local.changes.locked_file import LockedFile, locked
+from inspector.sources.local.disk_calls import Disk, reason
+from inspector.sources.local.file import Identity
+
+_BOTH_DIRECTIONS = "It can be finished (new bytes) or rolled back (old bytes)."
+_SET_ASIDE = "Rename the journal, so that it is kept but no longer considered."
+_KEEP_JOURNAL = {ChangeState.UNREADABLE, ChangeState.FOREIGN, ChangeState.OTHER_FILE}
+"""The states in which the journal may have the only copy of the old bytes."""
+_MAX_SPANS_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """An interrupted change. ``path`` is the file without symbolic links, ``journal`` the path of its journal.
+
+    ``spans`` are the foreign bytes, or those that are not the new ones yet, in the current file. ``story`` says what
+    happened; ``finish``, ``roll_back`` and ``forget`` say what each action would do, empty if it is not possible.
+    """
+
+    kind: ChangeState
+    path: Path
+    journal: Path
+    spans: Spans
+    story: str
+    finish: str = ""
+    roll_back: str = ""
+    forget: str = ""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether forgetting renames the journal, because it may have the only copy of the old bytes."""
+        return self.kind in _KEEP_JOURNAL
+
+
+def pending(path: Path, disk: Disk | None = None) -> Pending | None:
+    """The interrupted change of the file at ``path``; None without a journal.
+
+    Writes nothing. Raises EditError if the state cannot be determined.
+    """
+    with _inspected(path, disk or Disk()) as (found, _):
+        return found
+
+
+def finish(path: Path, disk: Disk | None = None) -> str:
+    """Finish the interrupted change; returns a sentence. Raises EditError; then the journal stays."""
+    return _recover(path, disk or Disk(), lambda found: found.finish, redo, "has its new bytes")
+
+
+def roll_back(path: Path, disk: Disk | None = None) -> str:
+    """Restore the old bytes; returns a sentence. Raises EditError; then the journal stays."""
+    return _recover(path, disk or Disk(), lambda found: found.roll_back, undo, "is as it was before the change")
+
+
+def forget(path: Path, disk: Disk | None = None) -> str:
+    """Remove the journal of a file that is not between two states; returns a sentence. The file is unchanged.
+
+    A journal that may have the only copy of the old bytes is renamed instead. Raises EditError.
+    """
+    disk = disk or Disk()
+    with _inspected(path, disk) as (found, file):
+        if found is None:
+            return _nothing_pending(path)
+        if not found.forget:
+            raise EditError(f"The journal cannot be removed. {found.story}")
+        if file is not None:
+            disk.sync(file.descriptor)  # the crash may have come before the sync that the journal stands in for
+        if found.keeps:
+            return _set_journal_aside(found, disk)
+        remove(found.journal, disk)
+    return f"The journal of {visible(path.name)} was removed; the file itself was not touched."
+
+
+def _set_journal_aside(found: Pending, disk: Disk) -> str:
+    name = visible(str(set_aside(found.journal, disk)))
+    return (
+        f"{visible(found.path.name)} was not touched. Its journal is kept as {name}: give it its old name to have it "
+        "considered again, or delete it if it is not needed."
+    )
+
+
+def _recover(
+    path: Path,
+    disk: Disk,
+    action_text: Callable[[Pending], str],
+    step: Callable[[LockedFile, Journal], None],
+    done: str,
+) -> str:
+    with locked(path, disk) as file:
+        try:
+            place = find(file.path, disk)
+            if place is None:
+                return _nothing_pending(path)
+            found, journal = _assess(file, place, disk)
+            if journal is None or not action_text(found):
+                raise EditError(f"{file.name} was not changed. {found.story}")
+            step(file, journal)
+            remove(place, disk)
+        except OSError as error:
+            raise EditError(
+                f"{file.name} could not be recovered ({reason(error)}). Its journal stays, so try again."
+            ) from error
+    return f"{file.name} {done}."
+
+
+def _nothing_pending(path: Path) -> str:
+    return f"No change of {visible(path.name)} is waiting to be finished."
+
+
+@contextlib.contextmanager
+def _inspected(path: Path, disk: Disk) -> Iterator[tuple[Pending | None, LockedFile | None]]:
+    """The interrupted change and the file, open for reading; None if it is gone. OSErrors become EditErrors."""
+    descriptor = -1
+    try:
+        real = _resolve(path, disk)
+        place = find(real, disk)
+        if place is None:
+            yield None, None
+            return
+        try:
+            descriptor = disk.open(real, os.O_RDONLY)
+        except FileNotFoundError:
+            yield _gone(real, place), None
+            return
+        file = LockedFile(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
+        yield _state(file, place, disk), file
+    except (OSError, ValueError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise EditError(
+            f"{visible(path.name)} may be partly changed: the remains of an interrupted change cannot be read "
+            f"or removed ({why})."
+        ) from error
+    finally:
+        if descriptor >= 0:
+            with contextlib.suppress(OSError):
+                disk.close(descriptor)
+
+
+def _resolve(path: Path, disk: Disk) -> Path:
+    try:
+        return disk.resolve(path)
+    except FileNotFoundError:
+        return disk.resolve(path.parent) / path.name
+
+
+def _state(file: LockedFile, place: Path, disk: Disk) -> Pending | None:
+    try:
+        disk.lock(file.descriptor)
+    except BlockingIOError:
+        return Pending(
+            ChangeState.BUSY, file.path, place, (), f"Another program is changing {file.name} at this moment."
+        )
+    except OSError:
+        pass  # no locks on this file system, or none for reading
+    try:
+        return _assess(file, place, disk)[0]
+    except FileNotFoundError:
+        return None  # the other program has finished
+
+
+def _assess(file: LockedFile, place: Path, disk: Disk) -> tuple[Pending, Journal | None]:
+    try:
+        journal = load(place, disk)
+    except BrokenJournal as error:
+        partial = error.partial
+        untouched = partial is not None and (partial.size < 0 or holds(file, partial.size, partial.old))
+        return (_broken if untouched else _unreadable)(file, place), None
+    kind, spans = change_state(file, journal)
+    describe = {
+        ChangeState.NOT_BEGUN: _not_begun,
+        ChangeState.MIXED: _mixed,
+        ChangeState.FINISHED: _finished,
+        ChangeState.FOREIGN: _foreign,
+        ChangeState.OTHER_FILE: _other,
+    }[kind]
+    found = describe(file, journal, place, spans)
+    return found, journal
+
+
+def _gone(path: Path, place: Path) -> Pending:
+    story = f"A change of {visible(path.name)} was interrupted, and the file is no longer there."
+    return Pending(ChangeState.OTHER_FILE, path, place, (), story, forget=_SET_ASIDE)
+
+
+def _unreadable(file: LockedFile, place: Path) -> Pending:
+    story = (
+        f"The journal of a change of {file.name} ({visible(str(place))}) cannot be read: it is damaged, or not a "
+        f"journal. It may be the only record of a partial change of {file.name}, so it is left until you decide."
+    )
+    return Pending(ChangeState.UNREADABLE, file.path, place, (), story, forget=_SET_ASIDE)
+
+
+def _broken(file: LockedFile, place: Path) -> Pending:
+    story = f"A change of {file.name} was interrupted before it started, so the file is unchanged."
+    return Pending(ChangeState.BROKEN, file.path, place, (), story, forget="Remove the unfinished journal.")
+
+
+def _not_begun(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
+    story = f"{_change_text(file, journal)} was interrupted before it started: every byte is old. {_BOTH_DIRECTIONS}"
+    back = "Remove the journal; the file stays as it was before the change."
+    return Pending(
+        ChangeState.NOT_BEGUN, file.path, place, spans, story, _finish_text(journal), back, "Remove the journal."
+    )
+
+
+def _finished(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
+    back = _roll_back_text(file, journal)
+    ways = f" {_BOTH_DIRECTIONS}" if back else ""
+    story = f"{_change_text(file, journal)} was interrupted after the last write: every byte is new.{ways}"
+    done = "Remove the journal; the file stays changed."
+    return Pending(ChangeState.FINISHED, file.path, place, spans, story, done, back, "Remove the journal.")
+
+
+def _mixed(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
+    back = _roll_back_text(file, journal)
+    ways = _BOTH_DIRECTIONS if back else "It can only be finished (new bytes): not all old bytes are kept."
+    story = f"{_change_text(file, journal)} was interrupted half-way: some of its bytes are still old. {ways}"
+    return Pending(ChangeState.MIXED, file.path, place, spans, story, _finish_text(journal), back)
+
+
+def _foreign(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
+    shown = ", ".join(f"[{span.start:,}, {span.stop:,})" for span in spans[:_MAX_SPANS_NAMED])
+    more = f" and {len(spans) - _MAX_SPANS_NAMED:,} more places" if len(spans) > _MAX_SPANS_NAMED else ""
+    story = (
+        f"{_change_text(file, journal)} was interrupted, and another program has written to the file since: the bytes "
+        f"in {shown}{more} are neither old nor new. Neither direction is safe, so nothing is written to it."
+    )
+    return Pending(ChangeState.FOREIGN, file.path, place, spans, story, forget=_forget_text(file))
+
+
+def _other(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
+    edit = journal.edit
+    known = f"{edit.old_size:,}" if edit.old_size == edit.new_size else f"{edit.old_size:,} or {edit.new_size:,}"
+    why = "has other bytes" if spans else f"has {file.identity.size:,} bytes, not {known}"
+    story = (
+        f"{_change_text(file, journal)} was interrupted, but the current file is another one, or another program has "
+        f"changed it since: it {why}. Nothing is written to it."
+    )
+    return Pending(ChangeState.OTHER_FILE, file.path, place, spans, story, forget=_forget_text(file))
+
+
+def _change_text(file: LockedFile, journal: Journal) -> str:
+    label = f" ({visible(journal.edit.label)})" if journal.edit.label else ""
+    moved = ""
+    if journal.path != str(file.path):
+        moved = f", then {visible(journal.path)},"
+    elif journal.identity.inode != file.identity.inode:
+        moved = ", or of the file that had its name then,"
+    return f"A change of {file.name}{moved}{label}"
+
+
+def _forget_text(file: LockedFile) -> str:
+    return f"Leave {file.name} as it is now. {_SET_ASIDE}"
+
+
+def _finish_text(journal: Journal) -> str:
+    edit = journal.edit
+    cut = f", and cut off the last {edit.dropped.size:,} bytes" if edit.dropped.size else ""
+    return f"Write the new bytes, {total(edit.spans):,} in {len(edit.patches):,} places{cut}."
+
+
+def _roll_back_text(file: LockedFile, journal: Journal) -> str:
+    """What rolling back would do; empty if bytes are already cut off that the journal does not have."""
+    edit = journal.edit
+    if file.identity.size < edit.old_size and not journal.can_go_back:
+        return ""
+    cut = (
+        f", and cut off the {edit.new_size - edit.old_size:,} that were added" if edit.new_size > edit.old_size else ""
+    )
+    size = sum(len(patch.old) for patch in edit.patches) + len(journal.dropped or b"")
+    return f"Write the old bytes, {size:,} in {len(edit.patches) + bool(journal.dropped):,} places{cut}."

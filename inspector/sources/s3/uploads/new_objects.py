@@ -1,0 +1,376 @@
+"""New objects that appear together, once all are complete; NewFiles does the same on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from types import TracebackType
+from typing import Self, TypeVar
+
+from inspector.core.hints import Hint, already_exists, hint
+from inspector.core.names import visible
+from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
+from inspector.core.source import SourceError
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.client import client_for
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.request_log import RequestLog
+from inspector.sources.s3.sentences import S3Error, replaced
+from inspector.sources.s3.uploads.pieces import MIN_PART_BYTES, SENT_PART_BYTES
+from inspector.sources.s3.uploads.sender import (
+    CHECKSUM,
+    NOT_IMPLEMENTED,
+    ObjectSettings,
+    Part,
+    Sender,
+    Upload,
+    confirmed,
+    etag_of,
+    rejects_checksums,
+    sender_for,
+)
+
+_MAX_BUFFERED_BYTES = 64 << 20
+"""Bytes of small objects held in memory until all appear; further ones are sent as parts."""
+_MAX_PARTS = 10_000
+_PARTS_PER_SIZE = 1_000
+"""The size of parts doubles after so many, so that no object needs more than S3 allows."""
+_MISSING, _NOT_AS_BEFORE = 404, 412
+
+_T = TypeVar("_T")
+
+_TYPES = {".tar": "application/x-tar", ".metadata": "application/zstd"}
+"""The content types of a range's objects, by suffix (S3 Storage Layout, Metadata Files)."""
+
+
+def type_of(key: str) -> ObjectSettings:
+    """The settings of a new object that follow from its key."""
+    return next(({"ContentType": kind} for ending, kind in _TYPES.items() if key.endswith(ending)), {})
+
+
+class NewObject:
+    """An object that is sent in parts while it is written; created by NewObjects.
+
+    ``size`` counts the bytes so far, ``etag`` is empty until the object exists. ``instead_of`` is the ETag of the
+    object that it replaces, if any. The methods are those of NewFile; each raises SourceError, and Cancelled, see
+    ``cancelling``.
+    """
+
+    def __init__(
+        self, address: Address, kept: ObjectSettings, sender: Sender, log: RequestLog, instead_of: str = ""
+    ) -> None:
+        self.address = address
+        self.instead_of = instead_of
+        self.size = 0
+        self.etag = ""
+        self.upload: Upload | None = None
+        self._kept = kept
+        self._sender = sender
+        self._log = log
+        self._pending = bytearray()
+        self._parts: dict[int, Part] = {}
+        self._starts: list[int] = []
+        self._resendable: dict[int, bytearray] = {}
+        self._to_overwrite: list[range] = []
+
+    @property
+    def pending(self) -> int:
+        """Bytes in memory that are not sent yet."""
+        return len(self._pending)
+
+    def write(self, data: bytes) -> None:
+        """Append ``data``."""
+        self._pending += data
+        self.size += len(data)
+        while len(self._pending) >= self._part_size() + MIN_PART_BYTES:
+            self._send(self._part_size())
+
+    def keep(self, offset: int, length: int) -> None:
+        """Announce, before they are written, that these bytes will be overwritten."""
+        assert offset >= self.size
+        self._to_overwrite.append(range(offset, offset + length))
+
+    def overwrite(self, offset: int, data: bytes) -> None:
+        """Overwrite bytes that were announced, or are not sent yet."""
+        assert offset + len(data) <= self.size
+        sent = self.size - len(self._pending)
+        for at, byte in enumerate(data, offset):
+            if at >= sent:
+                self._pending[at - sent] = byte
+            else:
+                number = max(number for number in self._resendable if self._starts[number - 1] <= at)
+                self._resendable[number][at - self._starts[number - 1]] = byte
+        self._to_overwrite = [
+            each for each in self._to_overwrite if offset > each.start or offset + len(data) < each.stop
+        ]
+        for number in list(self._resendable):
+            if self._touches(number, offset, offset + len(data)):
+                self._resend(number)
+
+    def copy(self, descriptor: int, length: int, progress: Progress) -> int:  # noqa: ARG002 - as NewFile has it
+        """Copies nothing: no system copies files to S3."""
+        return 0
+
+    def finish(self) -> None:
+        """Send the rest."""
+        if self._pending:
+            self._send(len(self._pending))
+
+    def place(self, condition: ObjectSettings) -> None:
+        """Make the object exist, if ``condition`` holds."""
+        if self.upload is not None:
+            self.finish()
+        self.etag = self._get_with_retries(lambda: self._complete_or_put(condition))
+        self._pending, self.upload = bytearray(), None
+
+    def _complete_or_put(self, condition: ObjectSettings) -> str:
+        def request() -> str:
+            if self.upload is None:
+                return self._sender.put(self.address, bytes(self._pending), self._kept, condition, self._log)
+            return self._sender.complete(self.upload, list(self._parts.values()), condition, self._log)
+
+        return confirmed(request, self._find_result)
+
+    def _find_result(self, error: S3Error) -> str:
+        """Look for the object after a lost response, see ``confirmed``."""
+        if not error.is_lost and error.status != _NOT_AS_BEFORE and error.code != "NoSuchUpload":
+            return ""
+        try:
+            head, _ = self._sender.state(self.address, self._log)
+        except S3Error as unknown:
+            if unknown.status == _MISSING or not error.is_lost:
+                return ""
+            raise self._outcome_unknown(str(unknown)) from error
+        if (head.size, head.etag) == (self.size, self._expected()):
+            if self.upload is not None:
+                self.upload.ended()
+            return head.etag
+        if error.is_lost and head.etag != self.instead_of and head.size == self.size:
+            raise self._outcome_unknown("an object of its size exists, but its ETag does not identify it")
+        return ""
+
+    def _outcome_unknown(self, why: str) -> SourceError:
+        return SourceError(
+            f"It is unknown whether {visible(self.address.location)} was created: the last request got no answer "
+            f"({why.rstrip('.')}). Check whether it exists; if it does, it is complete."
+        )
+
+    def _expected(self) -> str:
+        """The ETag that most servers would assign."""
+        if self.upload is not None:
+            return etag_of(list(self._parts.values()))
+        return f'"{hashlib.md5(self._pending, usedforsecurity=False).hexdigest()}"'
+
+    def _get_with_retries(self, request: Callable[[], _T]) -> _T:
+        """Make a request; repeat it without a checksum for servers that store none."""
+        try:
+            return request()
+        except S3Error as error:
+            if not rejects_checksums(error) or not (CHECKSUM.keys() & self._kept.keys()):
+                raise
+            self._kept = {name: value for name, value in self._kept.items() if name not in CHECKSUM}
+            if self.upload is not None:
+                self.upload = replace(self.upload, checksum=False)
+                self._parts = {number: part._replace(crc32="") for number, part in self._parts.items()}
+            return request()
+
+    def discard(self) -> str:
+        """Remove its parts before it exists; returns a sentence if that fails."""
+        if self.upload is None:
+            return ""
+        try:
+            self._sender.abort(self.upload, self._log)
+        except SourceError as error:
+            if not (isinstance(error, S3Error) and error.status == _MISSING):
+                return (
+                    f"The uploaded parts of {visible(self.address.location)} could not be removed "
+                    f"({str(error).rstrip('.')}); they cost money until the upload {visible(self.upload.id)} is "
+                    f"aborted{hint(Hint.REMOVE_UNFINISHED)}."
+                )
+        return ""
+
+    def _part_size(self) -> int:
+        return SENT_PART_BYTES << len(self._parts) // _PARTS_PER_SIZE
+
+    def _send(self, length: int) -> None:
+        if self.upload is None:
+            self.upload = self._get_with_retries(lambda: self._sender.begin(self.address, self._kept, self._log))
+        check_cancelled()
+        number = len(self._parts) + 1
+        if number > _MAX_PARTS:
+            raise SourceError(f"{visible(self.address.location)} would need more parts than S3 allows.")
+        start, data = self.size - len(self._pending), self._pending[:length]
+        self._starts.append(start)
+        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._log)
+        del self._pending[:length]
+        if any(each.start < start + length and start < each.stop for each in self._to_overwrite):
+            self._resendable[number] = data
+
+    def _touches(self, number: int, start: int, stop: int) -> bool:
+        begin = self._starts[number - 1]
+        return start < begin + len(self._resendable[number]) and begin < stop
+
+    def _resend(self, number: int) -> None:
+        assert self.upload is not None
+        data = self._resendable[number]
+        if any(self._touches(number, each.start, each.stop) for each in self._to_overwrite):
+            return  # more of it will be overwritten
+        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._log)
+        del self._resendable[number]
+
+
+class NewObjects:
+    """A context manager for objects that exist once its block ends without an exception, and not otherwise.
+
+    Raises SourceError. If one of several fails, those already created are deleted again; with ``replace`` they have
+    replaced others and stay, and the sentence names them.
+    """
+
+    def __init__(self, connection: Connection, *, replace: bool = False, log: RequestLog | None = None) -> None:
+        self.log = log or RequestLog()
+        self._sender = sender_for(connection)
+        self._replace = replace
+        self._objects: list[NewObject] = []
+
+    def add(self, address: Address, kept: ObjectSettings | None = None, *, instead_of: str = "") -> NewObject:
+        """Start an object with the settings ``kept``, and finish the one before it.
+
+        ``instead_of`` is the ETag of the only object that it may replace, see ``still_there``. Servers that can
+        are asked to store a CRC-32 of all its bytes.
+        """
+        if sum(each.pending for each in self._objects) > _MAX_BUFFERED_BYTES or (
+            self._objects and self._objects[-1].upload
+        ):
+            self._objects[-1].finish()
+        made = NewObject(address, {**CHECKSUM, **(kept or {})}, self._sender, self.log, instead_of)
+        self._objects.append(made)
+        return made
+
+    def still_there(self, address: Address, etag: str) -> ObjectSettings:
+        """The settings of the object with this ETag. Raises SourceError if another one is there."""
+        head, kept = self._sender.state(address, self.log)
+        if not etag or head.etag != etag:
+            raise SourceError(replaced(address.location))
+        return kept
+
+    def see_that_it_is_free(self, address: Address) -> None:
+        """Raise SourceError if an object exists and ``replace`` is false."""
+        if self._replace:
+            return
+        try:
+            self._sender.state(address, self.log)
+        except S3Error as error:
+            if error.status == _MISSING and error.code != "NoSuchBucket":
+                return
+            raise
+        raise SourceError(already_exists(visible(address.location), "key"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        left = []
+        try:
+            if kind is None:
+                for each in self._objects:
+                    self._place(each)
+                return
+        except BaseException as failure:
+            left = self._discard()
+            if left and isinstance(failure, SourceError | Cancelled):
+                raise _with(failure, left) from failure
+            raise
+        if kind is not None:
+            left = self._discard()
+            if left and isinstance(error, SourceError | Cancelled):
+                raise _with(error, left) from error
+            if left and isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(" ".join(left)) from error
+
+    def _place_instead(self, each: NewObject) -> None:
+        """Make it replace one particular object, and no other."""
+        # Ceph's radosgw 16 compares it with an ETag that has no quotes; some servers do not support such a condition.
+        for condition in ({"IfMatch": each.instead_of}, {"IfMatch": each.instead_of.strip('"')}, {}):
+            self.still_there(each.address, each.instead_of)
+            try:
+                each.place(condition)
+            except S3Error as error:
+                if error.status not in (NOT_IMPLEMENTED, _NOT_AS_BEFORE) or not condition:
+                    raise
+            else:
+                return
+
+    def _place(self, each: NewObject) -> None:
+        if each.instead_of:
+            self._place_instead(each)
+            return
+        condition = {} if self._replace else {"IfNoneMatch": "*"}
+        try:
+            if each.upload is not None and not self._sender.keeps_conditions:
+                self.see_that_it_is_free(each.address)
+            try:
+                each.place(condition)
+            except S3Error as error:
+                if error.status != NOT_IMPLEMENTED or not condition:
+                    raise
+                self.see_that_it_is_free(each.address)
+                each.place({})
+        except S3Error as error:
+            if error.status == _NOT_AS_BEFORE:
+                raise SourceError(already_exists(visible(each.address.location), "key")) from error
+            raise
+
+    def _discard(self) -> list[str]:
+        """Remove everything possible; returns sentences on the rest."""
+        words = [each.discard() for each in self._objects]
+        for each in self._objects:
+            if each.etag and (self._replace or each.instead_of):
+                words.append(f"{visible(each.address.location)} has already been created.")
+            elif each.etag:
+                with contextlib.suppress(SourceError):
+                    if self._sender.state(each.address, self.log)[0].etag == each.etag:
+                        self._sender.remove(each.address, self.log)
+        return [each for each in words if each]
+
+
+def _with(error: SourceError | Cancelled, left: list[str]) -> SourceError:
+    """The cause, and what could not be removed."""
+    why = "It was cancelled." if isinstance(error, Cancelled) else str(error)
+    return SourceError(f"{why} {' '.join(left)}")
+
+
+class BucketObjects:
+    """New objects below the prefix ``root``; they appear in the order in which they are put. See Objects."""
+
+    def __init__(self, root: Address, connection: Connection, progress: Progress) -> None:
+        self._root = root
+        self._connection = connection
+        self._progress = progress
+        self._objects = NewObjects(connection)
+
+    def put(self, key: str, content: Iterable[bytes]) -> None:
+        """Send an object; exceptions of ``content`` pass through."""
+        with cancelling(self._progress):
+            out = self._objects.add(Address(self._root.bucket, f"{self._root.prefix}{key}"), type_of(key))
+            for piece in content:
+                out.write(piece)
+
+    def beneath(self, key: str) -> S3Prefix:
+        """The existing objects below a key; makes no request yet."""
+        address = Address(self._root.bucket, f"{self._root.prefix}{key}/")
+        return S3Prefix(client_for(self._connection), address, self._objects.log)
+
+    def __enter__(self) -> Self:
+        self._objects.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with cancelling(self._progress):
+            self._objects.__exit__(kind, error, trace)

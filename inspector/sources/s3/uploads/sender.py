@@ -1,0 +1,363 @@
+"""Write requests, which are made only when a user asks for them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from isal.isal_zlib import crc32
+
+from inspector.core import limits
+from inspector.core.progress import Cancelled, check_cancelled
+from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.client import ATTEMPTS, Client, boto_client
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.request_log import RequestLog, Why
+from inspector.sources.s3.responses import (
+    ByteRange,
+    Head,
+    UnfinishedUpload,
+    crc32_of,
+    head_of,
+    is_web_page,
+    unfinished_uploads_in,
+)
+from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError, writing_error
+from inspector.sources.s3.transport import RequestInProgress
+from inspector.sources.s3.uploads.upload_notes import UploadRecord, note
+
+_KEPT = (
+    "CacheControl",
+    "ContentDisposition",
+    "ContentEncoding",
+    "ContentLanguage",
+    "ContentType",
+    "Expires",
+    "Metadata",
+    "StorageClass",
+    "ServerSideEncryption",
+    "SSEKMSKeyId",
+    "BucketKeyEnabled",
+    "WebsiteRedirectLocation",
+)
+"""Settings of an object, named alike in requests and responses."""
+CHECKSUM = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
+"""Asks the server to store a CRC-32 of the whole object."""
+_NO_TAGS = (400, 404, 405, 501)
+"""Status codes of servers without tags."""
+NOT_IMPLEMENTED = 501
+_GONE = 404
+_NO_CHECKSUMS = ("InvalidRequest", "InvalidArgument", "UnsupportedArgument", "NotImplemented", "MalformedXML", "")
+"""Error codes, with 400 or NOT_IMPLEMENTED, of servers without checksums."""
+
+ObjectSettings = Mapping[str, Any]
+"""The settings of a new object, as in requests."""
+
+
+class Part(NamedTuple):
+    """An uploaded part: its number from 1, its ETag, and the Base64 CRC-32 of its bytes if the object gets one."""
+
+    number: int
+    etag: str
+    crc32: str = ""
+
+    @property
+    def listed(self) -> dict[str, Any]:
+        """As in the request that completes the upload."""
+        named = {"PartNumber": self.number, "ETag": self.etag}
+        return named | ({"ChecksumCRC32": self.crc32} if self.crc32 else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A multipart upload; the object does not exist before it is completed.
+
+    ``checksum``: the server is asked to store a CRC-32 of all its bytes.
+    """
+
+    address: Address
+    id: str
+    checksum: bool = False
+    note: UploadRecord | None = None
+    """Lets a later run find it if this one is killed."""
+
+    def ended(self) -> None:
+        """Note that it is completed, aborted or unknown to the server."""
+        if self.note is not None:
+            self.note.forget()
+
+
+def confirmed(request: Callable[[], str], found: Callable[[S3Error], str]) -> str:
+    """Make a request that creates an object; returns the ETag.
+
+    If the response is lost, ``found`` looks for the object: it returns the ETag, empty if nothing has changed, and
+    raises if that is unknown. The request is repeated only if nothing has changed or the server asked to retry.
+    """
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            return request()
+        except S3Error as error:
+            if not error.is_put_off and (etag := found(error)):
+                return etag
+            if not left or error.code == "Overdue" or not (error.is_put_off or error.is_lost):
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+def rejects_checksums(error: S3Error) -> bool:
+    """Whether the server may accept the request without a checksum."""
+    return error.status in (400, NOT_IMPLEMENTED) and error.code in _NO_CHECKSUMS
+
+
+class _Body(io.BytesIO):
+    """A request body that checks for cancellation and the deadline at every read."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        check_deadline()
+        try:
+            check_cancelled()
+        except Cancelled as error:
+            raise RequestCancelled from error
+        return super().read(size)
+
+
+class Sender(Client):
+    """A Client that also writes. Every method raises S3Error; those that send bytes also raise Cancelled."""
+
+    @property
+    def _silence(self) -> float:
+        return limits.WRITING.value
+
+    @property
+    def _wait_limits(self) -> WaitLimits:
+        return WaitLimits(self._check_cancelled, max_seconds=limits.WRITING.value)
+
+    @cached_property
+    def _once(self) -> Any:
+        """A client without retries, for requests that create objects: see ``confirmed``."""
+        return boto_client(self.connection, self._silence, 1)
+
+    def close(self) -> None:
+        super().close()
+        if "_once" in self.__dict__:
+            self._once.close()
+
+    @property
+    def keeps_conditions(self) -> bool:
+        """Whether the server is known to honour conditional writes."""
+        host = self.endpoint.partition("://")[2].partition("/")[0]
+        return host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu"))
+
+    def state(self, address: Address, log: RequestLog) -> tuple[Head, ObjectSettings]:
+        """The head of an object, and the settings that preserve everything but its bytes."""
+        with self._writing("HEAD", address, ByteRange(0), log) as entry:
+            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **self._extra)
+            self._note(entry, answer)
+            if is_web_page(answer):
+                raise WebPageError
+        kept = {name: answer[name] for name in _KEPT if answer.get(name)}
+        return head_of(answer), kept if crc32_of(answer) is None else kept | CHECKSUM
+
+    def tags(self, address: Address, log: RequestLog) -> str:
+        """The URL-encoded tags of an object; empty for servers without tags."""
+        try:
+            with self._writing("GET", address, ByteRange(0), log) as entry:
+                answer = self._s3.get_object_tagging(Bucket=address.bucket, Key=address.key, **self._extra)
+                self._note(entry, answer)
+                if "TagSet" not in answer and is_web_page(answer):  # Ceph's radosgw leaves out an empty one
+                    raise WebPageError
+        except S3Error as error:
+            if error.status in _NO_TAGS:
+                return ""
+            raise
+        return urlencode([(str(each["Key"]), str(each["Value"])) for each in answer.get("TagSet") or ()])
+
+    def tag(self, address: Address, tags: str, log: RequestLog) -> None:
+        """Set the tags of an object."""
+        pairs = [{"Key": key, "Value": value} for key, value in parse_qsl(tags, keep_blank_values=True)]
+        with self._writing("PUT", address, ByteRange(0), log) as entry:
+            answer = self._s3.put_object_tagging(
+                Bucket=address.bucket, Key=address.key, Tagging={"TagSet": pairs}, **self._extra
+            )
+            self._note(entry, answer)
+
+    def put(
+        self, address: Address, data: bytes, kept: ObjectSettings, condition: ObjectSettings, log: RequestLog
+    ) -> str:
+        """Create an object if ``condition`` (IfMatch, IfNoneMatch) holds; returns its ETag."""
+        given = {name: value for name, value in kept.items() if name not in CHECKSUM}
+        if len(given) < len(kept):
+            given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": _crc32(data)}
+        with self._sending("PUT", address, ByteRange(0, len(data)), log, data) as (entry, body):
+            answer = self._once.put_object(
+                Bucket=address.bucket, Key=address.key, Body=body, **given, **condition, **self._extra
+            )
+            self._note(entry, answer)
+            _check_etag(answer, data)
+        return str(answer["ETag"])
+
+    def begin(self, address: Address, kept: ObjectSettings, log: RequestLog) -> Upload:
+        """Start a multipart upload."""
+        with self._writing("POST", address, ByteRange(0), log) as entry:
+            answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
+            self._note(entry, answer)
+            _require_any(answer, "UploadId")
+        upload = str(answer["UploadId"])
+        return Upload(address, upload, "ChecksumType" in kept, note(self.endpoint, address, upload))
+
+    def send(self, upload: Upload, number: int, data: bytes, log: RequestLog) -> Part:
+        """Send a part."""
+        address = upload.address
+        crc = _crc32(data) if upload.checksum else ""
+        with self._sending("PUT", address, ByteRange(0, len(data)), log, data) as (entry, body):
+            answer = self._s3.upload_part(
+                Bucket=address.bucket,
+                Key=address.key,
+                UploadId=upload.id,
+                PartNumber=number,
+                Body=body,
+                **({"ChecksumCRC32": crc} if crc else {}),
+                **self._extra,
+            )
+            self._note(entry, answer)
+            _check_etag(answer, data)
+        return Part(number, str(answer["ETag"]), crc)
+
+    def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: ByteRange, log: RequestLog) -> Part:
+        """Let the server copy a part from an object, if that still has this ``head``."""
+        address = upload.address
+        origin = {"Bucket": source.bucket, "Key": source.key}
+        if head.version:
+            origin["VersionId"] = head.version
+        with self._writing("COPY", address, asked, log) as entry:
+            answer = self._s3.upload_part_copy(
+                Bucket=address.bucket,
+                Key=address.key,
+                UploadId=upload.id,
+                PartNumber=number,
+                CopySource=origin,
+                CopySourceRange=asked.header,
+                **({"CopySourceIfMatch": head.etag} if head.etag else {}),
+                **self._extra,
+            )
+            self._note(entry, answer)
+        result = answer.get("CopyPartResult")
+        if not result:  # it treated the request as an upload of no bytes
+            raise S3Error("The server does not copy.", NOT_IMPLEMENTED, "NotImplemented")
+        return Part(number, str(result["ETag"]), str(result.get("ChecksumCRC32") or "") if upload.checksum else "")
+
+    def complete(self, upload: Upload, parts: Sequence[Part], condition: ObjectSettings, log: RequestLog) -> str:
+        """Create the object if ``condition`` (IfMatch, IfNoneMatch) holds; returns its ETag.
+
+        Ceph's radosgw 16 ignores the condition, and omits the ETag.
+        """
+        address = upload.address
+        whole = {"ChecksumType": "FULL_OBJECT"} if upload.checksum else {}
+        with self._writing("POST", address, ByteRange(0), log) as entry:
+            answer = self._once.complete_multipart_upload(
+                Bucket=address.bucket,
+                Key=address.key,
+                UploadId=upload.id,
+                MultipartUpload={"Parts": [part.listed for part in sorted(parts)]},
+                **whole,
+                **condition,
+                **self._extra,
+            )
+            self._note(entry, answer)
+            _require_any(answer, "ETag", "Key", "Location")
+        upload.ended()
+        return str(answer.get("ETag") or "") or etag_of(parts)
+
+    def abort(self, upload: Upload, log: RequestLog) -> None:
+        """Abort an upload and remove its parts."""
+        address = upload.address
+        try:
+            with self._writing("DELETE", address, ByteRange(0), log) as entry:
+                answer = self._s3.abort_multipart_upload(
+                    Bucket=address.bucket, Key=address.key, UploadId=upload.id, **self._extra
+                )
+                self._note(entry, answer)
+        except S3Error as error:
+            if error.status == _GONE:
+                upload.ended()
+            elif upload.note is not None:
+                upload.note.leave()
+            raise
+        upload.ended()
+
+    def uploads(self, folder: Address, log: RequestLog) -> tuple[UnfinishedUpload, ...]:
+        """The unfinished uploads in a prefix, of any program; at most the first thousand."""
+        with self._logged_request("LIST", folder, ByteRange(0), log, Why.LISTING) as entry:
+            answer = self._s3.list_multipart_uploads(Bucket=folder.bucket, Prefix=folder.key, **self._extra)
+            self._note(entry, answer)
+            _require_any(answer, "Bucket", "IsTruncated", "Uploads")
+            return unfinished_uploads_in(answer)
+
+    def remove(self, address: Address, log: RequestLog) -> None:
+        """Delete an object that was just created."""
+        with self._writing("DELETE", address, ByteRange(0), log) as entry:
+            answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
+            self._note(entry, answer)
+
+    def _note(self, entry: RequestInProgress, answer: Any) -> None:
+        """Responses to writes may have the content type of a web page, so their content is checked instead."""
+        self._note_status(entry, answer)
+
+    def _check_cancelled(self) -> None:
+        """Do not cancel: only the response tells whether the write was done."""
+
+    @contextmanager
+    def _writing(self, method: str, address: Address, asked: ByteRange, log: RequestLog) -> Iterator[Any]:
+        try:
+            with self._logged_request(method, address, asked, log, Why.WRITING) as entry:
+                yield entry
+        except S3Error as error:
+            raise writing_error(error, address, self.endpoint) from error.__cause__
+
+    @contextmanager
+    def _sending(
+        self, method: str, address: Address, asked: ByteRange, log: RequestLog, data: bytes
+    ) -> Iterator[tuple[Any, _Body]]:
+        with self._writing(method, address, asked, log) as entry, _Body(data) as body:
+            yield entry, body
+            entry.sent = len(data)
+
+
+def _require_any(answer: Any, *names: str) -> None:
+    """Raise ForeignAnswerError if a response has none of these fields, so is not from S3."""
+    if not any(name in answer for name in names):
+        raise ForeignAnswerError
+
+
+def _check_etag(answer: Any, data: bytes) -> None:
+    """Check the response to an upload; a web page may have an ETag of its own."""
+    _require_any(answer, "ETag")
+    if is_web_page(answer) and str(answer["ETag"]).strip('"') != hashlib.md5(data, usedforsecurity=False).hexdigest():
+        raise WebPageError
+
+
+def _crc32(data: bytes) -> str:
+    return b64encode(crc32(data).to_bytes(4, "big")).decode()
+
+
+@cache
+def sender_for(connection: Connection) -> Sender:
+    """The cached sender for a connection. Raises SourceError."""
+    return Sender(connection)
+
+
+def etag_of(parts: Sequence[Part]) -> str:
+    """The ETag that most servers assign to an object of these parts; empty if theirs are not MD5."""
+    try:
+        digests = b"".join(bytes.fromhex(part.etag.strip('"')) for part in sorted(parts))
+    except ValueError:
+        return ""
+    return f'"{hashlib.md5(digests, usedforsecurity=False).hexdigest()}-{len(parts)}"'
