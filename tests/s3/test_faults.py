@@ -8,15 +8,18 @@ from random import Random
 from threading import Event
 
 import pytest
+from botocore.exceptions import HTTPClientError
 
 from inspector.core import limits
 from inspector.core.progress import Cancelled, Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
 from inspector.sources.s3 import client
+from inspector.sources.s3.address import parse
 from inspector.sources.s3.cache import BLOCK_BYTES
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.sentences import Failure, sentence
 from inspector.sources.s3.source import MAX_WHOLE_BYTES, TAIL_BYTES, S3Source
 from tests.patience import PATIENCE
 from tests.s3.conftest import Store
@@ -219,3 +222,15 @@ def test_a_version_that_may_not_be_read_is_read_as_the_object_with_that_etag(sto
         assert source.version == "v1"
         assert source.read(0, 10) == DATA[:10]
     assert "versionId=v1" in store.proxy.log[1].path
+
+
+def test_a_circle_is_told_wherever_in_a_request_the_stack_ends() -> None:
+    """botocore's HTTP client makes an error of its own of whatever is raised in it."""
+    failure = Failure(parse("s3://archives/faults.caf"), 0, "GET")
+    try:
+        try:
+            raise RecursionError
+        except RecursionError as error:
+            raise HTTPClientError(error=error)  # noqa: B904 - as botocore does
+    except HTTPClientError as error:
+        assert "sends the request in a circle" in str(sentence(failure, error))

@@ -207,12 +207,21 @@ def sentence(
         names = [each.__name__ for each in type(error).__mro__]
         if str(error).startswith(_NO_SCHEME):
             names = ["EndpointError"]
+        elif _is_circle(error):
+            names = ["RecursionError"]
         known = _HEADER if is_about_a_header(str(error)) else _known(names, by_name)
         return S3Error(_fill(known or _unknown(failure), failure, error), 0, names[0])
     status = int((response.get("ResponseMetadata") or {}).get("HTTPStatusCode") or 0)
     code = str((response.get("Error") or {}).get("Code") or "")
     template = by_status.get(status) or _BY_CODE.get(code) or _BY_STATUS.get(status) or _refused(status)
     return S3Error(_fill(template, failure, error), status, code)
+
+
+def _is_circle(error: BaseException | None) -> bool:
+    """Whether botocore, which follows a redirect by calling itself, ran out of stack, wherever in a request that was."""
+    while error is not None and not isinstance(error, RecursionError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _known(names: Sequence[str], by_name: Mapping[str, str]) -> str | None:
