@@ -176,7 +176,7 @@ class DiagramPanel(QWidget):
             return
         self._stack.show_view(self.sizes_area)
         self._fit()
-        self.about.setText(f"{plot.sentence}.")
+        self.about.setText("")
         self._follow(self._document.selection)
 
     def _fit(self) -> None:

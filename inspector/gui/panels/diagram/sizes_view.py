@@ -149,7 +149,8 @@ class SizesView(QWidget):
     def _paint_scale(self, painter: QPainter, plot: SizePlot, colours: Colours) -> None:
         page, half = self.page, ROW // 2
         painter.setPen(QColor(colours.quiet))
-        _write(painter, QRectF(page.label.x, GRID, page.width - 2 * page.label.x, ROW), how_to_read(plot))
+        said = ". ".join(filter(None, (plot.sentence, how_to_read(plot))))
+        _write(painter, QRectF(page.label.x, GRID, page.width - 2 * page.label.x, ROW), said)
         for title, right in page.numbers:
             _write(painter, _number_place(right, HEAD - ROW), title, Qt.AlignmentFlag.AlignRight)
         foot = page.track.y + page.track.height - GRID
