@@ -84,6 +84,13 @@ def test_many_members_share_bars_that_can_be_asked_for(tmp_path: Path) -> None:
     assert sum(bar.content or 0 for bar in again.bars) == plot.bars[1].content
 
 
+def test_what_an_index_says_counts_though_something_is_wrong(tmp_path: Path) -> None:
+    path = caf(tmp_path / "gap.caf", {f"file-{number:03}": b"data" for number in range(300)}, b"gap")
+    plot = plotted(path)
+    assert sum(bar.content or 0 for bar in plot.bars) == 1_200
+    assert not [bar for bar in plot.bars if "decoded" in bar.sentence]
+
+
 def test_sizes_far_apart_have_a_logarithmic_scale_that_keeps_their_order() -> None:
     sizes = [1, 3, 1_000, 70_000_000]
     scale = Scale(sizes)

@@ -140,7 +140,8 @@ class _Counting:
             whole = Span(segments[low].start, segments[high - 1].spans[-1].stop)
             spans = segments[low].spans if high == low + 1 else (whole,)
             first, stop = self._row_at(spans[0].start), self._row_at(spans[-1].stop)
-            yield self._sum(_numbered("segment", begin - 1 + low, begin - 1 + high), spans, first, stop)
+            label = _numbered("segment", begin - 1 + low, begin - 1 + high)
+            yield self._sum(label, spans, first, stop, is_decoded=True)
 
     def _row_at(self, offset: int) -> int:
         """The first member that begins at or after a byte."""
@@ -186,13 +187,14 @@ class _Counting:
         rows = range(first, min(stop, first + _MAX_SPANS))
         return tuple(united(span for row in rows for span in self._members.seen(row).spans))
 
-    def _sum(self, label: str, spans: Spans, first: int, stop: int) -> Bar:
+    def _sum(self, label: str, spans: Spans, first: int, stop: int, *, is_decoded: bool = False) -> Bar:
         stored, content = _sum_of_stored(self._members, first, stop), _sum_of_contents(self._members, first, stop)
         name = self._name(first) if stop > first else ""
         number = self.files(first, stop)
         names = f", from {name} on" if name and number > 1 else f", {name}" if name else ""
         said = [f"{count(number, 'member')}{names}."]
-        if any(wrong.start < own.stop and own.start < wrong.stop for wrong in self._wrong for own in spans):
+        is_wrong = any(wrong.start < own.stop and own.start < wrong.stop for wrong in self._wrong for own in spans)
+        if is_decoded and is_wrong:
             said.append("An error concerns it: only what could be decoded is counted.")
         inside = Scope(self._number, first, stop) if stop > first + 1 else None
         return Bar(label, stored, content, spans, self._number, " ".join(said), inside)
