@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.sizes import ALL, Bar, Scale, Scope, SizePlot, how_to_read, laid_out, numbers_of
 from inspector.core.span import Span
@@ -85,9 +86,11 @@ def test_many_members_share_bars_that_can_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_what_an_index_says_counts_though_something_is_wrong(tmp_path: Path) -> None:
-    path = caf(tmp_path / "gap.caf", {f"file-{number:03}": b"data" for number in range(300)}, b"gap")
+    path = caf(tmp_path / "far.caf", {f"file-{number:03}": b"data" for number in range(300)})
+    path.write_bytes(path.read_bytes().replace(b'"end_byte": 1200', b'"end_byte": 9200'))
     plot = plotted(path)
-    assert sum(bar.content or 0 for bar in plot.bars) == 1_200
+    assert any(each.severity is Severity.ERROR for each in load(str(path), Progress())[0].findings)
+    assert sum(bar.content or 0 for bar in plot.bars) == 299 * 4 + 8_004
     assert not [bar for bar in plot.bars if "decoded" in bar.sentence]
 
 
