@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND
@@ -57,6 +57,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="FILE.svg",
         help="instead, draw the archive's shape, what leads where and what is wrong; a file of that name is replaced",
     )
+    command.add_argument(
+        "--sizes",
+        metavar="FILE.svg",
+        help="instead, draw what is stored of members, segments or ranges against their content, and print both",
+    )
     add_json(command)
     add_connection(command)
 
@@ -72,8 +77,8 @@ def run(options: argparse.Namespace) -> int:
         return _decoded(opened, options)
     if options.at is not None:
         return _at(opened, options)
-    if options.diagram is not None:
-        return _diagram(opened, options.diagram)
+    if options.diagram is not None or options.sizes is not None:
+        return _drawings(opened, options)
     with Lines() as out:
         for part in opened:
             if options.json:
@@ -143,23 +148,57 @@ def _in_member(archive: Opened, at: int) -> str:
     return f"in a record of {visible(member.path)}"
 
 
-def _diagram(opened: Sequence[LocationPart], target: str) -> int:
-    """Write the diagram of what was opened and return the exit status. Raises OperationError and SourceError."""
+def _drawings(opened: Sequence[LocationPart], options: argparse.Namespace) -> int:
+    """Write the pictures that were asked for, say in words what they show, and return the exit status.
+
+    Raises OperationError and SourceError.
+    """
+    from inspector.operations.report.writing import require_other_file
+
+    archives = [part.archive for part in opened]
+    targets = [pathlib.Path(each) for each in (options.diagram, options.sizes) if each is not None]
+    for target in targets:
+        require_other_file(target, archives)
+    said: list[str] = []
+    if options.diagram is not None:
+        said += _diagram(archives, targets[0])
+    if options.sizes is not None:
+        said += _sizes(archives, targets[-1])
+    with Lines() as out:
+        for line in said:
+            out.write(f"{line}\n")
+    return status_of(opened)
+
+
+def _diagram(archives: Sequence[Opened], target: pathlib.Path) -> Iterator[str]:
     from inspector.operations.diagram.drawing import description, diagram_svg  # dumping fields need not wait for it
     from inspector.operations.diagram.shape import diagram_of_all
     from inspector.operations.diagram.svg import Shades
-    from inspector.operations.report.writing import require_other_file, write
 
-    path = pathlib.Path(target)
-    archives = [part.archive for part in opened]
-    require_other_file(path, archives)
     diagram = diagram_of_all(archives)
     if diagram is None:
         raise OperationError("There is nothing to draw.")
-    write(path, diagram_svg(diagram, Shades(), alone=True).encode("utf-8", "backslashreplace"))
-    with Lines() as out:
-        out.write(f"{description(diagram)}.\n")
-    return status_of(opened)
+    _write_picture(target, diagram_svg(diagram, Shades(), alone=True))
+    yield f"{description(diagram)}."
+
+
+def _sizes(archives: Sequence[Opened], target: pathlib.Path) -> Iterator[str]:
+    from inspector.operations.diagram.sizes import sizes_of
+    from inspector.operations.diagram.sizes_drawing import description, sizes_svg
+    from inspector.operations.diagram.svg import Shades
+
+    plot = sizes_of(archives)
+    if plot is None:
+        raise OperationError("There are no two sizes to compare.")
+    _write_picture(target, sizes_svg(plot, Shades(), alone=True))
+    yield from (bar.sentence for bar in plot.bars)
+    yield f"{description(plot)}."
+
+
+def _write_picture(target: pathlib.Path, picture: str) -> None:
+    from inspector.operations.report.writing import write
+
+    write(target, picture.encode("utf-8", "backslashreplace"))
 
 
 def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:

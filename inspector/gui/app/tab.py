@@ -593,9 +593,9 @@ class Tab(QWidget):
         self._enlarge("Reader", FULL_READER_HEIGHT, 52)
         self.reader.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def show_diagram(self) -> None:
-        """Show the shape of the archive."""
-        self.diagram.open()
+    def show_diagram(self, *, sizes: bool = False) -> None:
+        """Show the shape of the archive, or the sizes in it."""
+        self.diagram.open(sizes=sizes)
         self._show_dock("Diagram")
         self._enlarge("Diagram", FULL_READER_HEIGHT, 52)
         self.diagram.setFocus(Qt.FocusReason.ShortcutFocusReason)

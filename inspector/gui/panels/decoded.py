@@ -43,7 +43,7 @@ class DecodedPanel(QWidget):
         self.hex.setColourBy(ColourBy.STRUCTURE)
         self.hex.lane.chosen.connect(self._choose)
         self.about = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.about.setContentsMargins(8, 2, 8, 2)
+        self.about.setContentsMargins(8, 4, 8, 4)
         self.about.setAccessibleName("Where the decoded bytes come from")
         self._stack = Emptiable(self.hex)
         self.setFocusProxy(self.hex)

@@ -61,7 +61,7 @@ class StringsPanel(QWidget):
         self.filter.setAccessibleName("Filter strings")
         self.searching: QPushButton = push_button("Search", "Search all bytes of the layer shown")
         self.about = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.about.setContentsMargins(8, 2, 8, 2)
+        self.about.setContentsMargins(8, 4, 8, 4)
         self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.model = PagedTable(StringColumns(document.client), self)
         self.table = RowTable(self.model, WIDTHS, "Strings", line_text)

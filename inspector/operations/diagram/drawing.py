@@ -24,8 +24,8 @@ from inspector.operations.diagram.svg import (
     text,
 )
 
-_SMALL = SANS.replace('"13"', '"12"')
-_PX_PER_CHARACTER = 6.5
+SMALL = SANS.replace('"13"', '"12"')
+PX_PER_CHARACTER = 6.5
 """The mean width of a character of text: only what is cut off depends on it."""
 _STRIPE = 7
 _HATCH = 8
@@ -52,7 +52,7 @@ def description(diagram: Diagram) -> str:
 
 def _parts(diagram: Diagram, layout: Layout, shades: Shades) -> Iterator[str]:
     for title, place in zip(diagram.titles, layout.columns, strict=True):
-        yield text(place.x + 1, place.y + 16, title, QUIET, shades, font=_SMALL)
+        yield text(place.x + 1, place.y + 16, title, QUIET, shades, font=SMALL)
     for box, rects in zip(diagram.boxes, layout.boxes, strict=True):
         for at, each in enumerate(rects):
             yield from _box(box, each, shades, continued=at > 0)
@@ -74,7 +74,7 @@ def _box(box: Box, place: Rect, shades: Shades, *, continued: bool) -> Iterator[
     body = box.body
     if box.more:
         yield from _label(box, place, shades, QUIET)
-        yield path(_outline(place), RULE, shades, 1, "2 3")
+        yield path(outline(place), RULE, shades, 1, "2 3")
         return
     hatched = body in (Role.GAP, Role.GARBAGE)
     if body is not None and not hatched:
@@ -86,7 +86,7 @@ def _box(box: Box, place: Rect, shades: Shades, *, continued: bool) -> Iterator[
     line = line_shade(body) if isinstance(body, Family) else QUIET
     dashes = "4 3" if box.unused or continued else ""
     colour, thick = (DAMAGE, 2.2) if box.finding else (line, 1.0)
-    yield path(_outline(place), colour, shades, thick, dashes)
+    yield path(outline(place), colour, shades, thick, dashes)
     yield from _label(box, place, shades, QUIET if box.unused else TEXT, continued=continued)
 
 
@@ -95,23 +95,25 @@ def _label(box: Box, place: Rect, shades: Shades, colour: Shade, *, continued: b
     base = place.y + ROW / 2 + 3.5
     right = place.x + place.width - _PADDING
     detail = "" if continued else box.detail
-    room = int((right - left) / _PX_PER_CHARACTER)
+    room = int((right - left) / PX_PER_CHARACTER)
     label = f"{box.label}, continued" if continued else f"✗ {box.label}" if box.finding else box.label
     if len(label) + len(detail) + 2 > room:
-        detail, label = "", _cut(label, room)  # what it is says more than how large it is
-    yield text(left, base, label, colour, shades, font=_SMALL)
+        detail, label = "", cut(label, room)  # what it is says more than how large it is
+    yield text(left, base, label, colour, shades, font=SMALL)
     if detail:
-        yield text(right, base, detail, colour, shades, "end", font=_SMALL)
+        yield text(right, base, detail, colour, shades, "end", font=SMALL)
 
 
-def _cut(label: str, room: int) -> str:
+def cut(label: str, room: int) -> str:
+    """The text without its middle where it has no room for so many characters."""
     if len(label) <= max(3, room):
         return label
     last = room // 3
     return f"{label[: room - last - 1]}…{label[-last:]}" if last > 2 else f"{label[: max(1, room - 1)]}…"
 
 
-def _outline(place: Rect) -> str:
+def outline(place: Rect) -> str:
+    """The edge of a rectangle, in the notation of SVG."""
     x, y, width, height = place
     return f"M{x:.5g} {y:.5g}h{width:.5g}v{height:.5g}h-{width:.5g}z"
 

@@ -67,10 +67,15 @@ def diagram_of_all(
     the ``around``-th is shown among the first and the last ones, and in it what is at the byte ``offset``.
     Raises SourceError.
     """
-    known = ranges or [each for archive in archives if (each := _range_of(archive))]
+    known = ranges_of(archives, ranges)
     if len(archives) == 1 and len(known) < 2:
         return diagram_of(archives[0], named=named, rows=rows, around=offset) if archives[0].source.size else None
     return _of_ranges(known, archives, named, rows, (around, offset)) if len(known) >= len(archives) else None
+
+
+def ranges_of(archives: Sequence[Opened], ranges: Sequence[Range]) -> Sequence[Range]:
+    """The ranges that are known, or else those that the names of the archives say."""
+    return ranges or [each for archive in archives if (each := _range_of(archive))]
 
 
 def _range_of(archive: Opened) -> Range | None:
@@ -111,7 +116,7 @@ def _range_boxes(each: Range, at: int, place: Spans, *, named: bool) -> Iterator
     spans = (Span(0, each.size),)
     detail = count(max(0, each.last - each.first) + 1, "key")
     yield Box(0, keys, detail, dataset, spans, place, (Family.INDEX,), archive=at)
-    name = _short_zeros(visible(each.name)) if named else f"range {at + 1:,}"
+    name = short_zeros(visible(each.name)) if named else f"range {at + 1:,}"
     yield Box(1, name, rounded(each.size), dataset, spans, place, (Family.CONTENT,), 1 + at % 2, archive=at)
 
 
@@ -134,7 +139,7 @@ def _between(one: Range, other: Range, at: int, base: int) -> Iterator[Box]:
         yield Box(0, f"in both: {keys}", place=place, families=(Role.GARBAGE,), archive=at, finding=wrong)
 
 
-def _short_zeros(name: str) -> str:
+def short_zeros(name: str) -> str:
     """A name in which many zeros are left out."""
     return _ZEROS.sub("0…", name)
 
@@ -264,7 +269,7 @@ class _Filling:
         apart = self.columns[column].apart
         families = tuple(_families(field)) or (field.kind.role or Role.DATA,)
         shown = field.shown if field.kind.about_member and isinstance(field.value, str) else ""
-        label = _short_zeros(abridged(visible(shown or field.label or field.name)))
+        label = short_zeros(abridged(visible(shown or field.label or field.name)))
         if not self._named and member is not None:
             label = field.kind.label if field.spans else str(field.kind)
         detail = _places(field) if apart or not field.spans else rounded(sum(span.size for span in field.spans))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.kinds import Kind
     from inspector.core.progress import Progress
     from inspector.core.reader import Step
+    from inspector.core.sizes import Scope, SizePlot
     from inspector.core.span import Span, Spans
     from inspector.core.verdict import State, Verdict
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result
@@ -267,6 +268,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @job(only_shows=True)
     def diagram(self, progress: Progress, archive: int, offset: int) -> Diagram | None:
         """The shape of what is opened; of what is too much to show, also what is around a byte of an archive."""
+
+    @job(only_shows=True)
+    def sizes(self, progress: Progress, scope: Scope) -> SizePlot | None:
+        """What is stored against its content, in all that is opened or in a part; None where nothing is to compare."""
 
     @job(only_shows=True)
     def find_strings(

@@ -23,6 +23,7 @@ from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.redaction import redacted
+from inspector.core.sizes import SizePlot
 from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
@@ -31,6 +32,7 @@ from inspector.formats._causes.table import MEANINGS, Cause, is_cause
 from inspector.operations.check.checking import STATES, CheckReport, own_state
 from inspector.operations.check.report import archive_readers
 from inspector.operations.diagram.shape import diagram_of_all
+from inspector.operations.diagram.sizes import sizes_of
 from inspector.operations.edit.apply_repairs import describe
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.location import inside
@@ -49,6 +51,7 @@ MAX_DIGESTS = 1_000
 MAX_RANGES = 1_000
 MAX_READERS = 1_000
 MAX_DIAGRAM_ROWS = 40
+MAX_SIZE_BARS = 30
 MAP_COLUMNS = 480
 """Stretches of the map."""
 COLUMNS = 16
@@ -161,6 +164,7 @@ class ReportFacts:
     about: tuple[tuple[str, str], ...]
     drawing: Drawing | None
     diagram: Diagram | None
+    sizes: SizePlot | None
     findings: tuple[FindingFacts, ...]
     more_findings: str
     repair: RepairFacts | None
@@ -209,6 +213,7 @@ class _Gathering:
             (*self._about(note, now), *(("User's note", _said(each)) for each in notes)),
             self._drawing(),
             self._diagram(),
+            self._sizes(),
             findings,
             more,
             self._repair(),
@@ -284,6 +289,12 @@ class _Gathering:
     def _diagram(self) -> Diagram | None:
         try:
             return diagram_of_all(self._report.archives, named=not self._redact, rows=MAX_DIAGRAM_ROWS)
+        except SourceError:
+            return None
+
+    def _sizes(self) -> SizePlot | None:
+        try:
+            return sizes_of(self._report.archives, named=not self._redact, bars=MAX_SIZE_BARS)
         except SourceError:
             return None
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from inspector.operations.diagram.drawing import diagram_svg
+from inspector.operations.diagram.sizes_drawing import sizes_svg
 from inspector.operations.diagram.svg import Shades
 from inspector.operations.report.drawing import map_of, structure_of
 from inspector.operations.report.facts import COLUMNS, Excerpt, FindingFacts, RepairFacts, ReportFacts, Row, Table
@@ -38,8 +39,7 @@ def _article(report: ReportFacts) -> Iterator[str]:
     if drawing is not None:
         kinds = ", ".join(f"{escaped(label)} ({number:,})" for _, label, number in drawing.kinds)
         yield f"## Map\n\n{map_of(drawing, shades)}\n\n{kinds}\n\n## Structure\n\n{structure_of(drawing, shades)}\n"
-    if report.diagram is not None:
-        yield f"## Diagram\n\n{diagram_svg(report.diagram, shades)}\n"
+    yield from _diagrams(report, shades)
     yield from _section("Ranges", report.ranges)
     yield "## Findings\n"
     for each in report.findings:
@@ -53,6 +53,13 @@ def _article(report: ReportFacts) -> Iterator[str]:
     yield from _section("Readers", report.readers)
     yield from _section("Members", report.members)
     yield from _section("Digests", report.digests)
+
+
+def _diagrams(report: ReportFacts, shades: Shades) -> Iterator[str]:
+    if report.diagram is not None:
+        yield f"## Diagram\n\n{diagram_svg(report.diagram, shades)}\n"
+    if report.sizes is not None:
+        yield f"## Sizes\n\n{sizes_svg(report.sizes, shades)}\n"
 
 
 def _finding(finding: FindingFacts) -> Iterator[str]:

@@ -49,6 +49,7 @@ class ArchiveSession(SessionState):
     decode_member = looks.decode_member
     decoded_bytes = looks.decoded_bytes
     diagram = looks.diagram
+    sizes = looks.sizes
     find_strings = looks.find_strings
     string_rows = looks.string_rows
     # ---- members

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from inspector.core.diagram import Diagram
 from inspector.core.progress import Progress
+from inspector.core.sizes import Scope, SizePlot
 from inspector.core.source import is_remote
 from inspector.core.span import Span
 from inspector.operations.bytes.places import field_text, name_at
@@ -104,6 +105,16 @@ def diagram(session: SessionState, progress: Progress, archive: int, offset: int
     now = session.now
     ranges = now.location.collection.ranges if now.location.collection is not None else ()
     return diagram_of_all(now.archives, ranges, around=archive, offset=offset)
+
+
+def sizes(session: SessionState, progress: Progress, scope: Scope) -> SizePlot | None:
+    """What is stored against its content; None where nothing is to compare. Raises SourceError and Cancelled."""
+    from inspector.operations.diagram.sizes import sizes_of
+
+    progress.begin("Counting sizes", 0)
+    now = session.now
+    ranges = now.location.collection.ranges if now.location.collection is not None else ()
+    return sizes_of(now.archives, ranges, scope)
 
 
 # ---- strings ---------------------------------------------------------------------------------------------------------

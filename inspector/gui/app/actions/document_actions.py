@@ -292,6 +292,12 @@ def show_diagram(tab: Tab) -> None:
     tab.show_diagram()
 
 
+@action("Show Si&zes")
+def show_sizes(tab: Tab) -> None:
+    """Compare what is stored of members, segments or ranges with their content."""
+    tab.show_diagram(sizes=True)
+
+
 @action("List Strin&gs", "Ctrl+Shift+T")
 def show_strings(tab: Tab) -> None:
     """Search the bytes for text in several encodings."""

@@ -51,7 +51,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {
     "Runs": ("next_zeros previous_zeros next_repeat previous_repeat",),
     "View": (
         "zoom_in zoom_out zoom_reset",
-        "show_arrows show_bands show_diagram show_strings show_decoded",
+        "show_arrows show_bands show_diagram show_sizes show_strings show_decoded",
     ),
     "Reader": (
         "show_reader",

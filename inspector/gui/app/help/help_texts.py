@@ -63,7 +63,8 @@ PANELS: dict[str, str] = {
     "Diagram": (
         "The shape of the archive: its structures side by side, and lines from each record to what it leads to. "
         "Selecting a box selects its bytes. Arrows go from box to box, Enter shows what was left out, plus and minus "
-        "zoom."
+        "zoom. Sizes shows what is stored of members, segments or ranges against their content: arrows go from bar to "
+        "bar, Enter shows what a bar is made of, Backspace all again."
     ),
     "Replay": (
         "The archive after each write of a change, and in the middle of one: an append, a header update, a repair, an "

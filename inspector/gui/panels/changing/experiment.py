@@ -97,7 +97,7 @@ class ExperimentPanel(QWidget):
         bar.add(self.undo, self.redo, self.remove, self.change, self.damage)
         bar.add(self.save, self.recipe, self.open, self.leave)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 0)
+        layout.setContentsMargins(8, 4, 8, 0)
         layout.setSpacing(4)
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)

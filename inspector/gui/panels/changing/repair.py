@@ -87,7 +87,7 @@ class RepairPanel(QWidget):
             buttons.addWidget(button)
         buttons.addStretch(1)
         layout = QVBoxLayout(page)
-        layout.setContentsMargins(6, 4, 6, 0)
+        layout.setContentsMargins(8, 4, 8, 0)
         layout.setSpacing(4)
         layout.addLayout(buttons)
         layout.addWidget(self.sentence)

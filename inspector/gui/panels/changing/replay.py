@@ -123,7 +123,7 @@ class ReplayPanel(QWidget):
         self._stack = Emptiable(page := self._page())
         self._pages = page
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 0)
+        layout.setContentsMargins(8, 4, 8, 0)
         layout.setSpacing(4)
         layout.addLayout(self._bar())
         layout.addWidget(self._stack, 1)
@@ -168,7 +168,7 @@ class ReplayPanel(QWidget):
         split.setStretchFactor(1, 3)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
+        layout.setSpacing(4)
         layout.addWidget(split, 1)
         layout.addWidget(self.about)
         return page

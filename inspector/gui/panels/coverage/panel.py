@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 
 from inspector.core.numbers import plural
 from inspector.gui.document.document import Document, Selection
+from inspector.gui.kit.style import secondary
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, sentence_label
 from inspector.gui.panels.coverage.painting import Legend
 from inspector.gui.panels.coverage.view import BandView
@@ -37,7 +38,7 @@ class CoveragePanel(QWidget):
         self._document = document
         self.source = RangeSource(document)
         self.bands: list[BandView] = []
-        self.description = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.description = secondary(ElidedLabel(elide=Qt.TextElideMode.ElideRight))
         self.description.setAccessibleName("Description of the band")
         self.legend = Legend()
         self._list = QWidget()
@@ -63,7 +64,7 @@ class CoveragePanel(QWidget):
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
-        foot.setContentsMargins(8, 2, 8, 2)
+        foot.setContentsMargins(8, 4, 8, 4)
         foot.setSpacing(4)
         foot.addWidget(self.description, 1)
         foot.addWidget(self.legend)
@@ -102,7 +103,7 @@ class CoveragePanel(QWidget):
         """The height that shows this many bands and the line below them; 0 before there are any."""
         shown = self.bands[:bands]
         return (
-            sum(band.sizeHint().height() for band in shown) + self.description.sizeHint().height() + 12 if shown else 0
+            sum(band.sizeHint().height() for band in shown) + self.description.sizeHint().height() + 16 if shown else 0
         )
 
     # ---- data --------------------------------------------------------------------------------------------------
