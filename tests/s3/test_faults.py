@@ -226,11 +226,11 @@ def test_a_version_that_may_not_be_read_is_read_as_the_object_with_that_etag(sto
 
 def test_a_circle_is_told_wherever_in_a_request_the_stack_ends() -> None:
     """botocore's HTTP client makes an error of its own of whatever is raised in it."""
-    failure = Failure(parse("s3://archives/faults.caf"), 0, "GET")
     try:
-        try:
-            raise RecursionError
-        except RecursionError as error:
-            raise HTTPClientError(error=error)  # noqa: B904 - as botocore does
-    except HTTPClientError as error:
-        assert "sends the request in a circle" in str(sentence(failure, error))
+        raise RecursionError
+    except RecursionError as cause:
+        error = HTTPClientError(error=cause)
+        error.__context__ = cause
+
+    told = sentence(Failure(parse("s3://archives/faults.caf"), 0, "GET"), error)
+    assert "sends the request in a circle" in str(told)
