@@ -218,7 +218,7 @@ def sentence(
 
 
 def _is_circle(error: BaseException | None) -> bool:
-    """Whether botocore, which follows a redirect by calling itself, ran out of stack, wherever in a request that was."""
+    """Whether botocore, which follows a redirect by calling itself, ran out of stack anywhere in a request."""
     while error is not None and not isinstance(error, RecursionError):
         error = error.__cause__ or error.__context__
     return error is not None
