@@ -268,3 +268,12 @@ def test_a_bomb_of_full_size_stays_within_the_bounds(name: str, tmp_path: Path, 
     # The processor's time depends on what else the machine does: what is done is counted at small sizes.
     print(f"{name}: {seconds} s of {BOUNDS.seconds(size, 1 << 20):.1f} s, {int(grown) >> 10} MiB")
     assert int(grown) << 10 < BOUNDS.memory(size)
+
+
+def test_what_is_said_of_a_member_that_does_not_follow_names_none(sample: Callable[[str], Path]) -> None:
+    header = sample("pax.tar").read_bytes()[:512]
+    archive, _ = decoded(header + bytes(1604) + b"\x7f\xff\xff\xff", "a.tar")
+
+    check_archive(archive, Progress())
+    assert [each.member for each in archive.findings if each.code == "tar-extension"] == [0]
+    assert len(archive.members) == 0
