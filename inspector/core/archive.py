@@ -57,11 +57,14 @@ class Archive:
         verdicts = self.verdicts  # read once: a check that restarts replaces the column
         return VERDICTS[verdicts[member]] if member < len(verdicts) else Verdict.NOT_CHECKED
 
+    def known_member(self, member: int | None) -> int | None:
+        """``member`` if there is one of this number: findings may name one that follows later, or never."""
+        return member if member is not None and member < len(self.members) else None
+
 
 def member_of(archive: Archive, chain: Sequence[Field]) -> int | None:
     """The number of the member that the innermost of nested fields belongs to; None for none."""
-    member = next((field.member for field in reversed(chain) if field.member is not None), None)
-    return member if member is not None and member < len(archive.members) else None
+    return archive.known_member(next((field.member for field in reversed(chain) if field.member is not None), None))
 
 
 def member_at(archive: Archive, offset: int) -> int | None:

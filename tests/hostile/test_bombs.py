@@ -29,6 +29,7 @@ from inspector.operations.check.checking import check_archive
 from inspector.operations.open import opening
 from inspector.operations.open.opening import Opened
 from tests.hostile import bombs
+from tests.operations.archives import opened as session
 
 
 class CountingSource(BytesSource):
@@ -270,10 +271,16 @@ def test_a_bomb_of_full_size_stays_within_the_bounds(name: str, tmp_path: Path, 
     assert int(grown) << 10 < BOUNDS.memory(size)
 
 
-def test_what_is_said_of_a_member_that_does_not_follow_names_none(sample: Callable[[str], Path]) -> None:
+def test_what_is_said_of_a_member_that_does_not_follow_names_none(
+    sample: Callable[[str], Path], tmp_path: Path
+) -> None:
     header = sample("pax.tar").read_bytes()[:512]
-    archive, _ = decoded(header + bytes(1604) + b"\x7f\xff\xff\xff", "a.tar")
+    path = tmp_path / "a.tar"
+    path.write_bytes(header + bytes(1604) + b"\x7f\xff\xff\xff")
+    archive, _ = decoded(path.read_bytes(), "a.tar")
 
     check_archive(archive, Progress())
     assert [each.member for each in archive.findings if each.code == "tar-extension"] == [0]
     assert len(archive.members) == 0
+    rows = session(path).findings(0, 10).rows
+    assert [each.member for each in rows if each.code == "tar-extension"] == [None]

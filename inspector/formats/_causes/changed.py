@@ -233,9 +233,7 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> Explanation | No
     if not spans:
         return None
     low, high = spans[0].start, spans[-1].stop
-    # A finding may be about a member that would follow, and there is none: an extended header before the end.
-    known = range(len(archive.members))
-    members = sorted({each.member for each in left if each.member is not None and each.member in known})
+    members = sorted({known for each in left if (known := archive.known_member(each.member)) is not None})
     mismatched = [each for each in left if "mismatch" in each.code or "content" in each.code]
     if mismatched and len(mismatched) == len(left):
         what = f" of {count(len(members), 'member')}" if members else ""

@@ -55,9 +55,8 @@ def _rows(report: CheckReport) -> Iterator[_FindingRow]:
     for archive in report.archives:
         label = inside(report.location, archive.source.name)
         for placed in folded(archive.findings, archive.diagnosis):
-            member = placed.finding.member
-            known = member is not None and member < len(archive.members)
-            yield _FindingRow(placed, label, archive.members.path(member) if known and member is not None else None)
+            member = archive.known_member(placed.finding.member)
+            yield _FindingRow(placed, label, archive.members.path(member) if member is not None else None)
 
 
 def _summary(report: CheckReport) -> str:

@@ -330,7 +330,8 @@ class _Gathering:
         )
 
     def _member_name(self, archive: Opened | None, member: int | None) -> str:
-        if archive is None or member is None or not 0 <= member < len(archive.members):
+        member = archive.known_member(member) if archive is not None else None
+        if archive is None or member is None:
             return ""
         return f"member {member:,}" if self._redact else _name(archive.members.path(member))
 

@@ -289,9 +289,10 @@ class Checks:
 
     def _member(self, at: int, local: int | None) -> tuple[int | None, str]:
         """The number of an archive's member among all members, and its full path as visible text."""
-        if local is None:
+        known = self._location.archives[at].known_member(local)
+        if known is None:
             return None, ""
-        member = self._archive_set.number(at, local)
+        member = self._archive_set.number(at, known)
         return member, visible(self._archive_set.path(member))
 
     def _page(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain as joined
 from itertools import islice
 
-from inspector.core.archive import Archive
+from inspector.core.archive import Archive, member_of
 from inspector.core.field import Field, FieldTable, at_path, locate, positions
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
@@ -204,8 +204,8 @@ class ReferenceFinder:
             yield from self._children(chain[beside - 1], heads=True)
         yield from self._covering_hash(chain)
         yield from self._from_ranges(chain[-1])
-        member = next((field.member for field in reversed(chain) if field.member is not None), None)
-        if member is None or not member < len(self.archive.members):
+        member = member_of(self.archive, chain)
+        if member is None:
             return
         if any(field.kind.about_member and field.kind.leads_on for field in chain):
             yield from self._head(member)
