@@ -30,11 +30,6 @@ class LateDock(QDockWidget):
         self._make = make
         self.is_held = False
 
-    @property
-    def is_made(self) -> bool:
-        """Whether there is a panel."""
-        return self.widget() is not None
-
     def panel(self) -> QWidget:
         """The panel, made if there is none yet."""
         if (made := self.widget()) is None:
