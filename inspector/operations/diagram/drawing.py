@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from inspector.core.diagram import ROW, Box, Diagram, Layout, Points, Rect, laid_out
 from inspector.core.kinds import Family, Role
 from inspector.operations.diagram.svg import (
-    BASE,
     DAMAGE,
     QUIET,
     RULE,
@@ -20,6 +19,7 @@ from inspector.operations.diagram.svg import (
     path,
     rect,
     shade_in,
+    standing_alone,
     svg,
     text,
 )
@@ -37,8 +37,7 @@ def diagram_svg(diagram: Diagram, shades: Shades, *, width: float = WIDTH, alone
     layout = laid_out(diagram, width)
     parts = list(_parts(diagram, layout, shades))
     if alone:
-        back = rect(0, 0, layout.width, layout.height, BASE, shades)
-        parts = [shades.in_picture(), back, *parts]
+        parts = standing_alone(layout.width, layout.height, parts, shades)
     return svg(layout.height, parts, description(diagram), layout.width)
 
 

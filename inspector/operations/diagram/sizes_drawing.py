@@ -8,7 +8,6 @@ from inspector.core.kinds import Family
 from inspector.core.sizes import HEAD, ROW, SizeLayout, SizePlot, how_to_read, laid_out, numbers_of
 from inspector.operations.diagram.drawing import PX_PER_CHARACTER, SMALL, cut, outline
 from inspector.operations.diagram.svg import (
-    BASE,
     QUIET,
     RULE,
     TEXT,
@@ -18,6 +17,7 @@ from inspector.operations.diagram.svg import (
     path,
     rect,
     shade_in,
+    standing_alone,
     svg,
     text,
 )
@@ -31,8 +31,7 @@ def sizes_svg(plot: SizePlot, shades: Shades, *, width: float = WIDTH, alone: bo
     layout = laid_out(plot, width)
     parts = list(_parts(plot, layout, shades))
     if alone:
-        back = rect(0, 0, layout.width, layout.height, BASE, shades)
-        parts = [shades.in_picture(), back, *parts]
+        parts = standing_alone(layout.width, layout.height, parts, shades)
     return svg(layout.height, parts, description(plot), layout.width)
 
 

@@ -99,6 +99,12 @@ def text(x: float, y: float, words: str, colour: Shade, shades: Shades, anchor: 
     return f'<text class="{shades.of(colour)}" {place} {font}>{escape(words)}</text>'
 
 
+def standing_alone(width: float, height: float, parts: Sequence[str], shades: Shades) -> list[str]:
+    """The parts of a picture that is no part of a page, with a background and a style sheet of its own."""
+    back = rect(0, 0, width, height, BASE, shades)
+    return [shades.in_picture(), back, *parts]
+
+
 def svg(height: float, parts: Sequence[str], title: str, width: float = WIDTH) -> str:
     """A picture; in no part of it is an empty line, at which Markdown would end it."""
     box = f'viewBox="0 0 {width:.5g} {height:.5g}" width="{width:.5g}" height="{height:.5g}"'
