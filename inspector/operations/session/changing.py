@@ -9,7 +9,7 @@ from pathlib import Path
 from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress, cancelling
-from inspector.core.source import Source, SourceError, blocks
+from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.operations.edit import patch_file
 from inspector.operations.edit.apply_repairs import Readable, apply_plan, describe, save_copy, save_salvage, write_edit
 from inspector.operations.edit.dependents import broken, repair_checksums
@@ -63,9 +63,16 @@ def _snapshot_with(session: SessionState, edit: Edit, progress: Progress) -> Sna
     source = file_to_change(session)
     changed = OverlaySource(source, edit)
     changed.sparing = isinstance(source, RemoteSource) and source.size > TAIL_BYTES
-    snapshot = Snapshot(session.name, Location([start(changed)]))
+    return preview_of(session, changed, progress)
+
+
+def preview_of(session: SessionState, source: Source, progress: Progress) -> Snapshot:
+    """An archive in the place of the one on disk: checked if it is small, or that one was. Raises Cancelled."""
+    snapshot = Snapshot(session.name, Location([start(source)]))
     decode(snapshot.archives[0], progress)
-    if not changed.sparing and (session.disk.checks.checked or snapshot.location.size <= MAX_PREVIEW_CHECK_BYTES):
+    progress.advance(0)
+    wanted = session.disk.checks.checked or snapshot.location.size <= MAX_PREVIEW_CHECK_BYTES
+    if wanted and not is_sparing(source):
         snapshot.checks.run(progress)
         progress.advance(0)
     return snapshot

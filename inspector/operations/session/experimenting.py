@@ -10,12 +10,10 @@ from inspector.core.source import Source
 from inspector.operations.experiment import recipe
 from inspector.operations.experiment.experiment import Experiment, file_content
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.location import Location
-from inspector.operations.open.opening import decode, start
 from inspector.operations.protocol.experiment_views import Content, ExperimentView, Step, Steps
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session import changing
-from inspector.operations.session.state import SessionState, Snapshot
+from inspector.operations.session.state import SessionState
 from inspector.sources.s3.source import TAIL_BYTES, RemoteSource
 
 
@@ -35,13 +33,7 @@ def show_experiment(session: SessionState, progress: Progress, steps: Steps | No
         experiment.set(steps, progress)
         source = experiment.source
         source.sparing = isinstance(source.base, RemoteSource) and source.base.size > TAIL_BYTES
-        shown = Snapshot(session.name, Location([start(source)]))
-        decode(shown.archives[0], progress)
-        progress.advance(0)
-        wanted = session.disk.checks.checked or shown.location.size <= changing.MAX_PREVIEW_CHECK_BYTES
-        if wanted and not source.sparing:
-            shown.checks.run(progress)
-            progress.advance(0)
+        shown = changing.preview_of(session, source, progress)
         session.experiment = experiment
         session.show(shown)
         return experiment.view

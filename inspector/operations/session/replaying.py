@@ -8,8 +8,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.location import Location
-from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.replay_views import (
     AnewWrites,
     AppendWrites,
@@ -24,7 +23,7 @@ from inspector.operations.protocol.replay_views import (
 from inspector.operations.protocol.views import Stage
 from inspector.operations.replay.replay import Replay
 from inspector.operations.session import changing
-from inspector.operations.session.state import SessionState, Snapshot
+from inspector.operations.session.state import SessionState
 
 
 def show_replay(
@@ -44,12 +43,7 @@ def show_replay(
         known = session.replay is not None and session.replay[0] == writes
         replay = _shown(session, writes) if known else _made(session, writes, progress)
         state = replay.state(point or Point(0))
-        shown = Snapshot(session.name, Location([start(replay.source(state.point))]))
-        decode(shown.archives[0], progress)
-        progress.advance(0)
-        if session.disk.checks.checked or shown.location.size <= changing.MAX_PREVIEW_CHECK_BYTES:
-            shown.checks.run(progress)
-            progress.advance(0)
+        shown = changing.preview_of(session, replay.source(state.point), progress)
         session.replay = writes, replay
         session.show(shown)
         return state
