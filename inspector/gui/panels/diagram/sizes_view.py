@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 
 from inspector.core.colouring import line_of
 from inspector.core.kinds import Family
@@ -12,36 +11,25 @@ from inspector.core.palette import COLOURS, FAMILY_HUES, Colours
 from inspector.core.sizes import ALL, HEAD, ROW, SizePlot, how_to_read, laid_out, numbers_of
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.style import GRID
-from inspector.gui.kit.text import plain
+from inspector.gui.panels.diagram.picture import MAX_WIDTH, Picture
 
-MAX_WIDTH = 1_200
-"""Pixels; in wider views the numbers would be far from the names."""
 _PAGE = 10
 _NUMBER_WIDTH = 72
 
 
-class SizesView(QWidget):
+class SizesView(Picture):
     """The bars of a plot, one of which may be current.
 
     Signals:
-        chosen(int bar): the user went to a bar.
-        opened(int bar): the user wants what a bar is made of.
         left(): the user wants all again.
     """
 
-    chosen = Signal(int)
-    opened = Signal(int)
     left = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("Sizes in the archive")
         self.plot: SizePlot | None = None
         self.page = laid_out(_EMPTY, 0)
-        self.current: int | None = None
-        self._room = 0
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setAccessibleName("Sizes in the archive")
 
     def show_plot(self, plot: SizePlot | None) -> None:
         """Show a plot; no bar of it is current."""
@@ -49,17 +37,10 @@ class SizesView(QWidget):
         self.setAccessibleDescription("")
         self._lay_out()
 
-    def fit(self, width: int) -> None:
-        """Lay everything out for a view of this width."""
-        if width != self._room:
-            self._room = width
-            self._lay_out()
-
     def _lay_out(self) -> None:
         if self.plot is not None:
             self.page = laid_out(self.plot, min(MAX_WIDTH, self._room))
-        self.resize(self.sizeHint())
-        self.update()
+        super()._lay_out()
 
     def mark(self, current: int | None) -> None:
         """Make a bar the current one."""
@@ -79,10 +60,8 @@ class SizesView(QWidget):
 
     # ---- going from bar to bar ---------------------------------------------------------------------------------
 
-    def _go(self, at: int | None) -> None:
-        if at is not None:
-            self.mark(at)
-            self.chosen.emit(at)
+    def _at(self, place: QPointF) -> int | None:
+        return self.page.at(place.y())
 
     def sizeHint(self) -> QSize:
         return QSize(round(self.page.width), round(self.page.height))
@@ -101,33 +80,18 @@ class SizesView(QWidget):
         if key in steps and last >= 0:
             at = max(0, min(last, self.current + steps[key])) if self.current is not None else 0
             self._go(last if key == Qt.Key.Key_End else at)
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current is not None:
-            self.opened.emit(self.current)
         elif key == Qt.Key.Key_Backspace:
             self.left.emit()
         else:
             super().keyPressEvent(event)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._go(self.page.at(event.position().y()))
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        at = self.page.at(event.position().y())
-        if at is not None:
-            self.opened.emit(at)
-
     def event(self, event: QEvent) -> bool:
-        """Show tooltips, and keep Backspace, which elsewhere goes back."""
+        """Keep Backspace, which elsewhere goes back."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             is_narrow = self.plot is not None and self.plot.scope != ALL
             if is_narrow and event.key() == Qt.Key.Key_Backspace:
                 event.accept()
                 return True
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            at = self.page.at(event.pos().y())
-            QToolTip.showText(event.globalPos(), plain(self.sentence(at)) if at is not None else "", self)
-            return True
         return super().event(event)
 
     # ---- painting ----------------------------------------------------------------------------------------------

@@ -4,59 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
-    QHelpEvent,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QPen,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
 
 from inspector.core.colouring import line_of
 from inspector.core.diagram import ROW, TITLE, Box, Diagram, Layout, Points, Rect, laid_out
 from inspector.core.kinds import Family, Role
 from inspector.core.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours
 from inspector.gui.hex.painting import hatching, scheme_for
-from inspector.gui.kit.text import plain
+from inspector.gui.panels.diagram.picture import MAX_WIDTH, Picture
 
-MAX_WIDTH = 1_200
-"""Units of the page; wider views leave the rest free, because lines get too long."""
 ZOOMS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0)
 _STRIPE, _PADDING, _MARK = 7, 7, 14
 _WHEEL_STEP = 120
 
 
-class DiagramView(QWidget):
+class DiagramView(Picture):
     """The boxes of a diagram; one of them is current, and those with the selected bytes are framed.
 
     Signals:
-        chosen(int box): the user went to a box.
-        opened(int box): the user wants what a box stands for.
         zoomed(): the size changed.
     """
 
-    chosen = Signal(int)
-    opened = Signal(int)
     zoomed = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("Diagram of the archive")
         self.diagram: Diagram | None = None
         self.page = Layout(0, 0, (), (), ())
-        self.current: int | None = None
         self._marked: frozenset[int] = frozenset()
         self._zoom = ZOOMS.index(1.0)
-        self._room = 0
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setAccessibleName("Diagram of the archive")
 
     @property
     def zoom(self) -> float:
@@ -70,27 +56,17 @@ class DiagramView(QWidget):
         self.setAccessibleDescription("")
         self._lay_out()
 
-    def fit(self, width: int) -> None:
-        """Lay everything out for a view of this width."""
-        if width != self._room:
-            self._room = width
-            self._lay_out()
-
     def _lay_out(self) -> None:
         if self.diagram is not None:
             self.page = laid_out(self.diagram, min(MAX_WIDTH, self._room / self.zoom))
-        self.resize(self.sizeHint())
-        self.update()
+        super()._lay_out()
 
     def mark(self, boxes: Collection[int], current: int | None) -> None:
         """Frame these boxes, and make one of them the current one."""
         self._marked, self.current = frozenset(boxes), current
-        self._describe()
+        if self.diagram is not None and current is not None:
+            self.setAccessibleDescription(self.sentence(current))
         self.update()
-
-    def _describe(self) -> None:
-        if self.diagram is not None and self.current is not None:
-            self.setAccessibleDescription(self.sentence(self.current))
 
     def sentence(self, at: int) -> str:
         """All that is to be said of a box."""
@@ -120,8 +96,8 @@ class DiagramView(QWidget):
 
     def _go(self, at: int | None) -> None:
         if at is not None:
-            self.mark({at}, at)
-            self.chosen.emit(at)
+            self._marked = frozenset({at})
+        super()._go(at)
 
     def _step(self, step: int) -> int | None:
         """The next box of the column."""
@@ -168,19 +144,8 @@ class DiagramView(QWidget):
             self._go(moves[key]())
         elif key in zooms:
             self.zoom_by(zooms[key])
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current is not None:
-            self.opened.emit(self.current)
         else:
             super().keyPressEvent(event)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._go(self._at(event.position()))
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        at = self._at(event.position())
-        if at is not None:
-            self.opened.emit(at)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom with Ctrl; else the page scrolls."""
@@ -192,14 +157,6 @@ class DiagramView(QWidget):
 
     def _at(self, place: QPointF) -> int | None:
         return self.page.at(place.x() / self.zoom, place.y() / self.zoom)
-
-    def event(self, event: QEvent) -> bool:
-        """Show tooltips."""
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            at = self._at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain(self.sentence(at)) if at is not None else "", self)
-            return True
-        return super().event(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
