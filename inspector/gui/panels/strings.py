@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer
-from PySide6.QtWidgets import QLineEdit, QPushButton, QSizePolicy, QSpinBox, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal
@@ -62,7 +62,6 @@ class StringsPanel(QWidget):
         self.searching: QPushButton = push_button("Search", "Search all bytes of the layer shown")
         self.about = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.about.setContentsMargins(8, 4, 8, 4)
-        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.model = PagedTable(StringColumns(document.client), self)
         self.table = RowTable(self.model, WIDTHS, "Strings", line_text)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)

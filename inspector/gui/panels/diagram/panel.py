@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QScrollArea, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from inspector.core.diagram import Diagram
 from inspector.core.numbers import count
@@ -50,7 +50,6 @@ class DiagramPanel(QWidget):
         self.all_button.hide()
         self.about = secondary(ElidedLabel("", Qt.TextElideMode.ElideRight))
         self.about.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._stack = Emptiable(self.area, self.sizes_area)
         self.setFocusProxy(self.view)
         bar = QHBoxLayout()
