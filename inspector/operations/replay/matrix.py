@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -10,11 +10,11 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.reader import Outcome, Reader, Reads
 from inspector.core.source import Source, blocks
-from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats import recognise
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.edit.plan_repairs import SiblingFile, plan
+from inspector.operations.experiment.experiment import digest_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
 from inspector.operations.open.opening import Opened, decode, start
@@ -96,7 +96,7 @@ class _End:
     def __init__(self, source: Source, readers: Sequence[Reader], progress: Progress) -> None:
         self.source = source
         self.size = source.size
-        self.digest = _digest(source)
+        self.digest = digest_of(source, Progress())
         self.readings = tuple(_read(source, reader, progress) for reader in readers)
 
 
@@ -149,19 +149,8 @@ def _bytes_read(source: Source, reads: Reads) -> bytes:
     digest = blake2b(digest_size=16)
     for span in spans:
         digest.update(f"{span.start}-{span.stop}:".encode())
-        for piece in _pieces(source, span):
+        for piece in blocks(source, *span):
             digest.update(piece)
-    return digest.digest()
-
-
-def _pieces(source: Source, span: Span) -> Iterator[bytes]:
-    return blocks(source, span.start, span.stop)
-
-
-def _digest(source: Source) -> bytes:
-    digest = blake2b(digest_size=16)
-    for piece in _pieces(source, Span(0, source.size)):
-        digest.update(piece)
     return digest.digest()
 
 
@@ -184,7 +173,8 @@ def _repair_end(archive: Opened, state: State, ends: tuple[_End, _End], progress
 
 def _end_of(after: Source, ends: tuple[_End, _End], beside: Sequence[SiblingFile] = ()) -> RepairEnd:
     for end, name in zip(ends, (RepairEnd.OLD, RepairEnd.NEW), strict=True):
-        if after.size == end.size and _digest(after) == end.digest and all(_is_there(each, end) for each in beside):
+        same = after.size == end.size and digest_of(after, Progress()) == end.digest
+        if same and all(_is_there(each, end) for each in beside):
             return name
     return RepairEnd.OTHER
 
@@ -192,4 +182,4 @@ def _end_of(after: Source, ends: tuple[_End, _End], beside: Sequence[SiblingFile
 def _is_there(beside: SiblingFile, end: _End) -> bool:
     """Whether a repaired file is the one that is beside the archive in a state."""
     there = end.source.sibling(beside.suffix, beside.instead_of)
-    return there is not None and _digest(there) == _digest(beside.content)
+    return there is not None and digest_of(there, Progress()) == digest_of(beside.content, Progress())
