@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
-from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QTabBar, QWidget
+
+from inspector.gui.kit.widgets import debounce
 
 # ---- panels made late ------------------------------------------------------------------------------------------------
 
@@ -122,10 +124,7 @@ class DockTitles(QObject):
         super().__init__(area)
         self._area = area
         self._docks = docks
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(0)
-        self._timer.timeout.connect(self.update)
+        self._timer = debounce(self, 0, self.update)
         for dock in docks:
             for moved in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
                 moved.connect(self._wait)

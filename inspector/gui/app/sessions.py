@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.start_page import StartPage
@@ -14,6 +14,7 @@ from inspector.gui.document.session import NO_SESSION, OpenTab, Session, Session
 from inspector.gui.kit import preferences
 from inspector.gui.kit.actions import action
 from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.widgets import debounce
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.sources.web.address import has_query
 
@@ -44,10 +45,7 @@ class Sessions(QObject):
         self._files: SessionFiles | None = None
         self._last_stored = NO_SESSION
         self.last = NO_SESSION
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(DEBOUNCE_MS)
-        self._timer.timeout.connect(self.store)
+        self._timer = debounce(self, DEBOUNCE_MS, self.store)
         page.sessionWanted.connect(self.reopen_session)
 
     # ---- start and end -----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -27,7 +27,7 @@ from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.table_models import FixedRow, FixedTable
-from inspector.gui.kit.widgets import Details, SelectableLabel, label_of, table_view
+from inspector.gui.kit.widgets import Details, SelectableLabel, debounce, label_of, table_view
 from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, OnConflict, Problems
 
 SIZE = (720, 420)
@@ -120,10 +120,7 @@ class ExtractDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.extract = self.buttons.addButton("&Extract", QDialogButtonBox.ButtonRole.AcceptRole)
         self.extract.setDefault(True)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PLAN_DELAY_MS)
-        self._timer.timeout.connect(self._request_plan)
+        self._timer = debounce(self, PLAN_DELAY_MS, self._request_plan)
         self._lay_out()
         self._connect()
         leave_drops(self)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, Signal
 from PySide6.QtWidgets import QPushButton
 
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
-from inspector.gui.kit.widgets import MessageBar
+from inspector.gui.kit.widgets import MessageBar, debounce
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import DiskChange, Stage
 
@@ -36,10 +36,7 @@ class DiskWatch(QObject):
         self.change: DiskChange | None = None
         self._dismissed: DiskChange | None = None
         self._watcher: QFileSystemWatcher | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(DEBOUNCE_MS)
-        self._timer.timeout.connect(self._check)
+        self._timer = debounce(self, DEBOUNCE_MS, self._check)
         self.message = MessageBar()
         self.compare = QPushButton("Compare")
         self.compare.setToolTip("Compare what was opened with what is on disk now")

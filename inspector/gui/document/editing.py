@@ -6,13 +6,14 @@ from bisect import bisect_right, insort
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from inspector.core.edit import CutBytes, Edit, History, Patch, combined
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
+from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.edit_views import OnlyWhole, PastWrite, Repaired, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
@@ -75,10 +76,7 @@ class Editing(QObject):
         self._shown: Edit | None = None
         self._preview_outdated = False
         self._preview_job: Job[tuple[str, ...] | None] | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PREVIEW_DELAY_MS)
-        self._timer.timeout.connect(self._preview)
+        self._timer = debounce(self, PREVIEW_DELAY_MS, self._preview)
         self._asked_past = False
         document.statusChanged.connect(self._ask_past_once)
 

@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from inspector.core.edit import History
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import PREVIEW_DELAY_MS, Editing
 from inspector.gui.ipc.client import Job
+from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.experiment_views import (
     Content,
     ExperimentView,
@@ -54,10 +55,7 @@ class Experimenting(QObject):
         self._saved: Steps = ()
         self._is_typing = False
         self._job: Job[ExperimentView | None] | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PREVIEW_DELAY_MS)
-        self._timer.timeout.connect(self._show)
+        self._timer = debounce(self, PREVIEW_DELAY_MS, self._show)
 
     @property
     def steps(self) -> Steps:

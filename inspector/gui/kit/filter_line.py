@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QWidget
+
+from inspector.gui.kit.widgets import debounce
 
 _TYPING_MS = 200
 """Milliseconds without typing after which the filter is applied."""
@@ -27,10 +29,7 @@ class FilterLine(QLineEdit):
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(name)
         self.setClearButtonEnabled(True)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_TYPING_MS)
-        self._timer.timeout.connect(self.apply)
+        self._timer = debounce(self, _TYPING_MS, self.apply)
         self.textChanged.connect(self._timer.start)
 
     @property

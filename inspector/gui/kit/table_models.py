@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from inspector.core.finding import Severity
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.views import Page
 
 FILES = "text/uri-list"
@@ -151,10 +152,7 @@ class PagedTable(DraggableRows, QAbstractTableModel):
         self._stale: set[int] = set()
         self._needed: dict[int, None] = {}
         self._requested: set[int] = set()
-        self._flush = QTimer(self)
-        self._flush.setSingleShot(True)
-        self._flush.setInterval(0)
-        self._flush.timeout.connect(self._request)
+        self._flush = debounce(self, 0, self._request)
 
     def refetch(self) -> None:
         """Refetch all rows; the old ones stay until then, so that nothing flickers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -49,6 +49,15 @@ INDENTATION = 3 * GRID
 """Indentation of a tree level in pixels; small, since fields nest deeply in narrow panels."""
 MIN_DETAIL_LINES = 3
 """The least number of visible lines of details."""
+
+
+def debounce(owner: QObject, milliseconds: int, call: Callable[[], object]) -> QTimer:
+    """A timer that calls once, that long after its last start."""
+    timer = QTimer(owner)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(call)
+    return timer
 
 
 @runtime_checkable

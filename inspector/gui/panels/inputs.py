@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -15,7 +15,7 @@ from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import ask_for_files, ask_for_folder
 from inspector.gui.kit.table_models import FixedRow, FixedTable
-from inspector.gui.kit.widgets import Emptiable, SelectableLabel, table_view
+from inspector.gui.kit.widgets import Emptiable, SelectableLabel, debounce, table_view
 from inspector.operations.protocol.create_views import Contents, Draft, InputRow
 from inspector.operations.protocol.requests import CreateRequests
 
@@ -59,10 +59,7 @@ class InputsPanel(QWidget):
         self.stack = Emptiable(self.table)
         self._show_hint()
         self.setFocusProxy(self.stack)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(RELOAD_DELAY_MS)
-        self._timer.timeout.connect(self._load)
+        self._timer = debounce(self, RELOAD_DELAY_MS, self._load)
         self._lay_out()
         self._connect()
         self._enable()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
@@ -21,7 +21,7 @@ from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.tree_model import PagedTree, TreeSource
-from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_view
+from inspector.gui.kit.widgets import Emptiable, debounce, select_row, table_view, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, Page, SortKey, Stage, TreeRow
 
@@ -155,10 +155,7 @@ class MembersPanel(QWidget):
         self.as_table = self._button("Table", "All members in one table; click a column's title to sort")
         self.as_tree.setChecked(True)
         self._lay_out()
-        self._debounce = QTimer(self)
-        self._debounce.setSingleShot(True)
-        self._debounce.setInterval(FILTER_DELAY_MS)
-        self._debounce.timeout.connect(self._apply_filter)
+        self._debounce = debounce(self, FILTER_DELAY_MS, self._apply_filter)
         self._connect()
         self._update_view()
 
@@ -539,10 +536,7 @@ class LazyNames(QObject):
         self._requested: dict[int, None] = {}
         self._sent: set[int] = set()
         self._job: Job[tuple[MemberRow, ...]] | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(COLLECT_MS)
-        self._timer.timeout.connect(self._send)
+        self._timer = debounce(self, COLLECT_MS, self._send)
 
     def request(self, row: MemberRow) -> None:
         """Request the name of a member in view unless it is known."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.progress import Eta
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.text import path_text
-from inspector.gui.kit.widgets import ElidedLabel
+from inspector.gui.kit.widgets import ElidedLabel, debounce
 
 if TYPE_CHECKING:  # keeps the first paint fast
     from inspector.gui.document.document import Document
@@ -69,10 +68,7 @@ class StatusLine(QStatusBar):
         self._document: Document | None = None
         self._job: Job[Any] | None = None
         self._eta = Eta(0.0)
-        self._show_timer = QTimer(self)
-        self._show_timer.setSingleShot(True)
-        self._show_timer.setInterval(SHOW_AFTER_MS)
-        self._show_timer.timeout.connect(self._show_job)
+        self._show_timer = debounce(self, SHOW_AFTER_MS, self._show_job)
         self.stop.clicked.connect(self._cancel)
         self._hide_job()
         self.show_mode(False)

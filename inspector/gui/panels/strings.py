@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from inspector.core.names import visible
@@ -15,7 +15,7 @@ from inspector.gui.ipc.client import Client
 from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import loading_text, plain, short
-from inspector.gui.kit.widgets import ElidedLabel, Emptiable, FlowLayout, label_of, push_button
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, FlowLayout, debounce, label_of, push_button
 from inspector.operations.protocol.bytes_views import Encoding, StringRow, StringsFound
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Page, Stage
@@ -77,10 +77,7 @@ class StringsPanel(QWidget):
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.about)
-        self._delay = QTimer(self)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(DELAY_MS)
-        self._delay.timeout.connect(self.search)
+        self._delay = debounce(self, DELAY_MS, self.search)
         self.minimum.valueChanged.connect(self._change)
         self.filter.textChanged.connect(self._change)
         self.searching.clicked.connect(lambda _=False: self.search())

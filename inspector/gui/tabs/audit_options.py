@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -26,7 +26,7 @@ from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute, name_of
 from inspector.gui.kit.text import plain
-from inspector.gui.kit.widgets import field_texts, label_of, restore_fields
+from inspector.gui.kit.widgets import debounce, field_texts, label_of, restore_fields
 from inspector.gui.tabs.audit_model import state_label
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, AuditRequest
 from inspector.sources.s3.address import is_s3
@@ -218,10 +218,7 @@ class AuditFilters(QWidget):
         layout.addWidget(self.text, 1)
         layout.addWidget(self.states)
         layout.addWidget(self.formats)
-        self._delay = QTimer(self)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(_FILTER_DELAY_MS)
-        self._delay.timeout.connect(self.changed)
+        self._delay = debounce(self, _FILTER_DELAY_MS, self.changed.emit)
         self.text.textChanged.connect(lambda _: self._delay.start())
         self.states.currentIndexChanged.connect(lambda _: self.changed.emit())
         self.formats.currentIndexChanged.connect(lambda _: self.changed.emit())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -29,7 +29,7 @@ from inspector.gui.ipc.client import Client, Job, compare_client
 from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.locations import name_of
-from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, push_button
+from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, debounce, push_button
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.aligned_view import AlignedModel, AlignedView
 from inspector.gui.tabs.compare_bytes import CompareBytes
@@ -131,10 +131,7 @@ class CompareTab(SideTab):
         self.byte = CompareBytes(self._ask_byte)
         self._used = A
         self._found_here = False
-        self._explain_timer = QTimer(self)
-        self._explain_timer.setSingleShot(True)
-        self._explain_timer.setInterval(_EXPLAIN_MS)
-        self._explain_timer.timeout.connect(self._explain)
+        self._explain_timer = debounce(self, _EXPLAIN_MS, self._explain)
         self.model = DifferenceModel(self.client, self)
         self.table = RowTable(self.model, WIDTHS, "Differences", lambda row: visible(row.message))
         self.about = Details("The selected difference in full")

@@ -8,11 +8,12 @@ import traceback
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, qVersion
+from PySide6.QtCore import QObject, Signal, qVersion
 from PySide6.QtWidgets import QWidget
 
 from inspector.core import crash_report
 from inspector.gui.ipc.crash_reports import REPORTS
+from inspector.gui.kit.widgets import debounce
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.dialogs.crash_report import CrashReportDialog
@@ -41,10 +42,7 @@ class CrashReports(QObject):
         self.reports: list[str] = []
         self.count = 0
         self.dialog: CrashReportDialog | None = None
-        self.quiet = QTimer(self)
-        self.quiet.setSingleShot(True)
-        self.quiet.setInterval(QUIET_MS)
-        self.quiet.timeout.connect(self._show_waiting)
+        self.quiet = debounce(self, QUIET_MS, self._show_waiting)
         self.noted.connect(self._take)
 
     # ---- where reports come from -------------------------------------------------------------------------------

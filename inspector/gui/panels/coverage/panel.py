@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.style import secondary
-from inspector.gui.kit.widgets import ElidedLabel, Emptiable, sentence_label
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, sentence_label
 from inspector.gui.panels.coverage.painting import Legend
 from inspector.gui.panels.coverage.view import BandView
 from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
@@ -213,10 +213,7 @@ class RangeSource(QObject):
         self._codes = bytearray()
         self._is_waiting = False
         self._stale = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(POLL_MS)
-        self._timer.timeout.connect(self._request_states)
+        self._timer = debounce(self, POLL_MS, self._request_states)
         document.rowsChanged.connect(self._schedule_states)
         document.jobsChanged.connect(self._schedule_states)
         document.lost.connect(self._stop)

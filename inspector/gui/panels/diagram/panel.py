@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
@@ -12,7 +12,7 @@ from inspector.core.sizes import ALL, Scope, SizePlot
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.text import loading_text
-from inspector.gui.kit.widgets import ElidedLabel, Emptiable
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce
 from inspector.gui.panels.diagram.sizes_view import SizesView
 from inspector.gui.panels.diagram.view import DiagramView
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -65,10 +65,7 @@ class DiagramPanel(QWidget):
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.about)
-        self._delay = QTimer(self)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(DELAY_MS)
-        self._delay.timeout.connect(self.ask)
+        self._delay = debounce(self, DELAY_MS, self.ask)
         self.area.viewport().installEventFilter(self)
         self.sizes_area.viewport().installEventFilter(self)
         self.view.chosen.connect(self._choose)
