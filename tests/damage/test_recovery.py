@@ -15,7 +15,7 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.formats._causes.flips import LIKELY_CODE
 from inspector.formats._causes.joined import joined_parts
-from inspector.formats._causes.table import SPLIT_CODE, UNWRAP_CODE, Cause
+from inspector.formats._causes.table import CONVERT_CODE, SPLIT_CODE, UNWRAP_CODE, Cause
 from inspector.operations.check.checking import check_location, state_of
 from inspector.operations.edit.apply_repairs import salvage_report
 from inspector.operations.edit.plan_repairs import Plan, plan
@@ -219,3 +219,48 @@ def test_datapoints_without_a_zero_byte_are_saved_from_a_copy_that_dropped_all_z
     result = measured(one)
     assert result.recovered == result.provable > 0
     assert_covered(checked(one.source))
+
+
+# ---- converted archives --------------------------------------------------------------------------------------------
+
+CONVERTED = (
+    "base64-lines",
+    "base64-of-the-web",
+    "base32-or-85",
+    "crlf-twice",
+    "hexadecimal",
+    "hex-lines",
+    "latin-to-utf8",
+    "lf-to-crlf",
+    "pairs-swapped",
+    "printed-by-python",
+    "sixteen-bits",
+    "words-swapped",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "made_format"),
+    [
+        (each.name, made_format)
+        for each in KINDS
+        if each.name in CONVERTED
+        for made_format in ("caf", "rca", "taco", "tar")
+        # Of a CAF in text mode the data alone is converted back, and only when that is accepted.
+        if made_format in each.formats and (each.name, made_format) != ("lf-to-crlf", "caf")
+    ],
+)
+def test_what_a_conversion_did_is_taken_back_whole(kind: str, made_format: str) -> None:
+    one = case(kind, made_format)
+    found = planned(one, CONVERT_CODE)
+
+    assert found.salvage is not None
+    assert salvaged(found) == one.original
+    # Text may have been converted in another way that fits as well, unless a digest says that it was not.
+    assert bool(found.salvage.claim) is (made_format in ("caf", "tar") and found.before.findings[0].code == Cause.TEXT_MODE)
+
+
+@pytest.mark.parametrize("kind", ["cr-removed", "lf-to-cr", "seven-bits", "utf8-with-losses", "zeros-removed"])
+def test_a_conversion_that_loses_bytes_is_not_taken_back(kind: str) -> None:
+    codes = {each.code for each in planned(case(kind, "taco")).before.diagnosis.repairs}
+    assert CONVERT_CODE not in codes

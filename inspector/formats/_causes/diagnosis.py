@@ -68,12 +68,16 @@ def diagnose(archive: Archive, progress: Progress) -> Diagnosis:
 
 
 def _unwrapped(archive: Archive, progress: Progress) -> Diagnosis:
-    """The repair that takes an archive out of what a transfer put around it, where decoding has named that."""
-    if not any(each.code in (Cause.RESPONSE_HEADERS, Cause.TRANSFER_FRAMING) for each in archive.findings):
-        return NO_DIAGNOSIS
-    from inspector.formats._causes.wrapped import unwrap
+    """The repair that takes an archive out of what was put around it or made of it, where decoding has named that."""
+    cause = next(Cause(each.code) for each in archive.findings if each.code in ALONE)
+    if cause in (Cause.RESPONSE_HEADERS, Cause.TRANSFER_FRAMING):
+        from inspector.formats._causes.wrapped import unwrap
 
-    found = unwrap(archive, progress)
+        found = unwrap(archive, progress)
+    else:
+        from inspector.formats._causes.converted import convert_back
+
+        found = convert_back(archive, cause, progress)
     return NO_DIAGNOSIS if found is None else Diagnosis(repairs=(found,))
 
 

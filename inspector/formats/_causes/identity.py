@@ -142,7 +142,7 @@ _BASE64 = re.compile(
 _HEX = re.compile(rb"[0-9a-fA-F\r\n ]{60,}")
 _XXD = re.compile(rb"(?:[0-9a-f]{7,16}:? (?: ?[0-9a-f]{2,4}){1,16}[^\n]{0,80}\r?\n){2,}")
 _UU = re.compile(rb"begin [0-7]{3,4} [^\r\n]{1,200}\r?\n")
-_DATA_URL = re.compile(rb"data:[\w/.+-]{1,100};base64,")
+DATA_URL = re.compile(rb"data:[\w/.+-]{1,100};base64,")
 
 
 @dataclass(slots=True)
@@ -481,7 +481,7 @@ def _encoded(file: _File) -> Explanation | None:
     head = file.head[: HEAD_BYTES // 4 * 4]
     # Bytes in the middle of an object on a server bring along all that lie before them.
     middle = b"" if is_remote(file.source) else file.source.read(file.source.size // 2, TAIL_BYTES)
-    body = _DATA_URL.sub(b"", head, count=1)
+    body = DATA_URL.sub(b"", head, count=1)
     digits = _digits(file, head, middle)
     if _UU.match(head):
         kind, command, inside = "uuencoded text", "uudecode", b""
@@ -627,7 +627,7 @@ class _Order(NamedTuple):
     command: str
 
 
-_ORDERS = (
+BYTE_ORDERS = (
     _Order((1, 0), "The two bytes of every pair changed places", "dd conv=swab"),
     _Order(
         (3, 2, 1, 0),
@@ -649,10 +649,10 @@ def _swapped(file: _File) -> Explanation | None:
     """The bytes of every word stand in the order of another machine."""
     if file.listed or len(file.head) < 512:
         return None
-    for order in _ORDERS:
+    for order in BYTE_ORDERS:
         size = len(order.places)
         at = file.source.size - len(file.tail)
-        what = _right_order(file, _reordered(file.head[:1_024], order), _reordered(file.tail[-at % size :], order))
+        what = _right_order(file, reordered(file.head[:1_024], order), reordered(file.tail[-at % size :], order))
         if what:
             how = f"Swap them back in a copy ({order.command}), or copy it again" if order.command else "Copy it again"
             message = (
@@ -675,7 +675,7 @@ def _right_order(file: _File, head: bytes, tail: bytes) -> str:
     return "begins with a chunk header if they are swapped back" if is_chunk and _ZSTD_NEAR.search(head[:40]) else ""
 
 
-def _reordered(data: bytes, order: _Order) -> bytes:
+def reordered(data: bytes, order: _Order) -> bytes:
     """The bytes of whole words in their own order; a rest stays."""
     size = len(order.places)
     whole = len(data) // size * size

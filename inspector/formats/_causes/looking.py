@@ -13,6 +13,7 @@ from inspector.core.progress import Progress
 from inspector.core.span import Span, intersect, united
 from inspector.formats._causes.blocks import NEAR_BYTES, copies, suspects, zeros
 from inspector.formats._causes.changed import changed_bytes, filled_block, shifted_rca, shifted_tar
+from inspector.formats._causes.converted import convert_back
 from inspector.formats._causes.ends import trailing, truncated
 from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits
 from inspector.formats._causes.joined import is_known, joined
@@ -44,7 +45,8 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[Explanation]:
     expected = _expected(archive)
     text = text_mode(archive, found, expected)
     if text is not None:
-        return (text,)
+        repair = convert_back(archive, text.cause, progress)
+        return (text if repair is None else replace(text, repairs=(repair,)),)
     behind = trailing(archive) if not causes and archive.format in _ENDED else None
     if behind is not None:
         return (behind,)  # zeros among them are not in the place of anything

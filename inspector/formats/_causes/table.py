@@ -46,9 +46,9 @@ class Cause(StrEnum):
     CHANGED_BYTES = "cause-changed-bytes"
 
 
-SPLIT_CODE, UNWRAP_CODE = "split-archives", "unwrap-archive"
+SPLIT_CODE, UNWRAP_CODE, CONVERT_CODE = "split-archives", "unwrap-archive", "undo-conversion"
 """The codes of the repairs that write each archive, or the only one, to a file of its own."""
-TAKEN_OUT = frozenset({SPLIT_CODE, UNWRAP_CODE})
+TAKEN_OUT = frozenset({SPLIT_CODE, UNWRAP_CODE, CONVERT_CODE})
 """With one of these repairs none is made of the file itself: what it would repair is not one archive."""
 
 NOT_INTERRUPTED = frozenset({Cause.ALL_ZEROS, Cause.TEXT_MODE, Cause.JOINED})
@@ -66,7 +66,7 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
     ),
     Cause.ENCODED_TEXT: (
         "The file was encoded as base64, hexadecimal or another text.",
-        "Decode it, with `base64 -d` or `xxd`.",
+        "Decode it, with `repair --to`, `base64 -d` or `xxd`.",
     ),
     Cause.ERROR_PAGE: (
         "A web page, or the error message of a server, was saved under this name.",
@@ -91,11 +91,11 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
     Cause.ENCRYPTED: ("The whole file was encrypted.", "Decrypt it with the program and the key it was made with."),
     Cause.BYTE_ORDER: (
         "The bytes of every word of 16, 32 or 64 bits, or its halves, changed places, as `dd conv=swab` does.",
-        "Swap them back in a copy, or read the medium again.",
+        "Swap them back in a copy, as `repair --to` does, or read the medium again.",
     ),
     Cause.TEXT_MODE: (
         "A copy in text mode changed line ends, cut the eighth bit or changed the encoding.",
-        "Copy it again in binary mode.",
+        "Copy it again in binary mode; `repair --to` converts a copy back where nothing was lost.",
     ),
     Cause.JOINED: (
         "Several archives stand in one file, one after the other.",

@@ -15,6 +15,7 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Companion, Content, Repair, outcomes
 from inspector.core.source import Source, SplicedSource, blocks
 from inspector.core.span import Span, total
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._causes.identity import AWS_CHUNK, CHUNK, FORM, HEADERS, RESPONSE
 from inspector.formats._causes.joined import is_rca, is_tar
 from inspector.formats._causes.table import UNWRAP_CODE, Cause, Explanation, wrong
@@ -97,7 +98,18 @@ def without(archive: Archive, spans: Sequence[Span], gone: int, title: str, prog
 
     Raises SourceError and Cancelled.
     """
-    source = _Kept(archive.source, spans)
+    how = f"Without the {in_bytes(gone)}" if gone else "With them in their places"
+    proof = f"{how} the archive has no error; it was decoded and checked in {count(len(spans), 'piece')}."
+    return copy_of(archive, _Kept(archive.source, spans), UNWRAP_CODE, title, proof, progress)
+
+
+def copy_of(
+    archive: Archive, source: Source, code: str, title: str, proof: str, progress: Progress, claim: str = ""
+) -> Repair | None:
+    """A copy of ``source``, if that is an archive without an error; ``claim`` is what it rests on without any digest.
+
+    Raises SourceError and Cancelled.
+    """
     inside = _without_error(archive, source, progress)
     if inside is None:
         return None
@@ -108,14 +120,15 @@ def without(archive: Archive, spans: Sequence[Span], gone: int, title: str, prog
             yield piece
             progress.advance(len(piece))
 
-    how = f"Without the {in_bytes(gone)}" if gone else "With them in their places"
-    members = f"{how} the archive has no error; it was decoded and checked in {count(len(spans), 'piece')}."
     codes = frozenset(each.code for each in archive.findings)
     every = range(len(inside.members))
     fates = outcomes(inside, every, "its digest matches", "its place is whole, and the format records no digest of it")
     metadata = archive.source.sibling(_METADATA) if archive.format == "datas3t" else None
     along = () if metadata is None else (Companion(_METADATA, "", _as_it_is(metadata)),)
-    return Repair(UNWRAP_CODE, title, codes, content=pieces, lossless=members, along=along, outcomes=fates)
+    proved = VERDICTS.index(Verdict.VERIFIED) in inside.verdicts
+    if proved or not claim:
+        return Repair(code, title, codes, content=pieces, lossless=proof, along=along, outcomes=fates)
+    return Repair(code, title, codes, claim=claim, content=pieces, along=along, outcomes=fates)
 
 
 _METADATA = ".metadata"

@@ -1,0 +1,151 @@
+"""An archive that a program took for text, encoded as text, or wrote in another byte order: a copy as it was.
+
+A copy is offered only where it was decoded and checked without an error.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import binascii
+import codecs
+import quopri
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from urllib.parse import unquote_to_bytes
+
+from inspector.core.archive import Archive
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import BytesSource, Source
+from inspector.formats._causes.identity import BYTE_ORDERS, DATA_URL, reordered
+from inspector.formats._causes.table import CONVERT_CODE, Cause
+from inspector.formats._causes.wrapped import copy_of
+
+MAX_CONVERTED_BYTES = 16 << 20
+"""A larger file is not converted back: it would be held in memory several times."""
+_XXD_LINE = re.compile(rb"^[0-9a-f]{7,16}:? ((?: ?[0-9a-f]{2,4}){1,16})", re.MULTILINE)
+_UU_BODY = re.compile(rb"begin [0-7]{3,4} [^\r\n]{1,200}\r?\n(.*?)\r?\n`?\s*end", re.DOTALL)
+_UNUSED = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+_WINDOWS = {ord(bytes((each,)).decode("cp1252")): each for each in range(0x80, 0xA0) if each not in _UNUSED}
+"""The byte of each character that Windows-1252 has in the place of a control character."""
+
+Convert = Callable[[bytes], bytes]
+
+
+def convert_back(archive: Archive, cause: Cause, progress: Progress) -> Repair | None:
+    """A copy of the file converted back, if that is an archive without an error; None for causes of another kind.
+
+    Raises SourceError and Cancelled.
+    """
+    source = archive.source
+    known = _CONVERSIONS.get(cause, ())
+    if not known or source.size > MAX_CONVERTED_BYTES or getattr(archive.detail, "text_mode", False):
+        return None  # of a CAF in text mode only the data is converted back, by a repair of its own
+    data = source.read(0, source.size)
+    for what, convert in known:
+        progress.advance(0)
+        try:
+            made = convert(data)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):  # it was not converted so
+            continue
+        if made == data or not made:
+            continue
+        claim = _ASSUMED if cause is Cause.TEXT_MODE else ""
+        title = f"{what}, in a copy"
+        repair = copy_of(archive, _Converted(source, made), CONVERT_CODE, title, _PROOF, progress, claim)
+        if repair is not None:
+            return repair
+    return None
+
+
+_PROOF = "Converted back, the archive has no error; it was decoded and checked."
+_ASSUMED = (
+    "The file was converted so and not otherwise: its structure fits then, and no member has a digest."
+)
+
+
+class _Converted(BytesSource):
+    """The bytes of a file converted back, with the files beside it."""
+
+    def __init__(self, source: Source, data: bytes) -> None:
+        super().__init__(data, source.name)
+        self._beside = source
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        return self._beside.sibling(suffix, instead_of)
+
+
+# ---- text ----------------------------------------------------------------------------------------------------------
+
+
+def _without_returns(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
+
+
+def _narrowed(encoding: str) -> Convert:
+    """Text back to a byte a character: those of Latin-1, or of Windows-1252 where that has others."""
+
+    def convert(data: bytes) -> bytes:
+        text = codecs.decode(data, encoding).removeprefix("\ufeff")
+        return text.translate(_WINDOWS).encode("latin-1")
+
+    return convert
+
+
+# ---- bytes as text -------------------------------------------------------------------------------------------------
+
+
+def _from_base64(data: bytes) -> bytes:
+    digits = re.sub(rb"\s|=", b"", DATA_URL.sub(b"", data, count=1)).translate(bytes.maketrans(b"-_", b"+/"))
+    return base64.b64decode(digits + b"=" * (-len(digits) % 4), validate=True)
+
+
+def _from_hex_dump(data: bytes) -> bytes:
+    return binascii.unhexlify(b"".join(_XXD_LINE.findall(data)).replace(b" ", b""))
+
+
+def _from_uu(data: bytes) -> bytes:
+    body = _UU_BODY.match(data)
+    return b"".join(map(binascii.a2b_uu, body[1].splitlines())) if body else b""
+
+
+def _from_literal(data: bytes) -> bytes:
+    value = ast.literal_eval(data.decode("ascii").strip()) if data.startswith(b"b") else b""
+    return value if isinstance(value, bytes) else b""
+
+
+def _from_percents(data: bytes) -> bytes:
+    return unquote_to_bytes(data.strip()) if data.isascii() else b""
+
+
+def _known() -> Iterator[tuple[Cause, str, Convert]]:
+    text, encoded = Cause.TEXT_MODE, Cause.ENCODED_TEXT
+    yield text, "Take the carriage return before each line feed away", _without_returns
+    yield (
+        text,
+        "Take the two carriage returns before each line feed away",
+        lambda data: _without_returns(_without_returns(data)),
+    )
+    yield text, "Take the UTF-8 encoding back", _narrowed("utf-8")
+    yield text, "Take the UTF-16 encoding back", _narrowed("utf-16-le")
+    yield text, "Take the UTF-16 encoding back", _narrowed("utf-16-be")
+    yield encoded, "Decode the hexadecimal text", lambda data: binascii.unhexlify(re.sub(rb"\s", b"", data))
+    yield encoded, "Decode the base64 text", _from_base64
+    yield encoded, "Decode the base32 text", lambda data: base64.b32decode(re.sub(rb"\s", b"", data))
+    yield encoded, "Decode the base85 text", lambda data: base64.b85decode(re.sub(rb"\s", b"", data))
+    yield encoded, "Decode the Ascii85 text", lambda data: base64.a85decode(data.strip(), adobe=data[:2] == b"<~")
+    yield encoded, "Turn the hex dump into bytes", _from_hex_dump
+    yield encoded, "Decode the uuencoded text", _from_uu
+    yield encoded, "Turn the bytes that Python printed into bytes", _from_literal
+    yield encoded, "Decode the quoted-printable text", quopri.decodestring
+    yield encoded, "Decode the percent-encoded text", _from_percents
+    for order in BYTE_ORDERS:
+        title = f"Put the bytes of every {8 * len(order.places)} bits back in their order"
+        yield Cause.BYTE_ORDER, title, partial(reordered, order=order)
+
+
+_CONVERSIONS: dict[Cause, list[tuple[str, Convert]]] = {}
+for _cause, _title, _convert in _known():
+    _CONVERSIONS.setdefault(_cause, []).append((_title, _convert))
