@@ -189,7 +189,7 @@ def _zero_blocks(archive: Archive, holes: Sequence[Span], bad: Suspects) -> Expl
     elif first.stop == archive.source.size:
         why = (
             f"The last {in_bytes(first.size)} are zero, from byte {first.start:,} on: their content was never written. "
-            "A crash, a full disk or an interrupted copy leaves a file so."
+            "A crash, a full disk or an interrupted copy can do this."
         )
     else:
         why = (

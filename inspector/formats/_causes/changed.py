@@ -100,8 +100,8 @@ def shifted_rca(archive: Archive) -> Explanation | None:
     if not is_rca(archive.source, 0) and any(each.code == "rca-blocks-regained" for each in wrong(archive)):
         message = (
             "The beginning of the archive is missing: no chunk header stands at byte 0. Segments behind it are found "
-            "again by their hashes. A transfer that was resumed without its beginning leaves a file so, and so does "
-            "damage to the first header. Copy the file again; what is proved can be saved."
+            "again by their hashes. A transfer that was resumed without its beginning leaves a file like this, and so "
+            "does damage to the first header. Copy the file again; what is proved can be saved."
         )
         return Explanation(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
     change = moved_header(archive.source, layer)

@@ -61,9 +61,7 @@ def convert_back(archive: Archive, cause: Cause, progress: Progress) -> Repair |
 
 
 _PROOF = "Converted back, the archive has no error; it was decoded and checked."
-_ASSUMED = (
-    "The file was converted so and not otherwise: its structure fits then, and no member has a digest."
-)
+_ASSUMED = "The file was converted so and not otherwise: its structure fits then, and no member has a digest."
 
 
 class _Converted(BytesSource):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._causes.table import Cause, Explanation, wrong
@@ -218,16 +218,17 @@ def trailing(archive: Archive) -> Explanation | None:
     if archive.format == "rca" and span.size > _TAIL_TEXT_BYTES and data.strip(b"\0"):
         return None
     data = data if not data.strip(b"\0") else data[:_TAIL_TEXT_BYTES]
-    first = f"{in_bytes(span.size)} stand behind the end of the archive."
+    they_are = verb(span.size, "It is", "They are")
+    first = f"{in_bytes(span.size)} {verb(span.size, 'stands', 'stand')} behind the end of the archive."
     if not data.strip(b"\0"):
-        what = "They are zeros, as a program leaves that writes whole blocks."
+        what = f"{they_are} zero, the usual padding of a program that writes whole blocks."
     elif _is_text(data):
-        what = f'They are text: "{_shown(data)}". A program that printed to the same output leaves such.'
+        what = f'{they_are} text: "{_shown(data)}". Another program probably printed to the same output.'
     elif archive.format == "rca":
         return None  # an append that was interrupted leaves such
     else:
-        what = "They belong to none of its records."
-    message = f"{first} {what} Everything before byte {span.start:,} is as it was; cut them off in a copy."
+        what = f"{verb(span.size, 'It belongs', 'They belong')} to none of its records."
+    message = f"{first} {what} Everything before byte {span.start:,} is as it was; cut the rest off in a copy."
     return Explanation(Cause.TRAILING_BYTES, message, (span,), tuple(found), adopts=True)
 
 
@@ -242,7 +243,8 @@ def _behind_footer(archive: Archive) -> Explanation | None:
     if not right or not 0 < span.size <= _MAX_TRAILING_BYTES:
         return None
     data = source.read(span.start, min(span.size, _TAIL_TEXT_BYTES))
-    what = f'They are text: "{_shown(data)}".' if _is_text(data) else "They belong to none of its records."
+    they_are, they_belong = verb(span.size, "It is", "They are"), verb(span.size, "It belongs", "They belong")
+    what = f'{they_are} text: "{_shown(data)}".' if _is_text(data) else f"{they_belong} to none of its records."
     if _ends_older_index(source, span):
         message = (
             f"A new archive was written over a longer old one, and the end of the old one's index is left. It has "
@@ -251,9 +253,9 @@ def _behind_footer(archive: Archive) -> Explanation | None:
         )
         return Explanation(Cause.JOINED, message, (span,), tuple(wrong(archive)), adopts=True)
     message = (
-        f"{in_bytes(span.size)} stand behind the footer, which ends a CAF. {what} A program that writes whole blocks, "
-        "or one that printed to the same output, leaves such. Repair writes the footer where the file ends, or cut "
-        "them off in a copy."
+        f"{in_bytes(span.size)} {verb(span.size, 'stands', 'stand')} behind the footer, which ends a CAF. {what} A "
+        "program padded the file to whole blocks, or another one printed to the same output. Repair writes the footer "
+        "where the file ends, or cut the rest off in a copy."
     )
     return Explanation(Cause.TRAILING_BYTES, message, (span,), tuple(wrong(archive)), adopts=True)
 

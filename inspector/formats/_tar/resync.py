@@ -315,8 +315,8 @@ def _report_late_header(cursor: Cursor, at: int) -> None:
     late = in_bytes(at - start)
     if start == 0:
         message = (
-            f"{late} precede the archive: its first header is at byte {at:,}. Tar programs expect it at byte 0. "
-            "Cut them off, or download the archive again."
+            f"{late} {verb(at - start, 'precedes', 'precede')} the archive: its first header is at byte {at:,}. Tar "
+            "programs expect it at byte 0. Cut them off, or download the archive again."
         )
         note = "Bytes before the first header."
     else:

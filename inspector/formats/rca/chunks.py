@@ -28,7 +28,7 @@ METADATA_BYTES = 8
 
 _SECTION = "RCA, Outer Layer Format (Chunk Layer)"
 UNFINISHED = (
-    "Readers ignore these bytes. An append that was interrupted leaves such, and the next one overwrites them unless "
+    "Readers ignore these bytes. An interrupted append leaves such bytes, and the next one overwrites them unless "
     "they show to be more than that."
 )
 
