@@ -29,6 +29,8 @@ _MAX_NAME_BYTES = 65_535
 """Longer names are reported."""
 MAX_TEXT = 4_000
 """Characters of a message or a name that are shown."""
+MAX_NAME = 120
+"""Characters of a name that stand in a sentence. Damage makes names of thousands of them."""
 MAX_PATH_DEPTH = 128
 """Paths with more components are reported."""
 
@@ -91,6 +93,12 @@ def _visible_character(character: str) -> str:
 def abridged(text: str) -> str:
     """The text without its middle if it has more than MAX_TEXT characters: names may have millions."""
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} … {text[-MAX_TEXT // 2 :]}"
+
+
+def brief(name: bytes | str) -> str:
+    """The name as ``visible`` has it, without its middle if it has more than MAX_NAME characters: for a sentence."""
+    text = visible(name)
+    return text if len(text) <= MAX_NAME else f"{text[: MAX_NAME // 2]}…{text[-MAX_NAME // 2 :]}"
 
 
 def hazards(name: bytes) -> tuple[str, ...]:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.names import decoded, encoded, listed, visible
+from inspector.core.names import MAX_NAME, brief, decoded, encoded, listed, visible
 
 
 @given(st.binary())
@@ -70,3 +70,11 @@ def test_undecodable_names_say_that_something_was_lost() -> None:
 )
 def test_of_many_names_the_first_are_listed(paths: list[bytes], number: int, said: str) -> None:
     assert listed(paths, number, most=2) == said
+
+
+@given(st.binary(max_size=2_000))
+def test_a_name_in_a_sentence_is_short_and_one_that_is_short_is_whole(name: bytes) -> None:
+    shown = brief(name)
+
+    assert len(shown) <= MAX_NAME + 1
+    assert shown == visible(name) or (len(visible(name)) > MAX_NAME and "…" in shown)

@@ -21,7 +21,7 @@ from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.limits import BOUNDS
 from inspector.core.member import UNREADABLE, Codec
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.rows import LazyRows
@@ -67,7 +67,7 @@ def _report_strays(emitter: Emitter, directory: Directory) -> None:
         emitter.report(
             codes.ELSEWHERE,
             f"Whole members stand at other places than the archive says: {count(len(found), 'member')}, the first "
-            f"{visible(found[0].name)} at byte {grouped(found[0].head)}.",
+            f"{brief(found[0].name)} at byte {grouped(found[0].head)}.",
             *((each.head, each.stop) for each in islice(found, MAX_FINDINGS_PER_KIND)),
         )
 
@@ -158,7 +158,7 @@ class _Check:
         verdict = self.archive.verdict(earlier)
         self.emitter.judge(index, verdict)
         if verdict is Verdict.MISMATCH and not self._is_unreadable(index):
-            names = visible(self.members.path(index)), visible(self.members.path(earlier))
+            names = brief(self.members.path(index)), brief(self.members.path(earlier))
             self._report_content(index, MemberError(f"{names[0]} claims the data of {names[1]}, which is damaged."))
 
     def _check_window(self, first: int, last: int) -> None:
@@ -245,7 +245,7 @@ class _Check:
     def _short(self, index: int) -> MemberError:
         stored = in_bytes(self.members.stored(index))
         return MemberError(
-            f"{visible(self.members.path(index))} cannot be read to its end: the file has become shorter since it was "
+            f"{brief(self.members.path(index))} cannot be read to its end: the file has become shorter since it was "
             f"opened. The member has {stored}."
         )
 
@@ -271,7 +271,7 @@ class _Check:
     def _report_mismatch(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
         start, stop = self.members.starts[index], self.members.stops[index]
         message = (
-            f"The content of {visible(self.members.path(index))} does not match its CRC-32. Its "
+            f"The content of {brief(self.members.path(index))} does not match its CRC-32. Its "
             f"{in_bytes(stop - start)} from {grouped(start)} on {verb(stop - start, 'gives', 'give')} 0x{crc:08X}; "
             f"the {_recorded_values(wrong)}. Some bytes have changed since it was archived, and a CRC-32 does not "
             "show which. Other members are not affected."
@@ -280,7 +280,7 @@ class _Check:
 
     def _report_field(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
         message = (
-            f"A CRC-32 record of {visible(self.members.path(index))} is wrong, but its content is whole. The content "
+            f"A CRC-32 record of {brief(self.members.path(index))} is wrong, but its content is whole. The content "
             f"gives 0x{crc:08X}, which another record has too; the {_recorded_values(wrong)}."
         )
         self.emitter.report(codes.CRC_FIELD_WRONG, message, *(record.span for record in wrong), member=index)
@@ -417,7 +417,7 @@ class ChecksumTable(LazyRows[Checksum]):
             computed = self._directory.computed[member]
             verdict = Verdict.VERIFIED if record and record.crc == computed else Verdict.MISMATCH
         return Checksum(
-            name=f"CRC-32 of {visible(members.path(member))}{which}",
+            name=f"CRC-32 of {brief(members.path(member))}{which}",
             algorithm="CRC-32",
             stored=f"{record.crc:08x}" if record else "",
             computed=f"{computed:08x}" if computed >= 0 else "",

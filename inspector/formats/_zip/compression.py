@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from inspector.core.format import MemberError
 from inspector.core.member import Codec, Member
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import in_bytes
 from inspector.core.source import BLOCK
 
@@ -72,7 +72,7 @@ def decompressed(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
 
 def _inflated(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
     decoder = zlib.decompressobj(-zlib.MAX_WBITS)
-    name = visible(member.path)
+    name = brief(member.path)
     try:
         for piece in stored:
             yield from _pieces(decoder, piece)
@@ -88,7 +88,7 @@ def _inflated(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
 def _refuse_rest(what: str, member: Member, rest: int) -> None:
     if rest:
         raise MemberError(
-            f"The {what} of {visible(member.path)} ends {in_bytes(rest)} before its compressed size. Readers ignore "
+            f"The {what} of {brief(member.path)} ends {in_bytes(rest)} before its compressed size. Readers ignore "
             "the rest."
         )
 
@@ -114,15 +114,15 @@ def _zstd(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
             for piece in stream.feed(data):
                 yield from (piece[at : at + BLOCK] for at in range(0, len(piece), BLOCK))
     except ZstdError as error:
-        raise MemberError(f"{visible(member.path)} cannot be decompressed. {error}") from error
+        raise MemberError(f"{brief(member.path)} cannot be decompressed. {error}") from error
     if not stream.ended:
         raise MemberError(
-            f"The Zstandard data of {visible(member.path)} does not end within its {in_bytes(member.stored)}."
+            f"The Zstandard data of {brief(member.path)} does not end within its {in_bytes(member.stored)}."
         )
 
 
 def _unpacked(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
-    name, what = visible(member.path), f"{_NAMES[member.codec]} data"
+    name, what = brief(member.path), f"{_NAMES[member.codec]} data"
     given = 0
     try:
         decoder, rest, marked = _opened(member, stored)
@@ -170,12 +170,12 @@ def _opened(member: Member, stored: Iterator[bytes]) -> _Stream:
     size = int.from_bytes(data[2:_LZMA_HEADER], "little")
     properties = data[_LZMA_HEADER : _LZMA_HEADER + size]
     if size != _LZMA_PROPERTIES or len(properties) < size:
-        raise MemberError(f"The LZMA header of {visible(member.path)} is damaged or cut off.")
+        raise MemberError(f"The LZMA header of {brief(member.path)} is damaged or cut off.")
     # What is decoded is never longer than the member, so neither does the dictionary need to be.
     dictionary = max(_MIN_DICTIONARY_BYTES, min(int.from_bytes(properties[1:], "little"), member.size))
     if dictionary > _MAX_DICTIONARY_BYTES:
         raise MemberError(
-            f"The LZMA data of {visible(member.path)} needs a dictionary of {in_bytes(dictionary)}; the limit is "
+            f"The LZMA data of {brief(member.path)} needs a dictionary of {in_bytes(dictionary)}; the limit is "
             f"{in_bytes(_MAX_DICTIONARY_BYTES)}."
         )
     rest, literal_context = divmod(properties[0], 9)

@@ -9,7 +9,7 @@ from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, LARGEST, Member
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect, is_remote, is_sparing
@@ -98,7 +98,7 @@ def _find_eocd(source: Source, emitter: Emitter, progress: Progress) -> Eocd | N
     if outer is not None:
         message = (
             f"The end of central directory record at {eocd.record.start:,} belongs to the archive stored in "
-            f"{visible(outer)}, not to this archive."
+            f"{brief(outer)}, not to this archive."
         )
         emitter.report(codes.END_OF_MEMBER, message, eocd.record)
         return None
@@ -309,7 +309,7 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
             wide = directory.descriptors[index] > _NARROW_DESCRIPTOR_BYTES
             if wide != _has_zip64(source, member) and not widths.full():
                 place = (stop, stop + directory.descriptors[index])
-                widths.add(_width_message(visible(member.path), wide=wide), (place,), index)
+                widths.add(_width_message(brief(member.path), wide=wide), (place,), index)
         if position % _MEMBERS_PER_STEP == 0:
             progress.advance(position - progress.done)
     widths.close()
@@ -329,7 +329,7 @@ def _width_message(name: str, *, wide: bool) -> str:
 
 
 def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data: bytes, stop: int) -> None:
-    name = visible(directory.members.path(index))
+    name = brief(directory.members.path(index))
     if data[:4] == DESCRIPTOR:
         directory.descriptors[index] = min(16, len(data))
         message = f"The data descriptor of {name} differs from the central directory."
@@ -385,13 +385,13 @@ def _append_local_file(
     if begin + stored > source.size:
         missing = begin + stored - source.size
         words = f"{in_bytes(missing)} of {in_bytes(stored)} {verb(missing, 'is', 'are')} missing"
-        message = f"The file ends inside the data of {visible(path)}: {words}."
+        message = f"The file ends inside the data of {brief(path)}: {words}."
         emitter.report(codes.MEMBER_CUT_OFF, message, (begin, source.size), member=index)
 
 
 def _report_unknown(source: Source, emitter: Emitter, name: bytes, at: int) -> None:
     message = (
-        f"The size of {visible(name)} is unknown: it is recorded only after its data and in the missing central "
+        f"The size of {brief(name)} is unknown: it is recorded only after its data and in the missing central "
         "directory. Neither this member nor those after it can be listed."
     )
     emitter.report(codes.SIZE_UNKNOWN, message, Span(at, source.size))

@@ -11,7 +11,7 @@ from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.finding import FindingType, Severity
 from inspector.core.limits import BOUNDS
 from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source
@@ -232,7 +232,7 @@ class DirectoryWalk:
         if not problem:
             self.last_time = time, date
         elif not self.times.full():
-            message = f"The modification time of {visible(name)} {problem}, so programs show different ones."
+            message = f"The modification time of {brief(name)} {problem}, so programs show different ones."
             self.times.add(message, ((at + 12, at + 16),), index)
 
     def _append(self, path: bytes, head: int, data_start: int, stored: int, size: int, codec: Codec, crc: int) -> None:
@@ -240,7 +240,7 @@ class DirectoryWalk:
         index = len(self.members)
         if folder and size:
             message = (
-                f"The folder {visible(path)} has {in_bytes(size)} of content, which programs lose when they extract it."
+                f"The folder {brief(path)} has {in_bytes(size)} of content, which programs lose when they extract it."
             )
             self.emitter.report(codes.FOLDER_WITH_CONTENT, message, (head, data_start + stored), member=index)
         if data_start < 0:
@@ -266,7 +266,7 @@ class DirectoryWalk:
 
     def _report_cut_off(self, path: bytes, data_start: int, stored: int, index: int) -> None:
         message = (
-            f"The data of {visible(path)} is cut off: {in_bytes(data_start + stored - self.source.size)} of "
+            f"The data of {brief(path)} is cut off: {in_bytes(data_start + stored - self.source.size)} of "
             f"{in_bytes(stored)} are missing. It begins at {data_start:,}, and the file ends before it does."
         )
         self.emitter.report(codes.MEMBER_CUT_OFF, message, (data_start, self.source.size), member=index)
@@ -322,7 +322,7 @@ class DirectoryWalk:
         named = local is not None and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name != b""
         if local is None or (local.signature != LOCAL and not (named and local.name_length == len(name))):
             where = f"at {head:,}" if head >= 0 else f"{in_bytes(-head)} before the start of the file"
-            message = f"There is no local header of {visible(name)} {where}. The central directory puts it there."
+            message = f"There is no local header of {brief(name)} {where}. The central directory puts it there."
             self.emitter.report(codes.NO_LOCAL_HEADER, message, place, (head, head + LOCAL_SIZE), member=index)
             return -1
         data_start = head + LOCAL_SIZE + local.name_length + local.extra_length
@@ -344,7 +344,7 @@ class DirectoryWalk:
         for what, text, local_span, central_span in different:
             if what is codes.LOCAL_CRC and head in self.crc_checked_at:
                 continue
-            message = f"The local header and the central directory disagree on {visible(name)}. {text}."
+            message = f"The local header and the central directory disagree on {brief(name)}. {text}."
             spans = [
                 (base + start, base + stop) for base, (start, stop) in ((place[0], central_span), (head, local_span))
             ]
@@ -495,7 +495,7 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
         text = f"The local signature is {local.signature.hex()}"
         found.append(Difference(codes.LOCAL_SIGNATURE, text, (0, 4), _OFFSET))
     if local_name != name:
-        shown = visible(local_name[:_MAX_SHOWN_BYTES]), visible(name[:_MAX_SHOWN_BYTES])
+        shown = brief(local_name[:_MAX_SHOWN_BYTES]), brief(name[:_MAX_SHOWN_BYTES])
         text = f"The name is {shown[0]} locally and {shown[1]} in the central directory"
         places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
         found.append(Difference(codes.LOCAL_NAME, text, *places))

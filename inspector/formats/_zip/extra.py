@@ -13,7 +13,7 @@ from inspector.core.field import Field, Value, parent
 from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
-from inspector.core.names import hazards, unportable, visible
+from inspector.core.names import brief, hazards, unportable, visible
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Span
 from inspector.formats._kinds import EXTRA
@@ -291,7 +291,7 @@ class ExtraPlace(NamedTuple):
     def text(self) -> str:
         """The header, for a message."""
         header = "local header" if self.local else "central directory header"
-        return f"the {header} of {visible(self.name)}"
+        return f"the {header} of {brief(self.name)}"
 
 
 class ExtraFault(NamedTuple):
@@ -368,7 +368,7 @@ def report_second_name(emitter: Emitter, data: bytes, place: ExtraPlace) -> None
 
 
 def _second_name_problems(name: bytes, crc: int, place: ExtraPlace) -> Iterator[tuple[FindingType, str]]:
-    whose = f"The second name {visible(name)} in {place.text}"
+    whose = f"The second name {brief(name)} in {place.text}"
     if crc != crc32(place.name):
         message = (
             f"{whose} is stale: its CRC-32 is of another first name. It should be ignored, but programs that do not "

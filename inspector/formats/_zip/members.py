@@ -10,7 +10,7 @@ from datetime import datetime
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.format import MemberError, MemberMetadata
 from inspector.core.member import SPECIAL, Codec, Member
-from inspector.core.names import decoded, hazards, visible
+from inspector.core.names import brief, decoded, hazards
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks_of, expect, is_sparing
@@ -54,7 +54,7 @@ def name_note(name: bytes, flags: int) -> str:
     if not decoded(name)[1]:
         if flags & UTF_8:
             return "Flagged as UTF-8, but it is not."
-        return f"Not UTF-8, read as code page 437: {visible(path_of(name, flags))}"
+        return f"Not UTF-8, read as code page 437: {brief(path_of(name, flags))}"
     return "UTF-8" if flags & UTF_8 else "UTF-8 without the UTF-8 flag."
 
 
@@ -66,15 +66,15 @@ def report_name(emitter: Emitter, name: bytes, flags: int, span: tuple[int, int]
             words = "is flagged as UTF-8 but is not UTF-8; it is shown with escapes"
             emitter.report(codes.NAME_NOT_UTF_8, f"The name of member {member} {words}.", span, member=member)
         else:
-            words = f"is not UTF-8 and is read as code page 437: {visible(path)}"
+            words = f"is not UTF-8 and is read as code page 437: {brief(path)}"
             emitter.report(codes.NAME_CP437, f"The name of member {member} {words}.", span, member=member)
     elif not name.isascii() and not flags & UTF_8:
         words = "is UTF-8 but not flagged so; strict readers show other characters"
-        emitter.report(codes.NAME_UNMARKED_UTF_8, f"The name {visible(name)} {words}.", span, member=member)
+        emitter.report(codes.NAME_UNMARKED_UTF_8, f"The name {brief(name)} {words}.", span, member=member)
     for words in hazards(path):
         if words != "is not UTF-8":
             emitter.report(
-                codes.NAME_HAZARD, f"The name of member {member}, {visible(path)}, {words}.", span, member=member
+                codes.NAME_HAZARD, f"The name of member {member}, {brief(path)}, {words}.", span, member=member
             )
 
 
@@ -159,7 +159,7 @@ class AttributeCheck:
     def check(self, made_by: int, external: int, start: int, member: int) -> None:
         """Examine ``member``, whose central directory header begins at ``start``."""
         path = self._emitter.members.path(member)
-        place, name = ((start + EXTERNAL_OFFSET, start + EXTERNAL_OFFSET + 4),), visible(path)
+        place, name = ((start + EXTERNAL_OFFSET, start + EXTERNAL_OFFSET + 4),), brief(path)
         if external & DOS_FOLDER and not path.endswith(_SEPARATORS) and not self._contradicting.full():
             size = self._emitter.members.size(member)
             but = f"has {in_bytes(size)}" if size else "its name has no slash at the end"
@@ -230,7 +230,7 @@ class AttributeCheck:
         ):
             return ""
         try:
-            return f" to {visible(b''.join(content(member, blocks_of(self._source, member.spans))))}"
+            return f" to {brief(b''.join(content(member, blocks_of(self._source, member.spans))))}"
         except MemberError:
             return ""
 
@@ -278,10 +278,10 @@ def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[by
     _place_deferred(archive, index)
     member = archive.members[index]
     if not member.readable:
-        raise MemberError(f"{visible(member.path)} has no local header, so the place of its data is unknown.")
+        raise MemberError(f"{brief(member.path)} has no local header, so the place of its data is unknown.")
     if member.codec is Codec.UNKNOWN:
         raise MemberError(_why_unreadable(archive.source, member))
-    progress.begin(f"Reading {visible(member.path)}", member.size)
+    progress.begin(f"Reading {brief(member.path)}", member.size)
     for piece in content(member, blocks_of(archive.source, member.spans)):
         yield piece
         progress.advance(len(piece))
@@ -310,16 +310,14 @@ def content(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
         if kept:
             yield kept
         if len(kept) < len(piece):
-            raise MemberError(f"{visible(member.path)} is longer than the {in_bytes(member.size)} it should have.")
+            raise MemberError(f"{brief(member.path)} is longer than the {in_bytes(member.size)} it should have.")
     if given < member.size:
-        raise MemberError(
-            f"{visible(member.path)} ends after {in_bytes(given)} but should have {in_bytes(member.size)}."
-        )
+        raise MemberError(f"{brief(member.path)} ends after {in_bytes(given)} but should have {in_bytes(member.size)}.")
 
 
 def _why_unreadable(source: Source, member: Member) -> str:
     data = source.read(member.head, LOCAL_SIZE)
-    name = visible(member.path)
+    name = brief(member.path)
     if len(data) < LOCAL_SIZE:
         return f"{name} cannot be read: its local header is cut off."
     local = Local._make(LOCAL_STRUCT.unpack(data))

@@ -21,7 +21,7 @@ from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
 from inspector.core.format import MemberError
 from inspector.core.member import Codec
-from inspector.core.names import hazards, visible
+from inspector.core.names import brief, hazards
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
@@ -159,7 +159,7 @@ def _losses(rebuilt: Rebuilt) -> Iterator[str]:
     if cut_off is not None:
         have = max(0, rebuilt.edit.old_size - cut_off.begin)
         left = f"its remaining {in_bytes(have)} {verb(have, 'is', 'are')} cut off"
-        yield f"{visible(cut_off.name)}, which is incomplete: {left}."
+        yield f"{brief(cut_off.name)}, which is incomplete: {left}."
     if rebuilt.gone:
         yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory whose members are not in the file."
     if rebuilt.made:
@@ -187,7 +187,7 @@ def _assumption(rebuilt: Rebuilt) -> str:
     if not rebuilt.doubtful or rebuilt.cut_off is None:
         return ""
     return (
-        f"The size of {visible(rebuilt.cut_off.name)} is right. Its data runs to the end of the file and contains "
+        f"The size of {brief(rebuilt.cut_off.name)} is right. Its data runs to the end of the file and contains "
         "what look like headers of more members: either it is an archive itself, or its size is damaged and those "
         "members would be cut off with it."
     )
@@ -228,7 +228,7 @@ def _unproved(archive: Archive, directory: Directory) -> Iterator[Repair]:
         patches = _crc_patches(archive, directory, member)
         if not patches:
             continue
-        name = visible(directory.members.path(member))
+        name = brief(directory.members.path(member))
         title = f"Set the CRC-32 of {name} (member {member}) to that of its content"
         claim = (
             f"The content of {name} is right and its CRC-32 wrong. Nothing in the archive proves that, and "
@@ -509,9 +509,9 @@ def _name_repairs(archive: Archive, directory: Directory, member: int) -> Iterab
     ):
         if len(local) < len(pair.name) or hazards(right):
             continue
-        title = f"Set the name of member {member} in its {place} to {visible(right)}"
+        title = f"Set the name of member {member} in its {place} to {brief(right)}"
         claim = (
-            f"'{visible(right)}' is its name, and '{visible(wrong)}' is damage. Its content is whole but does not "
+            f"'{brief(right)}' is its name, and '{brief(wrong)}' is damage. Its content is whole but does not "
             "show its name."
         )
         edit = in_place(archive, title, [Patch(at, wrong, right)])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.format import MemberError
-from inspector.core.names import listed, visible
+from inspector.core.names import brief, listed
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.repair import Content, Fate, Outcome, Repair, outcomes
@@ -139,7 +139,7 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
             break
     model = central or local
     if model is None:
-        raise MemberError(f"The headers of {visible(name)} can no longer be read.")
+        raise MemberError(f"The headers of {brief(name)} can no longer be read.")
     start, stop = members.starts[index], members.stops[index]
     whole = Local(
         signature=LOCAL,
@@ -203,7 +203,7 @@ class _Writer:
                 yield self._counted(piece)
                 self.progress.advance(len(piece))
             if self.at < end:
-                raise MemberError(f"The file has become shorter: {visible(copy.name)} is no longer complete.")
+                raise MemberError(f"The file has become shorter: {brief(copy.name)} is no longer complete.")
         size = sum(map(len, self.central))
         yield from self.central
         yield make_end_records(len(self.central), size, self.at)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import UNREADABLE, Severity
 from inspector.core.member import HAS_DIGEST, HOLES, SPECIAL
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import blocks
@@ -173,7 +173,7 @@ class _Hashes:
         cut = f" (all that remain of {in_bytes(stop - start)})" if present < stop - start else ""
         self._emitter.report(
             codes.HASH_MISMATCH,
-            f"The hash of the datapoint {visible(members.path(index))} does not match. Its {in_bytes(present)}{cut} "
+            f"The hash of the datapoint {brief(members.path(index))} does not match. Its {in_bytes(present)}{cut} "
             f"hash to {computed:016x}, the metadata records {stored:016x} (row of key {self._records.keys[index]:,} "
             f"in {self._records.metadata}). Either its bytes or that row changed after they were written. A reader "
             "that verifies hashes rejects the datapoint.",
@@ -208,7 +208,7 @@ def _hash_row(archive: Archive, records: RangeRecords, row: int) -> Checksum:
     if verdict is Verdict.MISMATCH:
         computed = f"{records.computed[index]:016x}"
     covers = Span(members.starts[index], members.stops[index]).clipped(0, archive.source.size)
-    name = f"data_hash of {visible(members.path(index))}"
+    name = f"data_hash of {brief(members.path(index))}"
     return Checksum(
         name, "xxHash64", stored, computed, (), (covers,), (), verdict, f"Row {row:,} of the metadata.", index
     )

@@ -10,7 +10,7 @@ from itertools import groupby, islice, pairwise
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Emitter
 from inspector.core.member import FOLDER, HOLES, SPECIAL, Members
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
 from inspector.formats._tar.header import BLOCK, aligned
@@ -36,7 +36,7 @@ def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None
         if found is None or not found[1]:
             emitter.report(
                 codes.DATAPOINT_NAME,
-                f"The name of the datapoint {visible(members.path(index))} "
+                f"The name of the datapoint {brief(members.path(index))} "
                 + (
                     _KEY_OVERFLOW if key_overflows(members.path(index)) else f"is not {DIGITS} digits and an extension."
                 ),
@@ -46,7 +46,7 @@ def check_names(emitter: Emitter, records: RangeRecords, named: RangeName | None
         elif members.marks is not None and members.marks[index] & (SPECIAL | HOLES | FOLDER):
             emitter.report(
                 codes.DATAPOINT_KIND,
-                f"The datapoint {visible(members.path(index))} is not a regular file, so it has no content.",
+                f"The datapoint {brief(members.path(index))} is not a regular file, so it has no content.",
                 headers(members, index),
                 member=index,
             )
@@ -117,7 +117,7 @@ def check_rows(emitter: Emitter, records: RangeRecords) -> None:
     moved = _report_moved(emitter, records)
     for index, row in enumerate(records.row_of):
         key = records.keys[index]
-        name = visible(members.path(index))
+        name = brief(members.path(index))
         if row == NONE and key is not None and key in broken:
             reported.add(broken[key])
             _report_broken_row(emitter, records, broken[key], index)
@@ -200,7 +200,7 @@ def _report_broken_row(emitter: Emitter, records: RangeRecords, row: int, member
     if member is None:
         emitter.report(codes.METADATA_ROW, message)
     else:
-        message += f" It belongs to {visible(records.members.path(member))}."
+        message += f" It belongs to {brief(records.members.path(member))}."
         emitter.report(codes.METADATA_ROW, message, headers(records.members, member), member=member)
 
 
@@ -256,7 +256,7 @@ def check_index(emitter: Emitter, records: RangeRecords) -> None:
         _report_one_block(emitter, members, wrong, rows)
         return
     for at in wrong:
-        message = f"The index row of {visible(members.path(at))} is wrong. {records.index_error(at)}"
+        message = f"The index row of {brief(members.path(at))} is wrong. {records.index_error(at)}"
         emitter.report(codes.INDEX_OFFSET, message, headers(members, at), member=at)
 
 
@@ -268,7 +268,7 @@ def _report_index_count(emitter: Emitter, records: RangeRecords, rows: IndexRows
     over = [row for row in range(len(rows)) if row not in used]
     message = f"The index has {count(len(rows), 'row')}, the tar has {count(len(members), 'datapoint')}."
     if bare:
-        message += f" No row gives the offset of {visible(members.path(bare[0]))}{_more(bare)}."
+        message += f" No row gives the offset of {brief(members.path(bare[0]))}{_more(bare)}."
     if over:
         message += f" Row {grouped(over[0])}{_more(over)} is extra: no other datapoint has its header there."
     emitter.report(codes.INDEX_COUNT, message, *(headers(members, at) for at in islice(bare, MAX_FINDINGS_PER_KIND)))
@@ -296,7 +296,7 @@ def _report_one_block(emitter: Emitter, members: Members, wrong: Sequence[int], 
     assert members.heads is not None
     too_low = max(members.heads[at] - rows[at][0] for at in wrong)
     far = f", and give offsets up to {in_bytes(too_low)} too low" if too_low else ""
-    name = visible(members.path(wrong[0]))
+    name = brief(members.path(wrong[0]))
     message = (
         f"The index counts every header as one block, including extended headers like that of {name}. "
         f"{len(wrong):,} of {count(len(rows), 'row')} disagree with the tar{far}. A published writer has this bug. The "

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import islice
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Emitter
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
@@ -186,7 +186,7 @@ def report_recovered(emitter: Emitter, records: RangeRecords) -> None:
     """Report the datapoints that were recovered."""
     found, members = records.layout.recovered, emitter.members
     if found:
-        name = visible(members.path(found[0]))
+        name = brief(members.path(found[0]))
         more = f" and {count(len(found) - 1, 'more datapoint')}" if len(found) > 1 else ""
         emitter.report(
             codes.RECOVERED,

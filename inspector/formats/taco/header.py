@@ -11,7 +11,7 @@ from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
 from inspector.core.member import UNREADABLE
-from inspector.core.names import visible
+from inspector.core.names import brief
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
@@ -127,10 +127,10 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
     crc_field = source.read(central + _CENTRAL_CRC, 4) if central is not None else b""
     obstacles = (
         (layout is Layout.GHOST, "it has the older layout TACO_GHOST of 156 bytes"),
-        (name != _NAME and layout is Layout.HEADER, f"the local header names it {visible(name)}"),
+        (name != _NAME and layout is Layout.HEADER, f"the local header names it {brief(name)}"),
         (
             listed not in (_NAME, None) and layout is Layout.HEADER,
-            f"the central directory names it {visible(listed or b'')}",
+            f"the central directory names it {brief(listed or b'')}",
         ),
         (bool(extra), f"it has an extra field of {in_bytes(len(extra))}"),
         (local.method != STORED, "it is compressed"),
@@ -198,7 +198,7 @@ def target_text(directory: Directory, size: int, entry: tuple[int, int]) -> str:
     """What an entry points to, for display."""
     member = target_member(directory, entry)
     if member is not None:
-        return f"the data of {visible(directory.members.path(member))}"
+        return f"the data of {brief(directory.members.path(member))}"
     offset, length = entry
     stop = offset + length
     if stop > size:

@@ -17,7 +17,7 @@ from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import Field, FieldTable, locate
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members
-from inspector.core.names import MAX_PATH_DEPTH, collision_keys, decoded, unportable, visible
+from inspector.core.names import MAX_PATH_DEPTH, brief, collision_keys, decoded, unportable
 from inspector.core.progress import Progress
 from inspector.core.span import Spans
 
@@ -166,18 +166,18 @@ class _Collisions:
         first, second = self._archive.members.path(earlier), self._archive.members.path(later)
         if first == second:
             if later not in self._known and not self._same.full():
-                message = f"The name '{visible(first)}' occurs more than once: extracted, one file replaces the other."
+                message = f"The name '{brief(first)}' occurs more than once: extracted, one file replaces the other."
                 self._same.add(message, self._spans(earlier, later), later)
         elif not self._alike.full():
             message = (
-                f"The names '{visible(first)}' and '{visible(second)}' differ {_difference(first, second)}: on "
+                f"The names '{brief(first)}' and '{brief(second)}' differ {_difference(first, second)}: on "
                 "systems that ignore this, both become one file."
             )
             self._alike.add(message, self._spans(earlier, later), later)
 
     def _report_mixed(self, file: int, inside: int) -> None:
         if not self._mixed.full():
-            name, other = (visible(self._archive.members.path(member)) for member in (file, inside))
+            name, other = (brief(self._archive.members.path(member)) for member in (file, inside))
             message = f"'{name}' is a file, but '{other}' needs it to be a folder: one of them cannot be extracted."
             self._mixed.add(message, self._spans(file, inside), file)
 
@@ -198,7 +198,7 @@ def _report_unportable(archive: Archive, member: int, odd: CappedFindings) -> No
         return
     path = archive.members.path(member)
     for reason in unportable(path)[:1]:
-        odd.add(f"The name '{visible(path)}' is not portable: it {reason}.", name_spans(archive, member), member)
+        odd.add(f"The name '{brief(path)}' is not portable: it {reason}.", name_spans(archive, member), member)
 
 
 def name_spans(archive: Archive, index: int) -> Spans:
