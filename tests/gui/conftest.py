@@ -188,7 +188,7 @@ def settle(qtbot: QtBot, window: Window) -> None:
             QApplication.processEvents()
         return window.settled
 
-    window.grab()
+    QApplication.processEvents()  # paints what has changed, which asks for what is shown
     qtbot.waitUntil(settled, timeout=WAIT)
 
 
