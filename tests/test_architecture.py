@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -103,7 +103,7 @@ MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 def imports(module: str) -> tuple[str, ...]:
     """The full names of all that a module imports, wherever in it and if only for its types; submodules as such."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(MODULES[module].read_text(encoding="utf-8")).body):
         if isinstance(node, ast.Import):
             found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -111,6 +111,16 @@ def imports(module: str) -> tuple[str, ...]:
             full = [f"{node.module}.{alias.name}" for alias in node.names]
             found += (name if name.removeprefix("inspector.") in MODULES else str(node.module) for name in full)
     return tuple(dict.fromkeys(found))
+
+
+def statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """These and those in them, without their expressions, in which nothing is imported."""
+    for node in body:
+        yield node
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            inner = getattr(node, part, ())
+            if isinstance(inner, list):  # the body of a lambda or of a conditional expression is none
+                yield from statements(inner)
 
 
 def own_imports(module: str) -> Iterator[str]:

@@ -128,9 +128,22 @@ def _findings_left_out(known: Format, own: dict[Path, Opened]) -> Iterator[str]:
 @cache
 def raised_types() -> frozenset[tuple[str, Severity]]:
     """Code and severity of the declared types that code refers to for more than their codes, as to report one."""
-    tables = {module_of(path) for path in PACKAGE.rglob("*.py") if "finding_types(globals())" in path.read_text()}
-    used = (each for path in PACKAGE.rglob("*.py") for each in _types_used(ast.parse(path.read_text()), tables))
+    tables = {module_of(path) for path, text in texts().items() if "finding_types(globals())" in text}
+    trees = parsed(rf"\b({'|'.join(table.rpartition('.')[2] for table in tables)})\b")
+    used = (each for tree in trees.values() for each in _types_used(tree, tables))
     return frozenset((each.code, each.severity) for each in used)
+
+
+@cache
+def texts() -> dict[Path, str]:
+    """The files of the program."""
+    return {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+
+
+def parsed(pattern: str) -> dict[Path, ast.Module]:
+    """The files in whose text the pattern is found; to parse all of them takes seconds."""
+    searched = re.compile(pattern)
+    return {path: ast.parse(text) for path, text in texts().items() if searched.search(text)}
 
 
 def _types_used(tree: ast.Module, tables: set[str]) -> Iterator[FindingType]:
@@ -233,11 +246,11 @@ def test_findings_are_made_from_declared_types_only() -> None:
     makers = {"FindingType", "error", "warning", "info", "Finding"}
     found = {
         module_of(path)
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in parsed(rf"\b({'|'.join(makers)})\s*\(").items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in makers
     }
-    tables = {module_of(path) for path in PACKAGE.rglob("*.py") if "finding_types(globals())" in path.read_text()}
+    tables = {module_of(path) for path, text in texts().items() if "finding_types(globals())" in text}
 
     assert found - tables == {"inspector.core.archive", "inspector.core.finding", "inspector.formats._causes.table"}
 
@@ -248,8 +261,8 @@ def test_codes_that_findings_are_compared_with_are_declared() -> None:
     names = {each.code for known in FORMATS for each in known.findings} | {known.name for known in FORMATS}
     found = {
         each.value
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for tree in parsed(rf"[\"']{shaped.pattern}[\"']").values()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Compare | ast.Set | ast.Tuple)
         for each in ast.iter_child_nodes(node)
         if isinstance(each, ast.Constant) and isinstance(each.value, str) and shaped.fullmatch(each.value)
@@ -277,14 +290,13 @@ def test_every_folder_of_a_format_is_known() -> None:
 
 def test_kinds_of_one_format_are_named_nowhere_else() -> None:
     """Outside of the formats, only kinds that any format may use are named."""
-    package = PACKAGE
-    declared = {module_of(path) for path in FOLDER.rglob("*.py") if any(_assigned(path))}
-    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py") if FOLDER not in path.parents}
+    trees = parsed(r"\bKind\(")
+    declared = {module_of(path) for path in trees if FOLDER in path.parents and any(_assigned(trees[path]))}
     found = [
-        f"{path.relative_to(package)}: {node.module}"
-        for path, text in texts.items()
-        if any(name in text for name in declared)  # parsing takes long
-        for node in ast.walk(ast.parse(text))
+        f"{path.relative_to(PACKAGE)}: {node.module}"
+        for path, tree in parsed("|".join(map(re.escape, declared))).items()
+        if FOLDER not in path.parents
+        for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module in declared
     ]
 
@@ -296,9 +308,9 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(FOLDER.parent.parent).with_suffix("").parts)
 
 
-def _assigned(path: Path) -> Iterator[str]:
+def _assigned(tree: ast.Module) -> Iterator[str]:
     """Names that a module gives to kinds."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "Kind":
             yield ast.unparse(node.targets[0])
 

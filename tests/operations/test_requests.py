@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -79,6 +80,7 @@ def types_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: kind for name, kind in get_type_hints(function, names).items() if name != first}
 
 
+@cache
 def imported(module: ModuleType) -> dict[str, Any]:
     nodes = ast.walk(ast.parse(inspect.getsource(module)))
     return {

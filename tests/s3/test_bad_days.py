@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from tests.patience import PATIENCE
 from tests.s3.bad_days import BAD_DAYS, BRIEFLY, BadDay, wide
+from tests.s3.bucket import Bucket
 from tests.s3.conftest import Store
 from tests.s3.proxy import PIECE, Forward, Reply, Seen, after, silence
 from tests.sweeping import at_every_change
@@ -41,9 +43,10 @@ def impatient(store: Store, seconds: int, monkeypatch: pytest.MonkeyPatch) -> li
     return [*store.options, "--region", "im-patient-1"]
 
 
-@pytest.fixture
-def location(store: Store) -> str:
-    return store.put("bad-day.zip", wide())
+@pytest.fixture(scope="module")
+def location(straight: Any) -> str:
+    """An archive that no test changes: it is put there once."""
+    return Bucket(straight, "").put("bad-day.zip", wide())
 
 
 def by_day(day: BadDay) -> str:
@@ -100,11 +103,11 @@ def test_no_network(location: str, store: Store, capsys: pytest.CaptureFixture[s
     assert main(["list", *store.options, location]) == 0
 
 
-def test_another_object_from_a_server_that_ignores_if_match(
-    store: Store, location: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_object_from_a_server_that_ignores_if_match(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    location = store.put("replaced.zip", wide())
+
     def replaced(_: Seen, forward: Forward) -> Reply:
-        store.put("bad-day.zip", wide(3))
+        store.put("replaced.zip", wide(3))
         return forward("If-Match")
 
     with store.proxy.failing(after(OPENING, replaced)):

@@ -62,13 +62,17 @@ class Desk:
         self._inputs = inputs
         self._capture = capture
 
+    def keys(self) -> list[str]:
+        listed = self._store.client.list_objects_v2(Bucket=BUCKET, Prefix=ROOT).get("Contents", ())
+        return [each["Key"] for each in listed]
+
     def objects(self) -> dict[str, bytes]:
         client = self._store.client
-        listed = client.list_objects_v2(Bucket=BUCKET, Prefix=ROOT).get("Contents", ())
-        return {each["Key"]: client.get_object(Bucket=BUCKET, Key=each["Key"])["Body"].read() for each in listed}
+        return {key: client.get_object(Bucket=BUCKET, Key=key)["Body"].read() for key in self.keys()}
 
     def clear(self) -> None:
-        for key in self.objects():
+        """Take away what the old objects do not take the place of."""
+        for key in set(self.keys()) - self.before.keys():
             self._store.client.delete_object(Bucket=BUCKET, Key=key)
 
     def run(self, command: str, fault: Fault | None = None, options: tuple[str, ...] = ()) -> Ending:
@@ -93,6 +97,7 @@ def desk(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> It
         (inputs / f"{number}.txt").write_bytes(b"%d" % number * 900)
     made = Desk(store, inputs, taco(tmp_path, [300, 400]), capsys)
     yield made
+    made.before.clear()
     made.clear()
     for upload in store.client.list_multipart_uploads(Bucket=BUCKET).get("Uploads", ()):
         store.client.abort_multipart_upload(Bucket=BUCKET, Key=upload["Key"], UploadId=upload["UploadId"])
