@@ -18,7 +18,7 @@ from inspector.core.names import decoded, visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
-from inspector.operations.open.listing import learn_all, members_of
+from inspector.operations.open.listing import keep_listed, learn_all, members_of
 from inspector.operations.open.opening import UNKNOWN_FORMAT
 
 _HEADING = f"{'size':>14}  {'stored':>14}  {'codec':<8}  {'digest':<22}  {'offset':>16}  name\n"
@@ -49,7 +49,7 @@ def _list(location: str, options: argparse.Namespace) -> int:
 
     The status is NOT_SOUND if the structure has errors, and UNREADABLE if not all of it could be read.
     """
-    opened = open_parts(location, connection_of(options), sparing=True)
+    opened = open_parts(location, connection_of(options), sparing=True, listing=True)
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{location}: {UNKNOWN_FORMAT}")
     heading = len(options.locations) > 1 and not (options.json or options.names)
@@ -62,6 +62,7 @@ def _list(location: str, options: argparse.Namespace) -> int:
             learn_all((part.archive for part in opened), Progress())
         for part in opened:
             _write(part, out, _object_line(part) if options.json else _name_line(part) if options.names else _row(part))
+    keep_listed([part.archive for part in opened])
     for part in opened:
         part.report_findings()
     damaged = any(finding.severity is Severity.ERROR for part in opened for finding in part.archive.findings)
@@ -108,6 +109,8 @@ def _link_target(part: LocationPart, member: Member) -> bytes | None:
     archive, decoder = part.archive, part.archive.decoder
     if decoder is None or not member.marks & SPECIAL:
         return None
+    if archive.listed is not None:
+        return archive.targets[member.index]
     with suppress(SourceError, MemberError):
         return decoder.member_metadata(archive, member.index).target
     return None

@@ -15,6 +15,7 @@ from inspector.core.progress import Progress
 from inspector.core.reader import Reader
 from inspector.core.repair import Repair
 from inspector.core.source import Source
+from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 
 
@@ -134,6 +135,11 @@ def no_readers() -> Sequence[Reader]:
     return ()
 
 
+def no_structure(source: Source) -> Sequence[Span]:  # noqa: ARG001 - a Format's function
+    """For a format whose index is decoded each time."""
+    return ()
+
+
 def hides_nothing(archive: Archive, progress: Progress) -> bool:  # noqa: ARG001 - a Format's function
     """For a format whose decoding lists every member there is."""
     return False
@@ -160,6 +166,9 @@ class Functions:
     ``prove`` returns the findings that tell whether the content of some members is what was archived: those known, and
     more where a digest covers several members, so that reading one of them proves nothing.
     ``hides_members``: whether decoding again with ``Archive.thorough`` would list other members; a check asks first.
+    ``structure`` says where the bytes lie that the list of members follows from, or those of them that are found
+    without decoding; an index that was kept is used only while they are the same. It reads little, and is empty where
+    they cannot be found or members depend on other files, so that no index is kept.
     """
 
     probe: Callable[[Source], ProbeResult]
@@ -172,6 +181,7 @@ class Functions:
     thread_copy: Callable[[Archive], Archive] = same_archive
     prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings
     hides_members: Callable[[Archive, Progress], bool] = hides_nothing
+    structure: Callable[[Source], Sequence[Span]] = no_structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,3 +256,7 @@ class Format:
     @property
     def hides_members(self) -> Callable[[Archive, Progress], bool]:
         return self.load().hides_members
+
+    @property
+    def structure(self) -> Callable[[Source], Sequence[Span]]:
+        return self.load().structure

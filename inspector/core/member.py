@@ -10,6 +10,7 @@ from itertools import pairwise
 from operator import sub
 from typing import NamedTuple
 
+from inspector.core.source import SplicedSource
 from inspector.core.span import Span, Spans
 
 LARGEST = 2**64 - 1
@@ -52,6 +53,8 @@ MISPLACED = 64
 """Mark: bytes were lost or inserted before or in it, so it may lie elsewhere; extracted only after confirming."""
 HOLES = 128
 """Mark: its content is longer than what is stored, by stretches of zeros (a sparse file of a tar)."""
+
+_COLUMNS = ("path_stops", "paths", "starts", "stops", "sizes", "codecs", "digests", "heads", "marks")
 
 STRETCH = 1_000
 """Members whose skipped headers are read together when all members are iterated."""
@@ -101,8 +104,8 @@ class PlainMembers(NamedTuple):
 class Members:
     """Columns of members in archive order. They only grow, and may be read meanwhile.
 
-    ``starts`` and ``stops`` are the stored bytes, half-open, in coordinates that ``place`` turns into file spans (the
-    identity, or the inner stream's for RCA). Optional columns are None if every member has the same value: ``sizes``
+    ``starts`` and ``stops`` are the stored bytes, half-open, in coordinates of the file, or of ``stream`` if they lie
+    in one (RCA's inner stream). Optional columns are None if every member has the same value: ``sizes``
     (the decoded size equals the stored one), ``codecs`` (all ``codec``), ``digests`` (none recorded), ``heads`` (no
     header), ``marks`` (none). ``path_stops`` is appended last: its length is the number of members.
 
@@ -122,12 +125,13 @@ class Members:
         codecs: bool = False,
         heads: bool = False,
         marks: bool = False,
-        place: Callable[[int, int], Spans] = _one_span,
+        stream: SplicedSource | None = None,
     ) -> None:
         self.codec = codec
         self.digest = digest
         self.digest_digits = digest_digits
-        self.place = place
+        self.stream = stream
+        self.place: Callable[[int, int], Spans] = _one_span if stream is None else stream.outer
         self.paths = bytearray()
         self.starts = array("Q")
         self.stops = array("Q")
@@ -207,7 +211,12 @@ class Members:
     @property
     def placed_as_is(self) -> bool:
         """Whether ``starts`` and ``stops`` are coordinates of the file."""
-        return self.place is _one_span
+        return self.stream is None
+
+    def same_as(self, other: Members) -> bool:
+        """Whether the columns of both hold the same; False too if names were set by ``settle``."""
+        mine, others = vars(self), vars(other)
+        return self.as_appended and other.as_appended and all(mine[each] == others[each] for each in _COLUMNS)
 
     def path(self, index: int) -> bytes:
         """The name of a member."""
@@ -237,7 +246,7 @@ class Members:
         digests = self.digests
         has_digest = digests is not None and all(each & HAS_DIGEST for each in marks)
         plain = all(each & ~(FOLDER | HAS_DIGEST | SHARED | MISPLACED) == 0 for each in marks)
-        if not plain or not self.placed_as_is or self._settled or (digests is not None and not has_digest):
+        if not plain or self._settled or (digests is not None and not has_digest):
             return None
         starts, stops = self.starts[start:stop], self.stops[start:stop]
         stored = list(map(sub, stops, starts))
@@ -252,12 +261,22 @@ class Members:
             [paths[begin:end] for begin, end in pairwise(begins)],
             stored if self.sizes is None else self.sizes[start:stop],
             stored,
-            [(Span(*each),) for each in zip(starts, stops, strict=True)],
+            self._spans(starts, stops),
             [self.codec] * count if self.codecs is None else [_CODECS[each] for each in self.codecs[start:stop]],
             [""] * count
             if digests is None
             else [f"{self.digest}:{each:0{self.digest_digits}x}" for each in digests[start:stop]],
         )
+
+    def _spans(self, starts: Sequence[int], stops: Sequence[int]) -> list[Spans]:
+        """The spans in the file of several members, none of which ends before it begins."""
+        shift = 0
+        if self.stream is not None and len(starts):
+            around = self.stream.outer(min(starts), max(stops))
+            if len(around) > 1 or min(map(sub, stops, starts)) == 0 or max(stops) > self.stream.size:
+                return list(map(self.stream.outer, starts, stops))
+            shift = around[0].start - min(starts)
+        return [(Span(start + shift, stop + shift),) for start, stop in zip(starts, stops, strict=True)]
 
     def __getitem__(self, index: int) -> Member:
         if not 0 <= index < len(self):

@@ -108,6 +108,11 @@ class SplicedSource:
             found.append(Span(end, end))
         return tuple(found)
 
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The spans that are read as one; none is empty."""
+        return tuple(self._spans)
+
     def change(self) -> str:
         """See change_of."""
         return change_of(self._source)
@@ -167,6 +172,15 @@ def change_of(source: Source) -> str:
     """
     told: Callable[[], str] | None = getattr(source, "change", None)
     return told() if told is not None else ""
+
+
+def fingerprint_of(source: Source) -> tuple[str, ...]:
+    """What tells these bytes from all that were or will be at any place, without reading them and without secrets.
+
+    Empty if nothing does. A source that can tell does so by a method ``fingerprint``.
+    """
+    told: Callable[[], tuple[str, ...]] | None = getattr(source, "fingerprint", None)
+    return told() if told is not None else ()
 
 
 Place = Callable[[int, int], Spans]

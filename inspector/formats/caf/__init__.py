@@ -30,9 +30,9 @@ def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 @cache
 def _functions() -> Functions:
     from inspector.formats.caf.decode import check, decode, read
-    from inspector.formats.caf.locate import probe
+    from inspector.formats.caf.locate import probe, structure
 
-    return Functions(probe, decode, read, check, _repairs)
+    return Functions(probe, decode, read, check, _repairs, structure=structure)
 
 
 @cache

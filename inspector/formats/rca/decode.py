@@ -81,7 +81,7 @@ def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress
     """Lay the fields of the two layers, report what is wrong with them, and decode the members."""
     emitter.archive.inner = layout.raw
     emitter.archive.detail = layout
-    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, place=layout.inner.outer))
+    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, stream=layout.inner))
     report_structure(layout, source, emitter)
     chunks = layout.chunks
     tail = () if chunks.corrupt else chunks.tail

@@ -240,7 +240,7 @@ def read_tail(layout: Layout, hashes: Hashes | None, start: int, progress: Progr
 def _decoded(layout: Layout, first: int, progress: Progress) -> Members:
     """The blobs of the segments from ``first`` on."""
     emitter = Emitter(Archive(layout.inner, "", "", ()))
-    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, place=layout.inner.outer))
+    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, stream=layout.inner))
     Decoding(layout, emitter, progress).run(first)
     return emitter.members
 

@@ -95,7 +95,7 @@ def _with_what_stands_behind(archive: Archive, hashes: Hashes, progress: Progres
         return
     whole = Archive(archive.source, archive.format, archive.title, (), detail=behind.layout)
     emitter = Emitter(whole)
-    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, place=behind.layout.inner.outer))
+    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, stream=behind.layout.inner))
     Decoding(behind.layout, emitter, progress).run()
     yield whole, compare(behind.layout, progress)
 

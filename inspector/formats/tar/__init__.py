@@ -17,7 +17,9 @@ def _functions() -> Functions:
     from inspector.formats.tar.decode import check, decode, hides_members, repairs
 
     return Functions(
-        reading.probe, decode, reading.read, check, repairs, reading.member_metadata, hides_members=hides_members
+        *(reading.probe, decode, reading.read, check, repairs, reading.member_metadata),
+        hides_members=hides_members,
+        structure=reading.structure,
     )
 
 

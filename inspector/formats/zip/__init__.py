@@ -13,10 +13,11 @@ from inspector.formats._zip import codes
 
 @cache
 def _functions() -> Functions:
+    from inspector.formats._zip.eocd import structure
     from inspector.formats._zip.members import read_member
     from inspector.formats.zip.decode import check, decode, member_metadata, probe, repairs
 
-    return Functions(probe, decode, read_member, check, repairs, member_metadata)
+    return Functions(probe, decode, read_member, check, repairs, member_metadata, structure=structure)
 
 
 @cache

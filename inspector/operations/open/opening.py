@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from dataclasses import fields as attributes_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from inspector.core.field import Field
 from inspector.core.finding import UNREADABLE, Finding
 from inspector.core.format import Format
 from inspector.core.kinds import Kind
+from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Cancelled, Progress, cancelling
@@ -63,10 +64,12 @@ class Opened(Archive):
     ``unreadable`` says why it could not be opened, and is empty otherwise. ``decoded_findings`` is the number of
     findings that decoding made, ``decoded_dropped`` how many more it only counted: later ones are from a check.
     ``decoded_checksums`` are those from decoding. ``given_findings`` come from the names of its collection and are
-    added before decoding, those of ``late_findings`` after it; findings with ``suppressed_codes`` are left out, because
-    another archive of the collection has them. ``cut_short``: decoding could not read all of its bytes, so it cannot
-    be checked. ``checking``: a check is running, ``checked``: one is complete. ``diagnosis`` has the causes that a
-    check found, which stand before all other findings.
+    added before decoding, those of ``late_findings`` after it; findings with ``suppressed_codes`` are left out,
+    because another archive of the collection has them. ``cut_short``: decoding could not read all of its bytes, so it
+    cannot be checked. ``decode_seconds`` is what decoding took. ``listed`` are its members from the index cache,
+    which are shown until it is decoded, and ``targets`` says where those of them lead that are links. ``checking``: a
+    check is running, ``checked``: one is complete. ``diagnosis`` has the causes that a check found, which stand
+    before all other findings.
     """
 
     decoder: Format | None = None
@@ -80,7 +83,16 @@ class Opened(Archive):
     checking: bool = False
     checked: bool = False
     cut_short: bool = False
+    decode_seconds: float = 0.0
+    listed: Members | None = None
+    targets: Mapping[int, bytes | None] = field(default_factory=dict)
     diagnosis: Diagnosis = NO_DIAGNOSIS
+
+    @property
+    def shown(self) -> Members:
+        """The members to list and to show, which may not be decoded yet: ``listed`` until they are."""
+        listed = self.listed  # read once: the thread that decodes takes it away
+        return self.members if listed is None or self.complete else listed
 
 
 def local_path(location: str) -> Path:
@@ -209,8 +221,8 @@ def start(source: Source) -> Opened:
     span = Span(0, source.size)
     _LOG.info("%s: %s, %s", source.name, decoder.title if decoder else "no known format", in_bytes(source.size))
     if decoder is None:
-        field = with_inside(Field("bytes", Kind.BYTES, (span,)), source, source.name)
-        return Opened(source, "bytes", "plain bytes", (field,))
+        whole = with_inside(Field("bytes", Kind.BYTES, (span,)), source, source.name)
+        return Opened(source, "bytes", "plain bytes", (whole,))
     note = "Not decoded yet."
     fields = (Field("bytes", Kind.BYTES, (span,), note=note),)
     return Opened(source, decoder.name, decoder.title, fields, decoder=decoder)
@@ -229,8 +241,9 @@ def decode(archive: Opened, progress: Progress) -> None:
     began = time.monotonic()
     with cancelling(progress):
         _decode(archive, progress)
+    archive.decode_seconds = time.monotonic() - began
     members, findings = count(len(archive.members), "member"), count(len(archive.findings), "finding")
-    _LOG.info("%s: decoded in %.2f s: %s, %s", archive.source.name, time.monotonic() - began, members, findings)
+    _LOG.info("%s: decoded in %.2f s: %s, %s", archive.source.name, archive.decode_seconds, members, findings)
 
 
 def decode_anew(archive: Opened, progress: Progress) -> None:

@@ -20,6 +20,7 @@ from inspector.operations.protocol.bytes_views import (
     Text,
 )
 from inspector.operations.protocol.views import LayerKind, Page
+from inspector.operations.session.reading import decoded_place
 from inspector.operations.session.remote import cached_bytes
 from inspector.operations.session.state import SessionState, Snapshot
 
@@ -80,7 +81,7 @@ def decode_member(session: SessionState, progress: Progress, index: int) -> Deco
     from inspector.operations.bytes.decoded import Decoded
 
     now = session.now
-    at, local = now.archive_set.locate(index)
+    at, local = decoded_place(session, progress, index)
     decoded = Decoded(now.archives[at], local, progress)
     progress.advance(0)  # a member that a later one superseded does not replace that
     now.decoded = (index, decoded.source)

@@ -18,6 +18,7 @@ from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.index_cache import keep, show_from_cache
 from inspector.operations.open.location import NoDatasetError
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.check_views import ReportKind
@@ -178,8 +179,9 @@ def chosen(session: SessionState, chosen: Chosen) -> array[int]:
 def place(session: SessionState, index: int) -> MemberPlace:
     """The location of a member; raises OperationError if there is none."""
     now = session.now
-    at, local = now.archive_set.locate(index)
-    spans = now.archives[at].members[local].spans
+    at, local = now.archive_set.find(index)
+    archive = now.archives[at]
+    spans = (archive.members if local < len(archive.members) else archive.shown)[local].spans
     return MemberPlace(at, spans, now.members.flat_place(index), now.members.tree_place(index))
 
 
@@ -224,6 +226,9 @@ def decode(session: SessionState, progress: Progress) -> None:
 def _decode_all(session: SessionState, progress: Progress) -> None:
     now = session.now
     session.stage = Stage.DECODING
+    archive = now.archives[0] if now.location.collection is None and now.archives else None
+    if archive is not None and show_from_cache(archive):
+        session.generation += 1
     try:
         for at in now.location.read_all(progress):
             now.open(at)
@@ -232,7 +237,29 @@ def _decode_all(session: SessionState, progress: Progress) -> None:
         session.stage = Stage.READY
     except Cancelled:
         session.stage = Stage.CANCELLED
+    if archive is None:
+        session.generation += 1
+        return
+    listed, archive.listed = archive.listed, None
+    same = listed is not None and listed.same_as(archive.members)
+    if listed is not None and not same:
+        now.forget_members()
     session.generation += 1
+    if not same:
+        keep(archive)
+
+
+def decoded_place(session: SessionState, progress: Progress, index: int) -> tuple[int, int]:
+    """The archive's number and the index in it of a member, once it is decoded.
+
+    Raises OperationError if there is none, and Cancelled.
+    """
+    now = session.now
+    at, local = now.archive_set.find(index)
+    if local >= len(now.archives[at].members):  # from the index cache
+        with session.job_lock.held(progress):
+            progress.advance(0)
+    return now.archive_set.locate(index)
 
 
 def name_causes(session: SessionState, progress: Progress) -> bool:
@@ -330,7 +357,7 @@ def find_bytes(
 def content(session: SessionState, progress: Progress, index: int) -> ContentInfo:
     """Decode a member and make its content a layer. Raises OperationError, SourceError and Cancelled."""
     now = session.now
-    at, local = now.archive_set.locate(index)
+    at, local = decoded_place(session, progress, index)
     known = now.contents.get(index)
     if known is not None and now.layers.content(index) is not None:
         return known
@@ -356,7 +383,7 @@ def name_members(session: SessionState, progress: Progress, numbers: Collection[
     progress.begin("Reading names", len(numbers), "members")
     chosen: dict[int, list[int]] = {}
     for number in sorted(numbers):
-        at, local = now.archive_set.locate(number)
+        at, local = decoded_place(session, progress, number)
         chosen.setdefault(at, []).append(local)
     for at, locals_ in chosen.items():
         if learn(now.archives[at], locals_, progress):
