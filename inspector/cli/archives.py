@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.options import STANDARD_INPUT
 from inspector.cli.output import ProgressBar, complain, remark
-from inspector.core.edit import EditError
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError
-from inspector.operations.edit.interrupted import interrupted
+from inspector.operations.edit.interrupted import interrupted, may_be_interrupted
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened, not_read
@@ -55,6 +54,10 @@ def report_interrupted(location: str) -> None:
     """Print on standard error that a change of this file was interrupted, so that it is between two states."""
     if location == STANDARD_INPUT:
         return
+    if not may_be_interrupted(location):
+        return
+    from inspector.core.edit import EditError
+
     with contextlib.suppress(EditError):
         found = interrupted(location)
         if found is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -19,7 +18,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from inspector.cli.parser import PROGRAM
-from inspector.core.edit import CutBytes, Edit
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, rounded
 from inspector.core.progress import Eta, Progress
@@ -27,6 +25,7 @@ from inspector.core.redaction import strip_credentials
 from inspector.core.source import Source, blocks
 
 if TYPE_CHECKING:  # a command that lists creates and repairs nothing
+    from inspector.core.edit import CutBytes, Edit
     from inspector.operations.create.creating import Created
     from inspector.operations.edit.plan_repairs import Plan
 
@@ -62,7 +61,7 @@ _MAX_BYTES_SHOWN = 128
 """Bytes of one write that are shown in full; of a longer one, half of them from either end."""
 _MAX_INLINE_BYTES = 1 << 16
 """Old bytes that JSON contains; of more it has the size, the hash and where they are kept."""
-_BAR = re.compile(r"\[[# ]*\] ")
+_BAR = r"\[[# ]*\] "
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
@@ -240,7 +239,9 @@ class OldBytes:
 def _content(source: Source, start: int, stop: int) -> str | dict[str, Any]:
     if stop - start <= _MAX_INLINE_BYTES:
         return source.read(start, stop - start).hex()
-    digest = hashlib.sha256()
+    from hashlib import sha256  # few plans cut off so much
+
+    digest = sha256()
     for piece in blocks(source, start, stop):
         digest.update(piece)
     return {"path": None, "offset": None, "length": stop - start, "sha256": digest.hexdigest()}
@@ -269,7 +270,7 @@ def paced_line() -> Callable[[Progress], str]:
 def fitted(line: str, columns: int) -> str:
     """The line without its bar if it does not fit beside the cursor, and cut off if it is too long even then."""
     if len(line) >= columns:
-        line = _BAR.sub("", line, count=1)
+        line = re.sub(_BAR, "", line, count=1)
     return line[: max(0, columns - 1)]
 
 
@@ -347,11 +348,11 @@ _COLOURS = {
 }
 """The colour of each severity, state and verdict that stands out, as an ANSI attribute."""
 _WORDS = "|".join(_COLOURS)
-_AT_START = re.compile(rf"(?m)^( {{2,}})({_WORDS})(?=: )")
+_AT_START = rf"(?m)^( {{2,}})({_WORDS})(?=: )"
 """A line of a report beneath the first: indented, the word, a colon."""
-_JUDGEMENT = re.compile(rf"(?i)^(\S.*?: )({_WORDS})(?=[:;.])")
+_JUDGEMENT = rf"(?i)^(\S.*?: )({_WORDS})(?=[:;.])"
 """The first line of a report: the location and the state."""
-_IN_MESSAGE = re.compile(r"(: )(error|warning|info)(?=: )")
+_IN_MESSAGE = r"(: )(error|warning|info)(?=: )"
 """The severity in a message on standard error."""
 
 
@@ -376,12 +377,12 @@ def painted(word: str) -> str:
 
 def painted_report(text: str) -> str:
     """A report of ``check`` with its state, severities and verdicts in colour."""
-    return _JUDGEMENT.sub(_paint, _AT_START.sub(_paint, text), count=1)
+    return re.sub(_JUDGEMENT, _paint, re.sub(_AT_START, _paint, text), count=1)
 
 
 def painted_message(text: str) -> str:
     """A message on standard error with its severity in colour."""
-    return _IN_MESSAGE.sub(_paint, text, count=1)
+    return re.sub(_IN_MESSAGE, _paint, text, count=1)
 
 
 def _paint(found: re.Match[str]) -> str:

@@ -6,15 +6,18 @@ Each sub-command's own options are in its module.
 from __future__ import annotations
 
 import argparse
-from difflib import get_close_matches
+import os
+import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from inspector import __version__
 from inspector.cli.options import add_debug
 from inspector.core.redaction import strip_credentials
 
 PROGRAM = "archive-inspector"
+_DEFAULT_COLUMNS = 80
+"""Characters of a line of a terminal that does not say."""
 
 COMMANDS = {
     "list": "list the members of archives",
@@ -103,8 +106,33 @@ def epilog(name: str) -> str:
     return f"example:\n  {PROGRAM} {EXAMPLES[name]}\n\nexit status:\n{statuses}"
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal. argparse makes one for each option, and asks shutil, which loads all that unpacks."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """See shutil.get_terminal_size."""
+    try:
+        told = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        told = 0
+    if told > 0:
+        return told
+    try:
+        size = os.get_terminal_size(sys.__stdout__.fileno()) if sys.__stdout__ else None
+        return size.columns if size and size.columns else _DEFAULT_COLUMNS
+    except (OSError, ValueError):
+        return _DEFAULT_COLUMNS
+
+
 class DiscreetParser(argparse.ArgumentParser):
     """A parser whose errors do not repeat the secrets of an address."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, formatter_class=_HelpFormatter)
 
     def error(self, message: str) -> NoReturn:
         """See ArgumentParser."""
@@ -120,7 +148,6 @@ def window_parser() -> argparse.ArgumentParser:
         description="Open archives in the window, one tab per location.",
         epilog=f"sub-commands, which work in the terminal ({PROGRAM} NAME --help tells more):\n{commands}\n\n"
         "To open a location that is named like a sub-command, type ./NAME.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("locations", metavar="LOCATION", nargs="*", help="a file, or a folder that is a bucket's root")
     parser.add_argument("--new-window", action="store_true", help="open a new window, even if one is open already")
@@ -140,5 +167,7 @@ def mistyped(word: str) -> str:
     """The message for a word that looks like a mistyped command; empty for a location, a command or anything else."""
     if word in COMMANDS or not word.isalpha() or Path(word).exists():
         return ""
+    from difflib import get_close_matches
+
     close = get_close_matches(word.lower(), COMMANDS, 1)
     return f"{word} is neither a file nor a command; did you mean {close[0]}?" if close else ""

@@ -19,10 +19,8 @@ from inspector.cli.bootstrap import FINE, INTERRUPTED, UNREADABLE
 from inspector.cli.options import STANDARD_INPUT, add_message_options, hint_texts_for, with_debug_target
 from inspector.cli.output import OutputError, close_output, complain, flush, remark, under_quiet
 from inspector.cli.parser import PROGRAM, READS_STANDARD_INPUT, DiscreetParser, description, epilog
-from inspector.core import crash_report, limits
+from inspector.core import limits
 from inspector.core.debug_log import VARIABLE, LogError, logging_to, remarks_on_standard_error
-from inspector.core.edit import EditError
-from inspector.core.format import MemberError
 from inspector.core.hints import using_hints
 from inspector.core.redaction import redacted
 from inspector.core.source import SourceError
@@ -58,7 +56,7 @@ class CommandParser(DiscreetParser):
     """A parser that takes options between names too: ``extract A --to out readme.txt``."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, formatter_class=argparse.RawDescriptionHelpFormatter)
+        super().__init__(**settings)
         self._is_intermixed = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -98,7 +96,8 @@ def run_command(arguments: Sequence[str]) -> int:
         if options.verbose:
             stack.enter_context(remarks_on_standard_error(f"{PROGRAM}: "))
         began = time.monotonic()
-        _LOG.debug("arguments: %s", redacted(shlex.join(map(without_query, arguments))))
+        if _LOG.isEnabledFor(logging.DEBUG):
+            _LOG.debug("arguments: %s", redacted(shlex.join(map(without_query, arguments))))
         status = _run_parsed(name, options)
         _LOG.info("%s ended with status %d after %.2f s", name, status, time.monotonic() - began)
         return status
@@ -116,7 +115,7 @@ def _run_parsed(name: str, options: argparse.Namespace) -> int:
         with _ending_at_last(), using_hints(hint_texts_for(options)):
             status = _module(name).run(options)
         flush()
-    except (SourceError, MemberError, EditError, OperationError) as error:
+    except _expected() as error:
         _LOG.debug("it failed", exc_info=True)
         complain(str(error))
         return UNREADABLE
@@ -138,6 +137,14 @@ def _run_parsed(name: str, options: argparse.Namespace) -> int:
     finally:
         signal.signal(signal.SIGTERM, before)
     return status or FINE
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """What ends the work with a sentence for the user; imported when something ends it."""
+    from inspector.core.edit import EditError
+    from inspector.core.format import MemberError
+
+    return SourceError, MemberError, EditError, OperationError
 
 
 @contextmanager
@@ -219,6 +226,8 @@ def _wrong_output(options: argparse.Namespace) -> str:
 
 def report_bug(error: BaseException) -> None:
     """Print where the program failed, and write a crash report if REPORT_VARIABLE asks for one."""
+    from inspector.core import crash_report
+
     kind = type(error).__name__
     complain(f"The program failed because of a bug: {kind} in {crash_report.raised_at(error)}. {_crash_report(error)}")
 
@@ -227,6 +236,8 @@ def _crash_report(error: BaseException) -> str:
     name = os.environ.get(REPORT_VARIABLE, "")
     if not name:
         return f"Set {REPORT_VARIABLE}=FILE in the environment to get a report, which names none of your files."
+    from inspector.core import crash_report
+
     try:
         Path(name).write_text(crash_report.report(error, "terminal") + "\n", encoding="utf-8")
     except OSError as failure:

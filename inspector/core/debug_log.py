@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
 import stat
 import sys
 import time
@@ -81,6 +80,8 @@ def logging_to(target: str, where: str) -> Iterator[None]:
     os.environ[VARIABLE] = path
     try:
         with _handled(stream, logging.DEBUG, f"%(asctime)s.%(msecs)03dZ {where} %(process)d %(name)s: "):
+            import platform
+
             _LOGGER.debug("Archive Inspector %s, Python %s, %s", __version__, platform.python_version(), _system())
             yield
     finally:
@@ -148,6 +149,8 @@ def _stream(path: str) -> TextIO:
 
 
 def _system() -> str:
+    import platform
+
     return f"{platform.system()} {platform.release()} {platform.machine()}"
 
 

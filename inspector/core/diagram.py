@@ -1,6 +1,6 @@
 """A diagram of an archive's shape: columns of boxes, links between them, and where each stands on a page.
 
-A format declares the columns (``Column``); an operation fills them with what an archive holds (``Diagram``).
+A format declares the columns (``core.format.Column``); an operation fills them with what an archive has (``Diagram``).
 ``laid_out`` places that, for a view and for a page alike. Positions are in units of a page, from its upper left corner.
 """
 
@@ -12,24 +12,8 @@ from dataclasses import dataclass
 from math import log2
 from typing import NamedTuple
 
-from inspector.core.kinds import Family, Kind, Role
+from inspector.core.kinds import Family, Role
 from inspector.core.span import Span, Spans
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Fields of these kinds, as boxes one below another.
-
-    Boxes of columns that are not ``apart`` stand beside each other where they share bytes; those of a column that is
-    ``apart`` stand in its own order, like the entries of an index. ``opened``: what is in its boxes stands in other
-    columns. ``single``: it is left out where several archives are shown.
-    """
-
-    title: str
-    kinds: tuple[Kind, ...]
-    apart: bool = False
-    opened: bool = False
-    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.diagram import Column
 from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Kind
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
-from inspector.core.reader import Reader
-from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
+
+if TYPE_CHECKING:  # opening an archive needs neither
+    from inspector.core.reader import Reader
+    from inspector.core.repair import Repair
 
 
 class MemberError(Exception):
@@ -89,6 +91,22 @@ def structure_only(archive: Archive, emitter: Emitter, progress: Progress) -> st
 def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
     """The repairs of a format without repairs."""
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Fields of these kinds, as boxes one below another.
+
+    Boxes of columns that are not ``apart`` stand beside each other where they share bytes; those of a column that is
+    ``apart`` stand in its own order, like the entries of an index. ``opened``: what is in its boxes stands in other
+    columns. ``single``: it is left out where several archives are shown.
+    """
+
+    title: str
+    kinds: tuple[Kind, ...]
+    apart: bool = False
+    opened: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from inspector.core.field import Field, Unread
 from inspector.core.kinds import Kind
@@ -107,6 +106,8 @@ def _flags_note(flags: int) -> str:
 
 
 def _time_note(value: int) -> str:
+    from datetime import UTC, datetime  # listing shows no times
+
     return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S} UTC" if value else "Not recorded."
 
 

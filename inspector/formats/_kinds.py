@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.core.diagram import Column
+from inspector.core.format import Column
 from inspector.core.kinds import Family, Kind, Role, Shape
 
 DATA_SECTION = Kind("data section", "The contents of all files of the archive, one after another.", Role.DATA)

@@ -21,7 +21,7 @@ from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.protocol.header_draft import set_entry
 from inspector.operations.session.archive_session import ArchiveSession
 from inspector.sources.local.changes.in_place import write
-from inspector.sources.local.changes.journal import journal_paths
+from inspector.sources.local.changes.journal_paths import journal_paths
 from tests.gui.conftest import Sample, Show, answer, dialog_of, settle
 from tests.sources.disks import Watched
 

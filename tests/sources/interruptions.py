@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.edit import Edit
-from inspector.sources.local.changes.journal import Journal, encode, journal_paths
+from inspector.sources.local.changes.journal import Journal, encode
+from inspector.sources.local.changes.journal_paths import journal_paths
 from inspector.sources.local.changes.journal_state import ChangeState
 from inspector.sources.local.changes.recovery import Pending, pending
 from inspector.sources.local.file import FileSource

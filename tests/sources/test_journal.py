@@ -6,6 +6,7 @@ import os
 import struct
 from pathlib import Path
 
+import platformdirs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,10 +19,10 @@ from inspector.sources.local.changes.journal import (
     decode,
     encode,
     find,
-    journal_paths,
     load,
     save,
 )
+from inspector.sources.local.changes.journal_paths import journal_paths, may_have_journal
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import Identity
 from tests.sources.disks import EDITS, Watched
@@ -169,3 +170,31 @@ def test_a_journal_of_impossible_size_is_not_read(path: Path) -> None:
         file.truncate(journal.MAX_JOURNAL_BYTES + 1)
     with pytest.raises(BrokenJournal):
         load(place, Disk())
+
+
+def test_a_file_may_have_a_journal_wherever_one_is_found(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.zip", tmp_path / "other.zip"
+    path.write_bytes(b"content")
+    assert not may_have_journal(path)
+    for place in journal_paths(path):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch()
+        assert find(path, Disk()) == place
+        assert may_have_journal(path)
+        place.unlink()
+    assert not may_have_journal(path)
+    link = tmp_path / "link.zip"
+    link.symlink_to(path)
+    journal_paths(path)[0].touch()
+    assert may_have_journal(link)
+    journal_paths(path)[0].unlink()
+    other.hardlink_to(path)
+    assert may_have_journal(path)  # the journal may be of the other name
+    assert may_have_journal(tmp_path / "missing.zip")
+
+
+@pytest.mark.parametrize("state", ["", "/var/state", "relative", "/with space/state"])
+def test_the_state_folder_is_that_of_platformdirs(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", state)
+    central = platformdirs.user_state_path("archive-inspector", appauthor=False) / "journals"
+    assert journal_paths(Path("/a/x.zip"))[1].parent == central

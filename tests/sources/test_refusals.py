@@ -15,6 +15,7 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local.changes import journal
 from inspector.sources.local.changes.in_place import write
+from inspector.sources.local.changes.journal_paths import journal_paths
 from inspector.sources.local.changes.old_bytes import stored_changes
 from inspector.sources.local.changes.recovery import pending, roll_back
 from inspector.sources.local.disk_calls import Disk
@@ -151,7 +152,7 @@ def test_where_the_folder_takes_no_journal_it_stands_among_the_users_own_files(c
     write(path, THREE, None, disk)
     assert path.read_bytes() == after(THREE)
     (place,) = disk.named("unlink")[0]
-    assert place == journal.journal_paths(path)[1]
+    assert place == journal_paths(path)[1]
     assert place.parent.stat().st_mode & 0o777 == 0o700
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.finding import UNREADABLE, Finding, Severity, first_sentence
 from inspector.core.progress import Progress
-from inspector.core.repair import Repair
 from inspector.formats._causes.table import Cause, Explanation, is_cause, wrong
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Repair
 
 ALONE = frozenset(
     {

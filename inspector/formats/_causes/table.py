@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
-from inspector.core.repair import Repair
 from inspector.core.span import Spans
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Repair
 
 PREFIX = "cause-"
 """What the code of every cause begins with. Such a finding explains others and never decides the state."""

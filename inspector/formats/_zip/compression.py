@@ -5,8 +5,6 @@ Every decoder gives its output in pieces of bounded size and takes bounded memor
 
 from __future__ import annotations
 
-import bz2
-import lzma
 import zlib
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
@@ -122,6 +120,8 @@ def _zstd(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unpacked(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
+    import lzma
+
     name, what = brief(member.path), f"{_NAMES[member.codec]} data"
     given = 0
     try:
@@ -160,6 +160,9 @@ def _and_then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 def _opened(member: Member, stored: Iterator[bytes]) -> _Stream:
     """The decoder of a member. Raises MemberError, and what lzma raises."""
+    import bz2  # few archives need either
+    import lzma
+
     if member.codec is Codec.BZIP2:
         return _Stream(bz2.BZ2Decompressor())
     if member.codec is Codec.XZ:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import NamedTuple
 from zlib import crc32
 
@@ -258,6 +257,8 @@ def _short_hex(data: bytes) -> str:
 def _instant(seconds: Value) -> str:
     assert isinstance(seconds, int)
     signed = seconds - (1 << 32) if seconds >= 1 << 31 else seconds
+    from datetime import UTC, datetime  # listing shows no times
+
     return datetime.fromtimestamp(signed, UTC).isoformat() if signed >= 0 else f"{signed} seconds since 1970"
 
 

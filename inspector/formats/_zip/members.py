@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.format import MemberError, MemberMetadata
@@ -129,6 +127,12 @@ def has_ordinary_attributes(external: int, name: bytes) -> bool:
     return plain and not (external & DOS_FOLDER and not name.endswith(_SEPARATORS))
 
 
+def _days(year: int, month: int) -> int:
+    from calendar import monthrange  # most days are before the 29th
+
+    return monthrange(year, month)[1]
+
+
 def impossible_time(date: int, time: int) -> str:
     """What is impossible about a DOS date and time, as a predicate; empty if nothing is.
 
@@ -139,7 +143,7 @@ def impossible_time(date: int, time: int) -> str:
     year, month, day = 1980 + (date >> 9), date >> 5 & 15, date & 31
     if not 1 <= month <= 12:
         return f"has the month {month}"
-    if not 1 <= day <= monthrange(year, month)[1]:
+    if not 1 <= day <= 28 and not 1 <= day <= _days(year, month):
         return f"has the day {day} in month {month} of {year}"
     hour, minute, second = time >> 11, time >> 5 & 63, time % 32 * 2
     return f"has the time {hour}:{minute:02}:{second:02}" if hour > 23 or minute > 59 or second > 59 else ""
@@ -261,6 +265,8 @@ def metadata_of(archive: Archive, central: Sequence[int], index: int) -> MemberM
         if record.identifier == TIMESTAMP and record.stop - record.start >= 5 and extra[record.start] & _HAS_CHANGED:
             seconds = extra[record.start + 1 : record.start + 5]
             return MemberMetadata(changed=int.from_bytes(seconds, "little", signed=True))
+    from datetime import datetime  # listing asks for no times
+
     date, time = header.date, header.time
     try:
         day = datetime(1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, time % 32 * 2)  # noqa: DTZ001

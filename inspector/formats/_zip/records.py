@@ -5,7 +5,6 @@ All numbers are little-endian.
 
 from __future__ import annotations
 
-import datetime as dt
 from struct import pack
 from typing import NamedTuple
 
@@ -215,6 +214,8 @@ def flag_text(flags: Value) -> str:
 def time_text(time: Value) -> str:
     """An MS-DOS time as text (4.4.6)."""
     assert isinstance(time, int)
+    import datetime as dt  # listing shows no times
+
     try:
         return dt.time(time >> 11, time >> 5 & 63, (time & 31) * 2).isoformat()
     except ValueError:
@@ -224,6 +225,8 @@ def time_text(time: Value) -> str:
 def date_text(date: Value) -> str:
     """An MS-DOS date as text (4.4.6)."""
     assert isinstance(date, int)
+    import datetime as dt
+
     try:
         return dt.date(1980 + (date >> 9), date >> 5 & 15, date & 31).isoformat()
     except ValueError:

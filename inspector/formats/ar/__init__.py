@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from inspector.core.diagram import Column
-from inspector.core.format import Format, Functions, MimeType
+from inspector.core.format import Column, Format, Functions, MimeType
 from inspector.core.kinds import Kind
 from inspector.formats.ar.layout import (
     AR_HEADER,

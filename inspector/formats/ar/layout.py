@@ -6,7 +6,6 @@ The names of the parts are those of ar(5). Numbers are text, padded with spaces.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from inspector.core.field import Value
 from inspector.core.finding import error, finding_types, info, warning
@@ -35,6 +34,8 @@ def _octal(piece: bytes) -> Value:
 
 
 def _time(value: Value) -> str:
+    from datetime import UTC, datetime  # listing shows no times
+
     try:
         return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S} UTC" if isinstance(value, int) else ""
     except (ValueError, OverflowError, OSError):

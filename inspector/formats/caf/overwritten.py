@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
-from inspector.core.repair import Content
 from inspector.core.source import Source, SplicedSource, blocks, is_remote
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
@@ -24,6 +23,9 @@ from inspector.formats._zip.records import END, END_SIZE, LOCAL
 from inspector.formats.caf import codes
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, object_at
 from inspector.formats.caf.write import Writer, in_json
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Content
 
 MAX_CANDIDATES = 256
 """Places that are tried as the end of one archive."""

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
-from inspector.core.diagram import Column
-from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.format import Column, Concern, Format, Functions, MimeType
 from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
-from inspector.core.reader import Reader
-from inspector.core.repair import Repair
 from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_END, TAR_EXTENSION, TAR_HEADER, TAR_KINDS
 from inspector.formats._kinds import INDEX as INDEX_KIND
 from inspector.formats._tar import codes as tar_codes
 from inspector.formats.datas3t import codes
 from inspector.formats.datas3t.kinds import METADATA as METADATA_KIND
 from inspector.formats.datas3t.kinds import METADATA_ROW
+
+if TYPE_CHECKING:  # opening an archive needs neither
+    from inspector.core.reader import Reader
+    from inspector.core.repair import Repair
 
 _SPECIFICATION = "S3 Storage Layout for datas3t"
 

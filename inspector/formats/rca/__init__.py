@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
-from inspector.core.diagram import Column
-from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.format import Column, Concern, Format, Functions, MimeType
 from inspector.core.progress import Progress
-from inspector.core.reader import Reader
-from inspector.core.repair import Repair
 from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, CONTROL_BLOCK, KINDS, RESET_BLOCK, SEGMENT
+
+if TYPE_CHECKING:  # opening an archive needs neither
+    from inspector.core.reader import Reader
+    from inspector.core.repair import Repair
 
 
 def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:

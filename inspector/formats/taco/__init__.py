@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
-from inspector.core.diagram import Column
-from inspector.core.format import Format, Functions, Magic, MimeType
+from inspector.core.format import Column, Format, Functions, Magic, MimeType
 from inspector.core.progress import Progress
-from inspector.core.reader import Reader
-from inspector.core.repair import Repair
 from inspector.formats._kinds import LOCAL_HEADER, ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes as zip_codes
 from inspector.formats._zip.records import TACO_SUFFIXES
 from inspector.formats.taco import codes
 from inspector.formats.taco.kinds import TACO_ENTRY, TACO_PAYLOAD
+
+if TYPE_CHECKING:  # opening an archive needs neither
+    from inspector.core.reader import Reader
+    from inspector.core.repair import Repair
 
 
 def _repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from inspector.core.format import Concern, Format, Functions, MimeType
-from inspector.core.reader import Reader
 from inspector.formats._kinds import TAR_DIAGRAM, TAR_KINDS
 from inspector.formats._tar import codes
+
+if TYPE_CHECKING:  # opening an archive needs none
+    from inspector.core.reader import Reader
 
 
 @cache

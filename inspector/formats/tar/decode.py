@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.progress import Progress
-from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.formats._tar import reading
 from inspector.formats._tar.check import check_padding, headers_summary
 from inspector.formats._tar.resync import Layout
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Repair
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:

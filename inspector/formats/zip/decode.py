@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import MemberMetadata, ProbeResult
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.formats._zip import codes
 from inspector.formats._zip.check import ChecksumTable, check_members
@@ -19,6 +19,9 @@ from inspector.formats._zip.eocd import find_eocd
 from inspector.formats._zip.headers import read_local
 from inspector.formats._zip.members import metadata_of
 from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Repair
 
 
 def probe(source: Source) -> ProbeResult:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from inspector.core.collection import Range
-from inspector.core.diagram import Box, Column, Diagram, Link
+from inspector.core.diagram import Box, Diagram, Link
 from inspector.core.field import Field, FieldTable
 from inspector.core.finding import Finding, Severity
+from inspector.core.format import Column
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of
 from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped, rounded

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import is_section, local_path
-from inspector.operations.protocol.edit_views import Interrupted, WayOut
-from inspector.sources.local.changes.recovery import finish, forget, pending, roll_back
+from inspector.sources.local.changes.journal_paths import may_have_journal
 from inspector.sources.web.address import is_remote
 
-_ACTIONS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
+if TYPE_CHECKING:  # most files have no journal, and no command waits for the import of what reads one
+    from inspector.operations.protocol.edit_views import Interrupted, WayOut
+
+
+def may_be_interrupted(location: str) -> bool:
+    """Whether a change of the file at ``location`` may have been interrupted: False only if ``interrupted`` is None.
+
+    Raises SourceError if the file does not exist.
+    """
+    path = file_at(location)
+    return path is not None and may_have_journal(path)
 
 
 def interrupted(location: str) -> Interrupted | None:
@@ -18,6 +28,9 @@ def interrupted(location: str) -> Interrupted | None:
 
     Writes nothing. Raises SourceError if the file does not exist, and EditError if the journal cannot be read.
     """
+    from inspector.operations.protocol.edit_views import Interrupted
+    from inspector.sources.local.changes.recovery import pending
+
     path = file_at(location)
     found = pending(path) if path is not None else None
     if found is None:
@@ -30,8 +43,12 @@ def recover(location: str, way: WayOut) -> str:
 
     Raises SourceError and EditError; the journal stays then.
     """
+    from inspector.operations.protocol.edit_views import WayOut
+    from inspector.sources.local.changes.recovery import finish, forget, roll_back
+
+    actions = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
     path = file_at(location)
-    return _ACTIONS[way](path) if path is not None else "No change was interrupted here."
+    return actions[way](path) if path is not None else "No change was interrupted here."
 
 
 def settle(location: str, found: Interrupted, *, back: bool) -> str:
@@ -39,6 +56,8 @@ def settle(location: str, found: Interrupted, *, back: bool) -> str:
 
     Raises OperationError if that is not safe, SourceError and EditError; the journal stays then.
     """
+    from inspector.operations.protocol.edit_views import WayOut
+
     way = WayOut.ROLL_BACK if back else WayOut.FINISH
     if not (found.roll_back if back else found.finish):
         if not found.forget or found.keeps:

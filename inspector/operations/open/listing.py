@@ -6,7 +6,6 @@ import contextlib
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from itertools import islice
 
 from inspector.core.format import MemberError
@@ -165,6 +164,8 @@ def _suggestions(archives: list[Opened], name: str) -> list[str]:
     )
     names = [each for each in dict.fromkeys(islice(every, _MAX_NAMES_COMPARED)) if len(each) <= _MAX_CHARS_COMPARED]
     ending = [each for each in names if each.lower().endswith("/" + name.lower())]
+    from difflib import get_close_matches
+
     alike = [*ending[:_MAX_SUGGESTIONS], *get_close_matches(name, names, _MAX_SUGGESTIONS)]
     return list(dict.fromkeys(alike))[:_MAX_SUGGESTIONS]
 

@@ -10,20 +10,19 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from inspector.core.collection import Collection
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError, expect
 from inspector.formats.datas3t import codes
 from inspector.operations.jobs.subprogress import READING, map_with_progress
-from inspector.operations.open.collection import collection_in, overlaps_in
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import MAX_READ_ONCE_BYTES, Opened, decode, start
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-if TYPE_CHECKING:  # a file of this machine needs neither
+if TYPE_CHECKING:  # a file of this machine needs none of them
+    from inspector.core.collection import Collection
     from inspector.sources.s3.prefix import S3Prefix
     from inspector.sources.s3.responses import Seen
 
@@ -121,6 +120,8 @@ class Location:
         return self._ahead[at] if at in self._ahead else self.archives[at]
 
     def _opened(self, at: int) -> Opened:
+        from inspector.operations.open.collection import overlaps_in
+
         assert self.collection is not None
         assert self._folder is not None
         archive = _open(self._folder, self.collection.ranges[at].location)
@@ -177,6 +178,8 @@ def open_location(
     found = place or open_nested(location, connection, sparing=sparing, seen=seen)
     if not isinstance(found, Folder):
         return Location([start(found)])
+    from inspector.operations.open.collection import collection_in
+
     collection = collection_in(found)
     if collection is None:
         raise NoDatasetError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")

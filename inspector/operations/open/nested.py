@@ -6,9 +6,6 @@ temporary file, and only up to the limit for contents.
 
 from __future__ import annotations
 
-import bz2
-import lzma
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,7 +16,6 @@ from inspector.core.names import encoded, visible
 from inspector.core.numbers import grouped, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, BytesSource, Source, SourceError, SplicedSource, blocks
-from inspector.formats._zstd import Stream, ZstdError
 from inspector.operations.open.opening import SECTION, Opened, around, decode, open_place, start
 from inspector.sources.local.file import TemporarySource
 from inspector.sources.local.folder import Folder, LocalFolder
@@ -153,11 +149,7 @@ class _Unpacker(Protocol):
         """At most so many bytes of what is inside."""
 
 
-_STREAMS: dict[bytes, Callable[[], _Unpacker]] = {
-    b"\x1f\x8b\x08": lambda: zlib.decompressobj(31),
-    b"BZh": bz2.BZ2Decompressor,
-    b"\xfd7zXZ\0": lambda: lzma.LZMADecompressor(memlimit=_MAX_LZMA_BYTES),
-}
+_GZIP, _BZIP2, _XZ = b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
@@ -165,17 +157,36 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 def _method(source: Source) -> bytes | None:
     """The first bytes of the compression that a source has; None if it is not known here."""
     head = source.read(0, 6)
-    return next((each for each in (*_STREAMS, _ZSTD) if head.startswith(each)), None)
+    return next((each for each in (_GZIP, _BZIP2, _XZ, _ZSTD) if head.startswith(each)), None)
+
+
+def _new_unpacker(method: bytes) -> Callable[[], _Unpacker]:
+    if method == _GZIP:
+        import zlib
+
+        return lambda: zlib.decompressobj(31)
+    if method == _BZIP2:
+        import bz2
+
+        return bz2.BZ2Decompressor
+    import lzma
+
+    return lambda: lzma.LZMADecompressor(memlimit=_MAX_LZMA_BYTES)
 
 
 def _unpacked(source: Source, progress: Progress) -> Source:
+    import lzma  # few files are unpacked
+    import zlib
+
+    from inspector.formats._zstd import ZstdError
+
     method = _method(source)
     if method is None:
         raise SourceError(f"{visible(source.name)} is not compressed by gzip, bzip2, xz or zstd.")
     suffix = next((each for each in _SUFFIXES if source.name.endswith(each)), "")
     name = f"{source.name[: -len(suffix)]}.tar" if source.name.endswith(".tgz") else source.name.removesuffix(suffix)
     progress.begin(f"Unpacking {visible(source.name)}", source.size)
-    pieces = _zstd(source, progress) if method == _ZSTD else _streams(source, _STREAMS[method], progress)
+    pieces = _zstd(source, progress) if method == _ZSTD else _streams(source, _new_unpacker(method), progress)
     try:
         return _kept(pieces, name)
     except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError) as error:
@@ -183,6 +194,8 @@ def _unpacked(source: Source, progress: Progress) -> Source:
 
 
 def _zstd(source: Source, progress: Progress) -> Iterator[bytes]:
+    from inspector.formats._zstd import Stream
+
     stream = Stream()
     for block in blocks(source, 0, source.size):
         yield from stream.feed(block)

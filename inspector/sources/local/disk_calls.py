@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import sys
 from pathlib import Path
 from threading import Lock
@@ -148,6 +147,8 @@ class Disk:
 
     def free(self, folder: Path) -> int:
         """Free bytes on the file system."""
+        import shutil  # loads what packs and unpacks
+
         return shutil.disk_usage(folder).free
 
 

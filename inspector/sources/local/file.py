@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path, PurePath
@@ -147,6 +146,8 @@ class TemporarySource:
 
     def __init__(self, name: str, folder: Path | None = None) -> None:
         """Create it in ``folder``, or in the system's temporary folder."""
+        import tempfile  # reading a file needs none
+
         self.name = name
         self.size = 0
         self._where = f"temporary file in {visible(str(folder or tempfile.gettempdir()))}"

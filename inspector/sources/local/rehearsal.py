@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from inspector.core.pieces import Piece, PieceTable, RepeatedSource
 from inspector.core.source import Source
-from inspector.sources.local.changes.journal import journal_paths
+from inspector.sources.local.changes.journal_paths import journal_paths
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource, Identity, TemporarySource
 

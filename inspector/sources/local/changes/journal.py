@@ -19,10 +19,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-import platformdirs
-
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.names import visible
+from inspector.sources.local.changes.journal_paths import SUFFIX, journal_paths
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 
@@ -35,8 +34,6 @@ _MAGIC = b"\x89AIJ\r\n\x1a\x01"
 _HEAD = struct.Struct("<QQqqqqqqq")
 _ROW = struct.Struct("<qqq")
 _DIGEST = 32
-_SUFFIX = ".aij"
-_NAME_MAX = 60
 
 UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
 """Errors that mean that a file cannot be created in this folder, though it may be in another."""
@@ -153,22 +150,6 @@ def _digest(data: bytes | memoryview) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
-def path_key(path: Path) -> str:
-    """The key of the file at ``path`` in the user's state folder."""
-    return hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
-
-
-def journal_paths(path: Path) -> tuple[Path, Path]:
-    """The two possible paths of a journal: beside the file, or in the user's state folder.
-
-    The latter depends on the path alone: device and inode numbers change when a disk is mounted again.
-    """
-    key = path_key(path)
-    name = os.fsencode(path.name)[:_NAME_MAX].decode("ascii", "replace").replace("\ufffd", "_")
-    central = platformdirs.user_state_path("archive-inspector", appauthor=False) / "journals"
-    return path.with_name(f".{path.name}{_SUFFIX}"), central / f"{name}.{key}{_SUFFIX}"
-
-
 def find(path: Path, disk: Disk) -> Path | None:
     """The path of the file's journal, or None. ``path`` has no symbolic links. Raises OSError.
 
@@ -200,7 +181,7 @@ def _same_file(path: Path, status: os.stat_result, disk: Disk) -> bool:
 
 def _names(folder: Path, disk: Disk) -> list[str]:
     with contextlib.suppress(OSError):
-        return [name for name in disk.names(folder) if name.endswith(_SUFFIX)]
+        return [name for name in disk.names(folder) if name.endswith(SUFFIX)]
     return []
 
 

@@ -29,8 +29,8 @@ from inspector.sources.local.changes.journal import (
     Journal,
     decode,
     encode,
-    path_key,
 )
+from inspector.sources.local.changes.journal_paths import path_key
 from inspector.sources.local.changes.locked_file import LockedFile
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
