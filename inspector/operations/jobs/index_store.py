@@ -10,12 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
-
-import platformdirs
 
 from inspector.core.limits import INDEX_CACHE
 
@@ -30,6 +27,8 @@ _FLAGS = ("O_CLOEXEC", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK")
 
 def folder() -> Path:
     """Where the files are; it need not exist."""
+    import platformdirs  # small files need it not
+
     return platformdirs.user_cache_path("archive-inspector", appauthor=False) / "indexes"
 
 
@@ -52,6 +51,8 @@ def read(name: str) -> bytes:
 
 def write(name: str, pieces: Iterable[bytes]) -> bool:
     """Keep something under a name instead of what was; says whether it is kept."""
+    import tempfile
+
     pieces = list(pieces)
     size = sum(map(len, pieces))
     place = folder()
