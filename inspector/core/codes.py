@@ -8,7 +8,7 @@ from inspector.core.finding import UNREADABLE, error, finding_types, info, warni
 
 NOT_READ = error(
     UNREADABLE,
-    "Bytes could not be had, so nobody knows whether they are as they should be.",
+    "Some bytes could not be read, so nobody knows whether they are right.",
     "Try again when they can be read.",
 )
 UNKNOWN_FORMAT = info("unknown-format", "The format of the file is not recognised.")
@@ -21,23 +21,23 @@ INTERRUPTED_CHANGE = warning(
     "interrupted-change", "A change by this program was interrupted.", "Finish it or roll it back."
 )
 CHANGE_UNDER_WAY = info(
-    "change-under-way", "This program changes the file right now.", "Look again when the change has ended."
+    "change-under-way", "This program is changing the file right now.", "Look again when the change is complete."
 )
 
 # ---- names ---------------------------------------------------------------------------------------------------------
 
-NAME_NOT_PORTABLE = info("name-not-portable", "A name cannot be used on some systems.")
+NAME_NOT_PORTABLE = info("name-not-portable", "A name is not allowed on some systems.")
 NAME_DUPLICATE = warning(
     "name-duplicate", "A name occurs more than once.", "Rename one of them: most programs extract only the last."
 )
 NAME_COLLISION = warning(
     "name-collision",
-    "Names are different here, but the same on some systems.",
-    "Rename one of them, or extract them on a system that tells them apart.",
+    "Names differ here, but are the same name on some systems.",
+    "Rename one of them, or extract them on a case-sensitive system.",
 )
 NAME_FILE_AND_FOLDER = warning(
     "name-file-and-folder",
-    "A name is that of a file, and of a folder that others are in.",
+    "One name is both a file and a folder of other members.",
     "Rename the file: only one of them can be extracted.",
 )
 
@@ -51,7 +51,7 @@ MANIFEST_MISMATCH = error(
 MANIFEST_UNKNOWN_NAME = warning(
     "digest-manifest-unknown-name",
     "The manifest names what is not in the archive.",
-    "Make sure that the manifest is of this archive.",
+    "Make sure that the manifest belongs to this archive.",
 )
 MANIFEST_LINE = warning("digest-manifest-line", "Lines of the manifest are not digests.")
 MANIFEST_INCOMPLETE = info("digest-manifest-incomplete", "The manifest does not name every member.")

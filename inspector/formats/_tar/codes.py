@@ -11,7 +11,7 @@ CHECKSUM = error(
 )
 SIZE = error(
     "tar-size",
-    "A header has a size that cannot be, so the place of the next one is unknown.",
+    "A header has an impossible size, so nothing says where the next one is.",
     EXTRACT_LISTED,
 )
 TRUNCATED_HEADER = error(
@@ -49,13 +49,13 @@ LONE_ZERO_BLOCK = error(
 )
 SHIFT = error(
     "tar-shift",
-    "Bytes were lost or inserted, so the headers behind stand at other places.",
+    "Bytes were lost or inserted, so the headers after that are not where they should be.",
     EXTRACT_LISTED,
 )
 COMPRESSED = error("tar-compressed", "The file is compressed as a whole.", "Decompress it to see the tar inside.")
 TOO_DAMAGED = error(
     "tar-too-damaged",
-    "So many places are unreadable that the rest is not read.",
+    "Too many places are unreadable, so the rest is not read.",
     EXTRACT_LISTED,
 )
 EXTENSION = error("tar-extension", "An extended header is malformed.", CORRECT_WRITER)
@@ -89,7 +89,7 @@ PAX_GLOBAL = warning(
 )
 PAX_NUMBER = warning(
     "tar-pax-number",
-    "A number in an extended header is none, so that of the member's own header is used.",
+    "A number in an extended header is invalid, so the one in the member's own header is used.",
     CORRECT_WRITER,
 )
 PAX_TIME = warning("tar-pax-time", "A time in an extended header is outside any calendar.", CORRECT_WRITER)
@@ -112,7 +112,7 @@ PADDING = warning(
 )
 SPECIAL = info("tar-special", "A member is a link or a device, which is listed and not read.")
 SET_ID = info("tar-set-id", "A member has a set-user-ID or set-group-ID bit, which is not restored.")
-TYPEFLAG = warning("tar-typeflag", "A type flag is unknown, so the member is read as a file.")
+TYPEFLAG = warning("tar-typeflag", "A type flag is unknown, so the member is treated as a regular file.")
 
 FINDINGS = finding_types(globals())
 """All of them."""

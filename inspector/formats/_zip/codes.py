@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.core.finding import CORRECT_WRITER, EXTRACT_LISTED, UNSAFE_NAME, error, finding_types, info, warning
 
 _WHICH = "Find out which one is right before you trust the member."
-_BOMB = "ZIP bombs are made so: know where it comes from before you extract it."
+_BOMB = "ZIP bombs are built this way: extract it only if you know where it comes from."
 _READERS = "Compare what several readers list before you trust one of them."
 _OTHER_COPY = "Get the member from another copy."
 
@@ -13,7 +13,7 @@ _OTHER_COPY = "Get the member from another copy."
 
 SEVERAL_ENDS = warning(
     "zip-several-ends",
-    "The file has several end records, so programs may read different archives in it.",
+    "The file has several end records, so programs may see different archives in it.",
     _READERS,
 )
 END_NOT_AT_END = warning(
@@ -26,7 +26,7 @@ END_NOT_FOUND = error(
     "Bytes follow the end record, or its comment is cut off, and programs may not find it.",
     "Cut the bytes off in a copy.",
 )
-END_OF_MEMBER = info("zip-end-of-member", "The end record found belongs to an archive that is a member.")
+END_OF_MEMBER = info("zip-end-of-member", "The end record belongs to an archive that is stored as a member.")
 SEVERAL_DISKS = error(
     "zip-several-disks",
     "The archive is one disk of several, and the others are missing.",
@@ -34,15 +34,15 @@ SEVERAL_DISKS = error(
 )
 ENTRY_COUNT = error(
     "zip-entry-count",
-    "The end record counts other entries than there are.",
+    "The end record states a wrong number of entries.",
     "Compare the list of members with what was archived.",
 )
 ENTRY_COUNT_MODULO = warning(
-    "zip-entry-count-modulo", "The end record counts the entries modulo 65,536.", "Write the archive anew as ZIP64."
+    "zip-entry-count-modulo", "The end record counts the entries modulo 65,536.", "Write the archive again as ZIP64."
 )
 ZIP64_DISAGREES = error(
     "zip-zip64-disagrees",
-    "The two end records disagree, so programs may read different archives.",
+    "The two end records disagree, so programs may see different archives.",
     _READERS,
 )
 ZIP64_LOCATOR = error(
@@ -62,7 +62,7 @@ ZIP64_SIZE = error(
 )
 DIRECTORY_SIZE = error(
     "zip-directory-size",
-    "The central directory is not as large as the end record says.",
+    "The central directory does not have the size that the end record states.",
     _READERS,
 )
 DIRECTORY_MISSING = error(
@@ -99,12 +99,12 @@ BYTES_INSERTED = error("zip-bytes-inserted", "Bytes were inserted between member
 TOO_MANY_MEMBERS = warning(
     "zip-too-many-members",
     "The archive has more members than are listed.",
-    "Distribute its files over several archives.",
+    "Split its files across several archives.",
 )
 ORPHAN = warning(
     "zip-orphan",
     "A member has a local header but no entry in the central directory.",
-    "Look at it: a deleted member or an interrupted update leaves such a header.",
+    "Look at it: deleted members and interrupted updates leave such headers.",
 )
 FILLER = info("zip-filler", "A local header without a name or content fills a gap, as programs for Android write it.")
 DIRECTORY_ENCRYPTED = warning(
@@ -139,13 +139,13 @@ LOCAL_METHOD = error(
 )
 LOCAL_FLAGS_SERIOUS = error(
     "zip-local-flags",
-    "The two headers of a member have different flags, by which programs read it differently.",
+    "The two headers of a member have different flags, so programs read it differently.",
     _WHICH,
 )
 LOCAL_FLAGS = warning("zip-local-flags", "The two headers of a member have different flags.", CORRECT_WRITER)
-LOCAL_NEEDED = warning("zip-local-needed", "The two headers of a member need different versions.", CORRECT_WRITER)
+LOCAL_NEEDED = warning("zip-local-needed", "The two headers of a member ask for different versions.", CORRECT_WRITER)
 LOCAL_NEEDED_HABIT = info(
-    "zip-local-needed", "The two headers of a member need different versions, as known writers leave it."
+    "zip-local-needed", "The two headers of a member need different versions; some known writers do that."
 )
 LOCAL_TIME = warning("zip-local-time", "The two headers of a member have different times.", CORRECT_WRITER)
 LOCAL_CRC = error(
@@ -161,7 +161,7 @@ LOCAL_SIZE_DIFFERS = error(
 LOCAL_HEADERS_NOT_READ = info("zip-local-headers-not-read", "Local headers were not read, to save requests.")
 DESCRIPTOR_DIFFERS = error(
     "zip-descriptor-differs",
-    "The data descriptor of a member has other numbers than its header.",
+    "The data descriptor of a member disagrees with its header.",
     CORRECT_WRITER,
 )
 DESCRIPTOR_MISSING = warning(
@@ -171,7 +171,7 @@ DESCRIPTOR_MISSING = warning(
 )
 DESCRIPTOR_WIDTH = warning(
     "zip-descriptor-width",
-    "A data descriptor has the sizes in the other width than its member calls for.",
+    "A data descriptor has sizes of the wrong width for its member.",
     CORRECT_WRITER,
 )
 EXTRA_MALFORMED = warning("zip-extra-malformed", "An extra field is not as specified.", CORRECT_WRITER)
@@ -182,12 +182,10 @@ EXTRA_REPEATED = warning(
 )
 ZIP64_SHORT = error(
     "zip-zip64-short",
-    "The ZIP64 extra field lacks a number that the header leaves to it.",
+    "The ZIP64 extra field lacks a number that the header refers to.",
     CORRECT_WRITER,
 )
-ZIP64_NOT_NEEDED = info(
-    "zip-zip64-not-needed", "The ZIP64 extra field has a number that the header does not leave to it."
-)
+ZIP64_NOT_NEEDED = info("zip-zip64-not-needed", "The ZIP64 extra field has a number that the header does not refer to.")
 OTHER_DISK = error("zip-other-disk", "A member is said to begin on another disk.", "Put the parts together first.")
 SIZE_UNKNOWN = error("zip-size-unknown", "The size of a member is unknown, so its end is not found.", _OTHER_COPY)
 STORED_SIZE = error(
@@ -218,7 +216,7 @@ METHOD_NOT_READ = warning(
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 
-NAME_NOT_UTF_8 = warning("zip-name-not-utf-8", "A name is flagged as UTF-8 and is not.", CORRECT_WRITER)
+NAME_NOT_UTF_8 = warning("zip-name-not-utf-8", "A name is flagged as UTF-8 but is not valid UTF-8.", CORRECT_WRITER)
 NAME_CP437 = info("zip-name-cp437", "A name is not UTF-8 and is read as code page 437.")
 NAME_UNMARKED_UTF_8 = info(
     "zip-name-unmarked-utf-8", "A name is UTF-8 but not flagged so; strict readers show other characters."
@@ -236,7 +234,7 @@ SECOND_NAME_DOUBTFUL = warning(
 SECOND_NAME = info("zip-second-name", "A member has a second name in UTF-8, which some programs use.")
 SECOND_NAME_STALE = warning(
     "zip-second-name-stale",
-    "A member has a second name for another first one than it has.",
+    "A member has a second name that was made for a different first name.",
     CORRECT_WRITER,
 )
 
@@ -259,12 +257,12 @@ OVERLAPS = error(
 )
 OVERLAP_NOT_COMPARED = error(
     "zip-overlap-not-compared",
-    "Members share bytes, and too many to compare the headers of all.",
+    "Members share bytes, and there are too many to compare all their headers.",
     _BOMB,
 )
 OVERLAP_NOT_CHECKED = warning(
     "zip-overlap-not-checked",
-    "Members share bytes, and too many to check all.",
+    "Members share bytes, and there are too many to check them all.",
     _BOMB,
 )
 CRC_MISMATCH = error(
@@ -276,7 +274,7 @@ CRC_FIELD_WRONG = info("zip-crc-field-wrong", "A record of the CRC-32 is wrong, 
 CONTENT_DAMAGED = error("zip-content-damaged", "The content of a member cannot be decoded.", _OTHER_COPY)
 ELSEWHERE = info(
     "zip-elsewhere",
-    "Whole members stand at other places than the archive says.",
+    "Whole members are not where the archive says they are.",
     "A salvage saves what verifies there.",
 )
 
@@ -285,7 +283,7 @@ ELSEWHERE = info(
 NO_TACO_HEADER = warning(
     "taco-no-header",
     "The file has the name of a TACO archive and lacks its header.",
-    "Rename it to .zip, or create the archive anew with a header.",
+    "Rename it to .zip, or create the archive again with a header.",
 )
 
 FINDINGS = finding_types(globals())

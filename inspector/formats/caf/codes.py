@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from inspector.core.finding import CORRECT_WRITER, EXTRACT_LISTED, UNSAFE_NAME, error, finding_types, info, warning
 
-_DISTRIBUTE = "Distribute its files over several archives."
+_DISTRIBUTE = "Split its files across several archives."
 
 FOOTER = error("caf-footer", "The footer is missing, or does not lead to an index.", "Get the archive again.")
 TOO_LARGE = warning(
     "caf-too-large",
-    "The file is larger than 32 GiB, which the specification allows at most.",
+    "The file is larger than 32 GiB, the most that the specification allows.",
     _DISTRIBUTE,
 )
 ABOVE_TARGET = info("caf-above-target", "The data section is larger than the 30 GiB that the specification recommends.")
@@ -23,15 +23,15 @@ INDEX_TOO_LARGE = error(
     "The index is larger than this program reads, so no members are listed.",
     _DISTRIBUTE,
 )
-INDEX_MALFORMED = error("caf-index-malformed", "The index is not JSON at some byte.", EXTRACT_LISTED)
+INDEX_MALFORMED = error("caf-index-malformed", "The index stops being valid JSON at some byte.", EXTRACT_LISTED)
 INDEX_NOT_JSON = error(
     "caf-index-not-strict-json",
-    "The index has something that JSON does not allow and strict readers reject.",
+    "The index contains what JSON does not allow, and strict readers reject it.",
     CORRECT_WRITER,
 )
 INDEX_NOT_STRICT_JSON = warning(
     "caf-index-not-strict-json",
-    "The index has something that JSON does not allow, which most readers reject.",
+    "The index contains what JSON does not allow, and most readers reject it.",
     CORRECT_WRITER,
 )
 INDEX_DUPLICATE_KEY = error(
@@ -48,10 +48,10 @@ INDEX_WRONG_TYPE = error(
     "'files' in the index is not an object, so it lists no members.",
     CORRECT_WRITER,
 )
-VERSION_MISSING = warning("caf-version-missing", "The index does not say of which version it is.", CORRECT_WRITER)
+VERSION_MISSING = warning("caf-version-missing", "The index does not state its version.", CORRECT_WRITER)
 VERSION_UNKNOWN = warning(
     "caf-version-unknown",
-    "The index is of an unknown version.",
+    "The index has an unknown version.",
     "Compare what is shown with the specification of that version.",
 )
 TOO_MANY_MEMBERS = warning(
@@ -67,17 +67,17 @@ DUPLICATE_NAME = error(
 ENTRY_WRONG_TYPE = error("caf-entry-wrong-type", "An entry of the index is not an object.", CORRECT_WRITER)
 ENTRY_MISSING_KEY = error(
     "caf-entry-missing-key",
-    "An entry lacks start_byte or end_byte, so the place of its data is unknown.",
+    "An entry lacks start_byte or end_byte, so nothing says where its data is.",
     CORRECT_WRITER,
 )
-ENTRY_DUPLICATE_KEY = error("caf-entry-duplicate-key", "An entry has a key twice.", CORRECT_WRITER)
+ENTRY_DUPLICATE_KEY = error("caf-entry-duplicate-key", "An entry has the same key twice.", CORRECT_WRITER)
 ENTRY_EXTRA_KEY = warning(
     "caf-entry-extra-key", "An entry has a key that the specification does not define.", "Most readers ignore it."
 )
 ENTRY_REVERSED = error("caf-entry-reversed", "An entry begins after it ends.", CORRECT_WRITER)
 ENTRY_OUT_OF_RANGE = error(
     "caf-entry-out-of-range",
-    "A member reaches outside of the data section, so bytes of it are missing.",
+    "A member reaches outside the data section, so some of its bytes are missing.",
     "Get the archive again if it was cut off; otherwise correct the program that wrote it.",
 )
 NUMBER_NOT_INTEGER = error(
@@ -98,7 +98,7 @@ NUMBER_OUT_OF_RANGE = error(
 OVERLAP = error(
     "caf-overlap",
     "Two members claim the same bytes.",
-    "Compare both members with their sources: one of them has bytes of the other.",
+    "Compare both members with their sources: one of them contains bytes of the other.",
 )
 GAP = warning(
     "caf-gap",
@@ -107,22 +107,22 @@ GAP = warning(
 )
 END_BYTE_INCLUSIVE = warning(
     "caf-end-byte-inclusive",
-    "The writer took end_byte as inclusive, so each member lacks its last byte.",
+    "The writer treated end_byte as inclusive, so each member lacks its last byte.",
     CORRECT_WRITER,
 )
 UNLISTED = warning(
     "caf-unlisted",
-    "A member stands for bytes whose entries were lost before the index was repaired.",
+    "A member covers bytes whose entries were lost before the index was repaired.",
     "Rename it when you know what it is.",
 )
 SHIFTED = error(
     "caf-shifted",
-    "Bytes were lost or inserted in front of the index, so members stand at other places than it says.",
+    "Bytes were lost or inserted in front of the index, so members are not where it says.",
     "Get the archive again if you can; until then, extract only the members that are not doubtful.",
 )
 TEXT_MODE = info(
     "caf-text-mode",
-    "The inserted bytes are carriage returns of a copy in text mode.",
+    "The inserted bytes are carriage returns that a copy in text mode added.",
     "Copy the archive again in binary mode.",
 )
 DOUBLED = info("caf-doubled", "The inserted bytes repeat those before them.", "A copy can be written without them.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from inspector.core.finding import CORRECT_WRITER, error, finding_types, info, warning
 
-_NEW_METADATA = "Know that the tar is right before you write the metadata anew."
-_NEW_INDEX = "Write the index anew."
+_NEW_METADATA = "Make sure that the tar is right before you write new metadata."
+_NEW_INDEX = "Write a new index."
 
 OBJECT_NAME = error(
     "datas3t-object-name",
@@ -21,27 +21,27 @@ OBJECT_NAME_ELSEWHERE = info("datas3t-object-name", "The file is not named after
 DATAPOINT_NAME = error(
     "datas3t-datapoint-name",
     "The name of a datapoint is not 20 digits and an extension.",
-    "Upload the range anew with the name corrected.",
+    "Upload the range again with the name corrected.",
 )
 DATAPOINT_KIND = error(
     "datas3t-datapoint-kind",
     "A datapoint is not a regular file, so it has no content.",
-    "Upload the range anew with a regular file.",
+    "Upload the range again with a regular file.",
 )
-KEY_TWICE = error("datas3t-key-twice", "A key occurs twice.", "Upload the range anew with each key once.")
+KEY_TWICE = error("datas3t-key-twice", "A key occurs twice.", "Upload the range again with each key once.")
 KEY_GAP = error(
-    "datas3t-key-gap", "Keys are missing between two others.", "Upload the range anew with the missing datapoints."
+    "datas3t-key-gap", "Keys are missing between two others.", "Upload the range again with the missing datapoints."
 )
 KEY_ORDER = info("datas3t-key-order", "The datapoints are not in the order of their keys.")
 HASH_MISMATCH = error(
     "datas3t-hash-mismatch",
     "The hash of a datapoint does not match its bytes.",
-    "Compare the datapoint with its source before you write the metadata anew.",
+    "Compare the datapoint with its source before you write new metadata.",
 )
 METADATA_MISSING = error(
     "datas3t-metadata-missing",
     "Neither metadata nor an index stands beside the tar.",
-    "Write it anew only if you trust the tar: it is what would prove it.",
+    "Write it again only if you trust the tar: nothing else proves its content.",
 )
 METADATA_DAMAGED = error(
     "datas3t-metadata-damaged",
@@ -105,18 +105,18 @@ INDEX_ORPHAN = warning(
     "The tar that the index describes is not beside it.",
     "Upload the tar again, or remove the index.",
 )
-INDEX_COUNT = error(
-    "datas3t-index-count", "The index has another number of rows than there are datapoints.", _NEW_INDEX
-)
+INDEX_COUNT = error("datas3t-index-count", "The index does not have one row per datapoint.", _NEW_INDEX)
 INDEX_CUT = error("datas3t-index-cut", "The index ends inside a row.", _NEW_INDEX)
-INDEX_OFFSET = error("datas3t-index-offset", "A row of the index gives a wrong place.", _NEW_INDEX)
+INDEX_OFFSET = error("datas3t-index-offset", "A row of the index has a wrong offset.", _NEW_INDEX)
 HEADERS_NOT_READ = info(
     "datas3t-headers-not-read", "Tar headers were not read, because metadata or index locate every datapoint."
 )
 HEADERS_WALKED = info(
     "datas3t-headers-walked", "All tar headers were read one after another, because nothing locates the datapoints."
 )
-RECOVERED = info("datas3t-recovered", "Datapoints are recovered without a readable tar header, proved by their hashes.")
+RECOVERED = info(
+    "datas3t-recovered", "Datapoints were recovered without a readable tar header; their hashes prove them."
+)
 RANGE_OVERLAP = error(
     "datas3t-range-overlap",
     "Two ranges of a dataset hold the same keys.",

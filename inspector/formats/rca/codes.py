@@ -16,7 +16,7 @@ CHUNK_SIZE_SMALL = error(
 )
 CHUNK_SIZE_WRONG = error(
     "rca-chunk-size-wrong",
-    "A chunk header has a wrong size, as hashes prove.",
+    "A chunk header has a wrong size; hashes prove it.",
     EXTRACT_LISTED,
 )
 TRUNCATED = error(
@@ -27,12 +27,12 @@ TRAILING_GARBAGE = warning(
 )
 VARINT = error(
     "rca-varint",
-    "The size of a block cannot be read, so no block is found behind it.",
+    "The size of a block cannot be read, so no block after it is found.",
     EXTRACT_LISTED,
 )
 VARINT_WRONG = error(
     "rca-varint-wrong",
-    "The size of a block is wrong, as the hash of its segment proves.",
+    "The size of a block is wrong; the hash of its segment proves it.",
     EXTRACT_LISTED,
 )
 PAST_END = error(
@@ -42,13 +42,13 @@ PAST_END = error(
 )
 BLOCKS_REGAINED = error(
     "rca-blocks-regained",
-    "No block can be found in some bytes; reading goes on behind them.",
+    "Some bytes hold no readable block; reading goes on after them.",
     EXTRACT_LISTED,
 )
 TOO_MANY_BLOCKS = warning(
     "rca-too-many-blocks",
     "The archive has more blocks than are decoded.",
-    "Distribute its files over several archives.",
+    "Split its files across several archives.",
 )
 TOO_MANY_SEGMENTS = warning(
     "rca-too-many-segments",
@@ -72,7 +72,7 @@ METADATA_HASH_MISMATCH = error(
 )
 HASH_RESUMED_WRONGLY = error(
     "rca-hash-resumed-wrongly",
-    "A hash is wrong as a writer leaves it that resumes an interrupted append wrongly.",
+    "A hash is wrong because a writer resumed an interrupted append incorrectly.",
     "Correct the program that resumed the append.",
 )
 HASH_CONVENTION = info(
@@ -84,7 +84,7 @@ HASH_CONVENTIONS = warning(
     "Write the members to a new archive with one program.",
 )
 UNDECODABLE_AS_WRITTEN = info(
-    "rca-undecodable-as-written", "A blob cannot be decoded although its hash is right: it was written so."
+    "rca-undecodable-as-written", "A blob cannot be decoded although its hash is right: it was written that way."
 )
 UNPROVED = error("rca-unproved", "No hash proves the content that was read.", "Compare the members with their sources.")
 ZSTD = error("rca-zstd", "A blob cannot be decoded whole.", "Get the member from another copy.")
@@ -96,10 +96,10 @@ ZSTD_FRAMES = warning(
 ZSTD_UNALIGNED = error(
     "rca-zstd-unaligned",
     "A blob ends inside a zstd block, so the next one holds some of its data.",
-    "Correct the program that wrote it: it has to flush zstd at the end of a blob.",
+    "Correct the program that wrote it: it must flush zstd at the end of each blob.",
 )
 NAME_UNTERMINATED = error("rca-name-unterminated", "A blob has no name, so it is not listed.", CORRECT_WRITER)
-NAME_TOO_LONG = error("rca-name-too-long", "A name is longer than is kept.", CORRECT_WRITER)
+NAME_TOO_LONG = error("rca-name-too-long", "A name is too long; only its beginning is kept.", CORRECT_WRITER)
 NAME_NOT_UTF_8 = error("rca-name-not-utf-8", "A name is not UTF-8. The content is not affected.", CORRECT_WRITER)
 NAME_EMPTY = info("rca-name-empty", "A name is empty, so nothing can be extracted under it.")
 NAME_HAZARD = warning(

@@ -6,25 +6,25 @@ from inspector.core.finding import CORRECT_WRITER, error, finding_types, info, w
 
 COUNT = error(
     "taco-count",
-    "The header counts more entries than it has room for.",
-    "Write the entries anew, or restore the header from another copy.",
+    "The header's count is higher than the entries it has room for.",
+    "Write the entries again, or restore the header from another copy.",
 )
 PADDING = warning("taco-padding", "The three padding bytes of the header are not zero.", CORRECT_WRITER)
 UNUSED_ENTRY = info("taco-unused-entry", "Entries that the header does not count are not zero. They are ignored.")
 GHOST = warning(
     "taco-ghost",
     "The header has the layout of tacozip before 0.6, which can be read but not edited.",
-    "Write the archive anew with tacozip 0.6 or later to edit it.",
+    "Write the archive again with tacozip 0.6 or later to edit it.",
 )
 LAYOUT = warning(
     "taco-layout",
     "The header is not laid out as it must be to be edited in place.",
-    "Write the archive anew to edit its header.",
+    "Write the archive again to edit its header.",
 )
 CRC = error(
     "taco-crc",
     "The payload of the header or its checksums are damaged.",
-    "Restore the header from another copy, or write the entries anew.",
+    "Restore the header from another copy, or write the entries again.",
 )
 TORN_AFTER_WRITE_1 = warning(
     "taco-torn-after-write-1",
@@ -37,7 +37,7 @@ TORN_AFTER_WRITE_2 = warning(
     "Compare the entries with the members that they point to.",
 )
 ENTRY_IN_HEADER = info("taco-entry-in-header", "An entry points into the header itself.")
-ENTRY_OUTSIDE = info("taco-entry-outside", "An entry points outside of the file.")
+ENTRY_OUTSIDE = info("taco-entry-outside", "An entry points outside the file.")
 ENTRIES_OVERLAP = info("taco-entries-overlap", "Two entries point to the same bytes.")
 SECOND_HEADER = warning(
     "taco-second-header",
