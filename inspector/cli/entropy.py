@@ -50,7 +50,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--runs",
         action="store_true",
-        help=f"runs of {MIN_ZEROS} zeros and more, and {MIN_REPEAT} bytes and more that stand earlier too",
+        help=f"runs of {MIN_ZEROS} zeros and more, and {MIN_REPEAT} bytes and more that occur earlier",
     )
     add_progress(command)
     add_json(command)

@@ -201,7 +201,7 @@ def write_lines(edit: Edit) -> list[str]:
 
 def _hex(data: bytes) -> str:
     if not data:
-        return "(behind the end of the file)"
+        return "(after the end of the file)"
     if len(data) <= _MAX_BYTES_SHOWN:
         return data.hex()
     return f"{data[: _MAX_BYTES_SHOWN // 2].hex()}…{data[-_MAX_BYTES_SHOWN // 2 :].hex()}"

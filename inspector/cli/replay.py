@@ -192,7 +192,7 @@ def _show(
 
 def _hex(data: bytes, size: int) -> str:
     if not data:
-        return "(behind the end of the file)"
+        return "(after the end of the file)"
     return f"{data.hex(' ')}{' …' if size > len(data) else ''}"
 
 

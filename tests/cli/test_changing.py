@@ -48,7 +48,7 @@ def test_of_a_long_write_the_ends_are_shown_and_programs_have_all_of_it() -> Non
         f"  old  {'01' * 64}…{'01' * 64}",
         f"  new  {'02' * 64}…{'02' * 64}",
         "at 900 (0x384), 128 bytes",
-        "  old  (behind the end of the file)",
+        "  old  (after the end of the file)",
         f"  new  {'03' * 128}",
     ]
     assert [each["new"] for each in write_objects(edit)] == ["02" * 129, "03" * 128]

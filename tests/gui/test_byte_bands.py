@@ -119,7 +119,7 @@ def test_runs_of_zeros_and_repeats_are_found_by_key(tab: Tab, window: Window, qt
     press(window, "next_repeat")
     settle(qtbot, window)
     (repeat,) = tab.document.selection.spans
-    assert said[-1].startswith(f"These {repeat.size:,} bytes stand at 0x")
+    assert said[-1].startswith(f"These {repeat.size:,} bytes are also at 0x")
     assert repeat.size >= 50_000
     press(window, "previous_zeros")
     settle(qtbot, window)

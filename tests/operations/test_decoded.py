@@ -102,7 +102,7 @@ def test_gzip_has_a_header_data_and_a_trailer(tmp_path: Path, name: str) -> None
     assert all_of(decoded) == TEXT + TEXT
     holds(decoded, 2 * len(packed) + 4)
     labels = [piece.label.split(":")[0] for piece in decoded.pieces]
-    assert labels == ["gzip header", "deflate data", "gzip trailer"] * 2 + ["behind the gzip data"]
+    assert labels == ["gzip header", "deflate data", "gzip trailer"] * 2 + ["after the gzip data"]
     assert (f"name {name}" in decoded.pieces[0].label) is bool(name)
     assert total(decoded.pieces[0].stored) == 10 + (len(name) + 1 if name else 0)
     assert total(decoded.pieces[2].stored) == 8

@@ -280,7 +280,7 @@ def test_a_first_append_that_was_interrupted_is_begun_again(path: Path) -> None:
     assert path.stat().st_size
 
     with pytest.raises(
-        OperationError, match=r"'one', 'two', 'three'\) can be read behind the end.*--accept rca-discard-tail"
+        OperationError, match=r"'one', 'two', 'three'\) can be read after the end.*--accept rca-discard-tail"
     ):
         append(path, TWO)
     append(path, TWO, options=RcaOptions(accept=frozenset({DISCARD})))

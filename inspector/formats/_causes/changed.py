@@ -99,7 +99,7 @@ def shifted_rca(archive: Archive) -> Explanation | None:
     layer = scan(archive.source)
     if not is_rca(archive.source, 0) and any(each.code == "rca-blocks-regained" for each in wrong(archive)):
         message = (
-            "The beginning of the archive is missing: no chunk header stands at byte 0. Segments behind it are found "
+            "The beginning of the archive is missing: there is no chunk header at byte 0. Segments after it are found "
             "again by their hashes. A transfer that was resumed without its beginning leaves a file like this, and so "
             "does damage to the first header. Copy the file again; what is proved can be saved."
         )
@@ -135,7 +135,7 @@ def shifted_rca(archive: Archive) -> Explanation | None:
         first = f"{'A part of ' if part else ''}{in_bytes(change)} {'was' if part else verb} inserted {where}."
         cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
     message = (
-        f"{first} {known}{parts} Segments that hashes prove stand on both sides of it, moved. Copy the file again; "
+        f"{first} {known}{parts} Segments that hashes prove lie on both sides of it, moved. Copy the file again; "
         "what is proved can be saved."
     )
     return Explanation(cause, message, (span,), tuple(wrong(archive)))
@@ -152,9 +152,10 @@ def shifted_tar(archive: Archive) -> Explanation | None:
     before = members.heads[0]
     if before and any(each.severity is Severity.ERROR for each in wrong(archive)):
         message = (
-            f"The beginning of the archive is missing: its first header stands at byte {before:,}. What stands before "
+            f"The beginning of the archive is missing: its first header is at byte {before:,}. What comes before "
             "it is the rest of a member whose header is gone. A transfer that was resumed without its beginning leaves "
-            "a file so, and so does damage to the first header. Copy the file again; all other members can be saved."
+            "a file like this, and so does damage to the first header. Copy the file again; all other members can be "
+            "saved."
         )
         return Explanation(Cause.LOST_BYTES, message, (Span(0, before),), tuple(wrong(archive)))
     events = [(each, gap) for each in range(len(members)) if (gap := _distance(archive, each))]
@@ -180,8 +181,8 @@ def shifted_tar(archive: Archive) -> Explanation | None:
         first = f"{size} {'was' if change == 1 else 'were'} inserted between the bytes {begin:,} and {end:,}."
         cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
     message = (
-        f"{first} The header after {name} stands {size} too {'early' if change < 0 else 'late'}.{more}{known} The "
-        "members behind it are whole, only moved; that one is not. Copy the file again."
+        f"{first} The header after {name} is {size} too {'early' if change < 0 else 'late'}.{more}{known} The "
+        "members after it are whole, only moved; that one is not. Copy the file again."
     )
     return Explanation(cause, message, (Span(begin, max(begin + 1, end)),), tuple(wrong(archive)), member=member)
 
@@ -215,7 +216,7 @@ def _lost_at_end(archive: Archive) -> Explanation | None:
     part = next((size for size in (*PART_SIZES, 1 << 16) if lost % size == 0), 0)
     message = (
         f"At least {in_bytes(lost)} are missing in {visible(members.path(member))}, or in what followed it. It should "
-        f"end at byte {stop:,}, and the blocks that end a tar stand before that. The members before it are whole. Copy "
+        f"end at byte {stop:,}, but the blocks that end a tar come before that. The members before it are whole. Copy "
         "the file again."
     )
     cause = Cause.LOST_PART if part else Cause.LOST_BYTES
@@ -237,7 +238,7 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> Explanation | No
     mismatched = [each for each in left if "mismatch" in each.code or "content" in each.code]
     if mismatched and len(mismatched) == len(left):
         what = f" of {count(len(members), 'member')}" if members else ""
-        first = f"Other bytes than were archived stand in the content{what}."
+        first = f"The content{what} is not what was archived."
     elif len(left) < MIN_FOLDED:
         return None  # each says more of itself
     else:

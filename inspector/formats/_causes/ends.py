@@ -44,11 +44,11 @@ def truncated(archive: Archive) -> Explanation | None:
     end = f"at least {least_words} missing" if least else "what follows is missing"
     first = f"The file is cut off after {size:,} bytes; {end}."
     reason = (
-        "The last bytes are the message of a server, which stands in the place of the rest: the transfer failed."
+        "The last bytes are the message of a server, in place of the rest: the transfer failed."
         if page
         else "A copy or download stopped there, a disk was full, or a write was interrupted."
     )
-    left = "what stands before the cut is still there."
+    left = "what precedes the cut is still there."
     if not len(archive.members):
         left = "the bytes before the cut are still there, but nothing left says which file they belong to."
     message = f"{first} {where} {reason} Copy or download it again, or fetch what follows byte {size:,}; {left}"
@@ -100,7 +100,7 @@ def _tar(archive: Archive) -> _Missing | None:
             "The file ends inside a header, and a tar ends with two blocks of zeros.",
         )
     if "tar-truncated-data" in codes or codes == {"tar-end-missing"} or _rows_missing(archive):
-        return TAR_END_BYTES, "A tar ends with two blocks of zeros, and none stand there."
+        return TAR_END_BYTES, "A tar ends with two blocks of zeros, and there are none."
     return None
 
 
@@ -137,7 +137,7 @@ def _zip(archive: Archive) -> _Missing | None:
         if rest[:2] not in (b"PK", b"P"):
             return None if source.size - stop > _MAX_TRAILING_BYTES else (directory, _NO_DIRECTORY)
     inside = max(0, stop - source.size)
-    where = "It ends inside a member, and" if cut is not None else "It ends behind a member, and"
+    where = "It ends inside a member, and" if cut is not None else "It ends after a member, and"
     return inside + directory, f"{where} the central directory of {len(members):,} entries should follow."
 
 
@@ -153,12 +153,12 @@ def _caf(archive: Archive) -> _Missing | None:
     if not tail.strip(b"\0") or tail.count(tail[-1:]) == len(tail):
         return None
     if index is None:
-        where = "Neither an index nor a footer stands at its end, and a CAF ends with both."
+        where = "There is neither an index nor a footer at its end, and a CAF ends with both."
         return (4 + 2, where) if not len(archive.members) else None
     if "caf-index-malformed" in codes and index.stop >= source.size - 4:
         return 4 + 2, "It ends inside the index, and a footer of 4 bytes should follow."
     left = source.size - index.stop
-    return (4 - left, "The footer of 4 bytes behind the index is not whole.") if 0 <= left < 4 else None
+    return (4 - left, "The footer of 4 bytes after the index is not whole.") if 0 <= left < 4 else None
 
 
 def _rca(archive: Archive) -> _Missing | None:
@@ -219,7 +219,7 @@ def trailing(archive: Archive) -> Explanation | None:
         return None
     data = data if not data.strip(b"\0") else data[:_TAIL_TEXT_BYTES]
     they_are = verb(span.size, "It is", "They are")
-    first = f"{in_bytes(span.size)} {verb(span.size, 'stands', 'stand')} behind the end of the archive."
+    first = f"{in_bytes(span.size)} {verb(span.size, 'follows', 'follow')} the end of the archive."
     if not data.strip(b"\0"):
         what = f"{they_are} zero, the usual padding of a program that writes whole blocks."
     elif _is_text(data):
@@ -253,7 +253,7 @@ def _behind_footer(archive: Archive) -> Explanation | None:
         )
         return Explanation(Cause.JOINED, message, (span,), tuple(wrong(archive)), adopts=True)
     message = (
-        f"{in_bytes(span.size)} {verb(span.size, 'stands', 'stand')} behind the footer, which ends a CAF. {what} A "
+        f"{in_bytes(span.size)} {verb(span.size, 'follows', 'follow')} the footer, which ends a CAF. {what} A "
         "program padded the file to whole blocks, or another one printed to the same output. Repair writes the footer "
         "where the file ends, or cut the rest off in a copy."
     )

@@ -227,7 +227,7 @@ def _response(file: _File) -> Explanation | None:
     if FORM.match(file.head):
         kind = "a form" if b"Content-Disposition" in found[0] else "a part of an HTTP response"
     message = (
-        f"The headers of {kind} stand before the archive: {in_bytes(size)} of text. They begin "
+        f"The headers of {kind} precede the archive: {in_bytes(size)} of text. They begin "
         f'"{_shown(file.head)}". The archive itself begins at byte {size:,}. Save only the body of the response, or '
         f"cut the headers off: tail -c +{size + 1} {file.name} > FIXED."
     )
@@ -257,7 +257,7 @@ def _framing(file: _File) -> Explanation | None:
     kind = "aws-chunked framing of an S3 upload" if aws else "chunked framing of an HTTP transfer"
     message = (
         f'The {kind} was stored with the data. The first line, "{_shown(file.head)}", is the size of the first chunk '
-        f"({in_bytes(size)}), and the next such line stands at byte {after + 2:,}. A client or server that does not "
+        f"({in_bytes(size)}), and the next such line is at byte {after + 2:,}. A client or server that does not "
         "know this encoding wrote them. Download or upload it again with one that does; the content between the lines "
         "is whole."
     )
@@ -631,12 +631,12 @@ BYTE_ORDERS = (
     _Order((1, 0), "The two bytes of every pair changed places", "dd conv=swab"),
     _Order(
         (3, 2, 1, 0),
-        "The four bytes of every word of 32 bits stand in reverse order",
+        "The four bytes of every word of 32 bits are in reverse order",
         "objcopy -I binary -O binary --reverse-bytes=4",
     ),
     _Order(
         (7, 6, 5, 4, 3, 2, 1, 0),
-        "The eight bytes of every word of 64 bits stand in reverse order",
+        "The eight bytes of every word of 64 bits are in reverse order",
         "objcopy -I binary -O binary --reverse-bytes=8",
     ),
     _Order((2, 3, 0, 1), "The two halves of every word of 32 bits changed places", ""),
@@ -705,7 +705,7 @@ def _other_format(file: _File) -> Explanation | None:
         return None
     shown = head[found.at : found.at + len(found.begins)].hex(" ")
     message = (
-        f"This is {found.name}, not {file.what}. The bytes {shown} stand at {found.at:,}. It has the wrong name, or "
+        f"This is {found.name}, not {file.what}. The bytes {shown} are at {found.at:,}. It has the wrong name, or "
         "was put in the place of the archive. Rename it and open it with a program for its format; for the archive, "
         "look for another copy."
     )

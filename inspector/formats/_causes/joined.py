@@ -244,7 +244,7 @@ def joined(archive: Archive, progress: Progress) -> Explanation | None:
         first = "A new archive was written over a longer old one, and the old one's tail is left."
         newer = _newer(archive)
         if newer is not None and not newer.certain:
-            first = "A whole archive stands at the beginning, and a longer one that lists it goes on behind it."
+            first = "There is a whole archive at the beginning, and a longer one that lists it goes on after it."
     message = (
         f"{first} They are {places}{', and more' if len(parts) > 8 else ''}.{rest} Each can be listed, opened and "
         f"extracted by itself as {_addresses(name, parts)}; repair with a copy as its target splits them into files."

@@ -85,10 +85,10 @@ def _doubled(archive: Archive, survey: Survey) -> Explanation | None:
                 start = (first + pieces) * PIECE_BYTES
                 span = Span(start, start + part)
                 message = (
-                    f"A part of {part >> 20} MiB stands there twice, the second time from byte {start:,} on. Bytes "
+                    f"A part of {part >> 20} MiB is there twice, the second time from byte {start:,} on. Bytes "
                     f"{start:,} to {span.stop - 1:,} are the same as the {in_bytes(part)} before them. A transfer that "
                     "was retried wrote it again, over the next part or before it. Transfer the file again, or fetch "
-                    "what should stand there."
+                    "what should be there."
                 )
                 return Explanation(Cause.DOUBLED_PART, message, (span,), tuple(wrong(archive)))
     return None
@@ -204,7 +204,7 @@ def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Exp
         start = low // part * part
         message = (
             f"Two parts of {part >> 20} MiB changed places, from byte {start:,} on. What belongs to {start:,} is found "
-            f"{in_bytes(part)} further on, and what belongs there stands before it. Parts that arrived out of order "
+            f"{in_bytes(part)} further on, and what belongs there comes before it. Parts that arrived out of order "
             "were joined so. Transfer the file again, or exchange the two parts in a copy."
         )
         return Explanation(Cause.SWAPPED_PARTS, message, (Span(start, start + 2 * part),), explains)
@@ -228,9 +228,9 @@ def _beginning_lost(archive: Archive, runs: Sequence[_Run], shifts: Sequence[int
         return None
     lost = -shifts[0]
     message = (
-        f"The first {in_bytes(lost)} of the file {'is' if lost == 1 else 'are'} missing. Everything stands that much "
+        f"The first {in_bytes(lost)} of the file {'is' if lost == 1 else 'are'} missing. Everything is that much "
         "before its place, from the first to the last record. A transfer that was resumed without its beginning leaves "
-        "a file so. Copy the file again; the members that are whole can be saved."
+        "a file like this. Copy the file again; the members that are whole can be saved."
     )
     return Explanation(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
 
@@ -288,13 +288,13 @@ def _inserted_in_caf(archive: Archive, change: int, part: int) -> Explanation:
     size = f"{'A part of ' if part else ''}{in_bytes(change)}"
     were = "was" if change == 1 or part else "were"
     if twice is not None:
-        first = f"{size} {'stands' if part else 'stand'} there twice before the index."
+        first = f"{size} {'is' if part else 'are'} there twice before the index."
     else:
         first = f"{size} {were} inserted before the index."
     message = (
         f"{first} By its own records the file has {in_bytes(archive.source.size - change)}, and it has "
         f"{in_bytes(archive.source.size)}.{f' Transfers use parts of {part >> 20} MiB.' if part else ''} A retried "
-        "or joined transfer does that. Members behind them are shifted. Copy the file again, or let repair write a "
+        "or joined transfer does that. Members after them are shifted. Copy the file again, or let repair write a "
         "copy without them."
     )
     cause = Cause.DOUBLED_PART if twice is not None and part else Cause.INSERTED_BYTES

@@ -104,7 +104,7 @@ def doubled(archive: Archive, progress: Progress) -> Explanation | None:
             continue
         shown = "Without them the archive was decoded and checked without an error. " if repair is not None else ""
         message = (
-            f"{f'A part of {_size(size)}' if part else in_bytes(size)} {'stands' if part else 'stand'} there twice, "
+            f"{f'A part of {_size(size)}' if part else in_bytes(size)} {'is' if part else 'are'} there twice, "
             f"the second time from byte {second.start:,} on. All that follows moved by {in_bytes(size)}. {shown}A "
             "transfer that was retried or resumed too early wrote them again. Transfer the file again, or leave them "
             "out in a copy."

@@ -48,7 +48,7 @@ def flipped_record(archive: Archive, progress: Progress) -> Explanation | None:
 
 def _named(archive: Archive, at: int, old: int, what: str, why: str, repairs: tuple[Repair, ...] = ()) -> Explanation:
     new = archive.source.read(at, 1)[0]
-    advice = "Repair restores it with your consent." if repairs else "Repair writes that record anew."
+    advice = "Repair restores it with your consent." if repairs else "Repair rewrites that record."
     message = (
         f"One bit of {what} flipped: byte {grouped(at)} is {hexadecimal(new, 2)} and was {hexadecimal(old, 2)}. {why} "
         f"{advice} A single bit changes in memory or on the way; check the memory of the machines that handled it."
@@ -162,7 +162,7 @@ def _in_index(archive: Archive, progress: Progress) -> Explanation | None:
     (at, old), *others = found
     why = "With it the index is JSON, and its members fill the data section without a gap."
     if others:
-        why += f" So they do with {len(others)} other values of that byte: it stands in a name."
+        why += f" So they do with {len(others)} other values of that byte: it is part of a name."
     offset = index.start + at
     title = f"Restore the flipped bit: byte {grouped(offset)} from {hexadecimal(data[at], 2)} to {hexadecimal(old, 2)}"
     edit = Edit(title, (Patch(offset, data[at : at + 1], bytes((old,))),), source.size, source.size)

@@ -76,11 +76,11 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
         "Download it again; check address and permissions.",
     ),
     Cause.POINTER: (
-        "A pointer of Git LFS, git-annex or DVC stands for the archive.",
+        "A pointer of Git LFS, git-annex or DVC is there instead of the archive.",
         "Fetch the content it points to.",
     ),
     Cause.RESPONSE_HEADERS: (
-        "Headers of an HTTP response or of a form stand before the archive.",
+        "Headers of an HTTP response or of a form precede the archive.",
         "Cut them off, or save the body only.",
     ),
     Cause.TRANSFER_FRAMING: (
@@ -101,22 +101,22 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
         "Copy it again in binary mode; `repair --to` converts a copy back where nothing was lost.",
     ),
     Cause.JOINED: (
-        "Several archives stand in one file, one after the other.",
+        "One file holds several archives, one after the other.",
         "Open each as `FILE!/@START-STOP`, or split them with `repair --to`.",
     ),
     Cause.TRUNCATED: (
         "The file ends too early: a transfer or a write stopped, or the end was cut off.",
-        "Copy or download it again; what stands before the cut can be saved.",
+        "Copy or download it again; what precedes the cut can be saved.",
     ),
     Cause.ZERO_PART: (
         "A part of a download or an upload (5, 8 or 16 MiB) is zeros.",
         "Fetch those bytes again; the finding names the range.",
     ),
     Cause.ZERO_BLOCK: (
-        "Zeros stand where a block of the disk or the file system was lost.",
+        "A block of the disk or the file system was lost and is zeros now.",
         "Restore those bytes from another copy; check the disk.",
     ),
-    Cause.DOUBLED_PART: ("A part of 5, 8 or 16 MiB stands there twice.", "Transfer it again."),
+    Cause.DOUBLED_PART: ("A part of 5, 8 or 16 MiB is there twice.", "Transfer it again."),
     Cause.LOST_PART: ("A part of 5, 8 or 16 MiB is missing.", "Transfer it again."),
     Cause.SWAPPED_PARTS: ("Two parts of 5, 8 or 16 MiB changed places.", "Transfer it again."),
     Cause.REPEATED_BLOCK: (
@@ -135,11 +135,11 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
     ),
     Cause.WRONG_BYTE: ("One byte of the TACO header changed.", "`repair` restores it."),
     Cause.TRAILING_BYTES: (
-        "Bytes that do not belong to the archive stand behind its end.",
+        "Bytes that do not belong to the archive follow its end.",
         "Cut them off in a copy, after a look at them.",
     ),
     Cause.CHANGED_BYTES: (
-        "Other bytes stand there than were archived, and no simpler cause shows.",
+        "The bytes are not those that were archived, and no simpler cause was found.",
         "Restore them from another copy.",
     ),
 }

@@ -136,7 +136,7 @@ def _encoded_anew(archive: Archive, survey: Survey) -> Explanation | None:
         return _explanation(
             archive,
             "The file was read as UTF-8 text and written again, with losses.",
-            f"The bytes EF BF BD, which stand for what is no UTF-8, occur {count(replaced, 'time')} at least. "
+            f"The bytes EF BF BD, which replace what is not UTF-8, occur {count(replaced, 'time')} at least. "
             f"{_AGAIN}; what they replaced cannot be computed.",
         )
     if _is_all_utf8(counts) and survey.rare_controls >= MIN_RARE and _is_utf8(archive.source.read(0, _SAMPLE_BYTES)):

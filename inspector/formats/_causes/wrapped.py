@@ -185,9 +185,9 @@ def in_front(archive: Archive, progress: Progress) -> Explanation | None:
     if data == _BOM and _is_encoded(archive.source.read(start, _HEAD_BYTES)):
         return None  # all of it was made text, not only the mark put in front
     if data == _BOM:
-        first, what = "The mark of UTF-8 text stands in front of the archive: 3 bytes.", "A program that writes text"
+        first, what = "A UTF-8 byte order mark of 3 bytes precedes the archive.", "A program that writes text"
     else:
-        first = f"{in_bytes(start)} of text {'stands' if start == 1 else 'stand'} in front of the archive."
+        first = f"{in_bytes(start)} of text {'precedes' if start == 1 else 'precede'} the archive."
         what = f'It is "{shown[0][:60]}". A program that printed to the same output' if shown else "A program"
     span = Span(0, start)
     repair = _repair(archive, [Span(start, archive.source.size)], "text in front of it", progress)

@@ -41,10 +41,10 @@ ZEROS_AFTER_END = warning(
     "More zeros follow the end than fill a record, so members may have been lost there.",
     "Compare the list of members with what was archived.",
 )
-ZEROS_INSIDE = error("tar-zeros-inside", "Zeros stand where a header should be.", EXTRACT_LISTED)
+ZEROS_INSIDE = error("tar-zeros-inside", "There are zeros where a header should be.", EXTRACT_LISTED)
 LONE_ZERO_BLOCK = error(
     "tar-lone-zero-block",
-    "A single block of zeros stands between members.",
+    "There is a single block of zeros between members.",
     "Extract with --ignore-zeros if you use GNU tar.",
 )
 SHIFT = error(

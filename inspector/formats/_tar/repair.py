@@ -49,7 +49,7 @@ def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
         claim = "The archive ends with its last member. Nothing shows whether more members followed."
     what = f"The {in_bytes(lost)} of a cut-off header, whose member has no data in the file."
     if found.code == "tar-end-short":
-        what = "The line feed behind the zeros that end the archive."
+        what = "The line feed after the zeros that end the archive."
     loses = (what,) if lost else ()
     edit = Edit(title, (Patch(start, old, new),), size, start + len(new))
     lossless = "" if loses or claim else "Zeros are written after the last member, where there were only zeros."

@@ -322,7 +322,7 @@ def _report_late_header(cursor: Cursor, at: int) -> None:
     else:
         message = (
             f"The header at byte {at:,} is {late} too late. Bytes were inserted or lost before it, in the member that "
-            "ends there or behind it; the content of that member is doubtful. Compare it with another copy."
+            "ends there or after it; the content of that member is doubtful. Compare it with another copy."
         )
         note = "No header is here; the next one is not a multiple of 512 bytes away."
     index = cursor.last_member()
@@ -357,7 +357,7 @@ def step_back_to_header(cursor: Cursor, stop: int) -> bool:
     if at is None:
         return False
     early = stop - at
-    where = "behind the end of the file" if stop >= cursor.source.size else f"at byte {stop:,}"
+    where = "after the end of the file" if stop >= cursor.source.size else f"at byte {stop:,}"
     doubts = cursor.doubt(index)
     cursor.step_back(at)
     cursor.shifts.add(

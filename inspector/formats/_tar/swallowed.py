@@ -277,7 +277,7 @@ def step_back_to_swallowed(cursor: Cursor, look: Inside | None, index: int) -> b
     cursor.shifts.add(
         f"The header at byte {found.at:,} is too early. It lies {early} inside the data of {visible(name)}, which "
         f"should end at byte {found.stop:,}: bytes of that member were lost, and other tar programs take the members "
-        "behind it for its content. Its content is doubtful. Fetch the archive again.",
+        "after it for its content. Its content is doubtful. Fetch the archive again.",
         (found.at, found.at + BLOCK),
         *((low, min(high, found.at)) for low, high in doubts),
     )

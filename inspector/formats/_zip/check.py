@@ -66,7 +66,7 @@ def _report_strays(emitter: Emitter, directory: Directory) -> None:
     if found:
         emitter.report(
             codes.ELSEWHERE,
-            f"Whole members stand at other places than the archive says: {count(len(found), 'member')}, the first "
+            f"Whole members are not where the archive says they are: {count(len(found), 'member')}, the first "
             f"{brief(found[0].name)} at byte {grouped(found[0].head)}.",
             *((each.head, each.stop) for each in islice(found, MAX_FINDINGS_PER_KIND)),
         )

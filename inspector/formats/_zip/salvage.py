@@ -67,7 +67,7 @@ def salvage(
     title = f"Write {header}the {count(whole, 'whole member')} to a new archive"
     replaced = first_member is not None
     saved = {*_whole(archive, directory, replaced), *([directory.first] if replaced else [])}
-    found = outcomes(archive, saved, "its CRC-32 matches", "its header is written anew")
+    found = outcomes(archive, saved, "its CRC-32 matches", "its header is rewritten")
 
     def fates() -> Iterator[Outcome]:
         yield from (each for each in found() if each.fate is not Fate.LOST or each.path not in elsewhere)

@@ -101,7 +101,7 @@ NAME_TABLE = Kind(
 KINDS = (GLOBAL_HEADER, DATA_SECTION, AR_HEADER, SYMBOL_TABLE, NAME_TABLE)
 """What an ar archive consists of."""
 
-_COPY = "Copy the archive again, or make it anew."
+_COPY = "Copy the archive again, or create it again."
 BAD_MAGIC = error("ar-magic", "The file does not begin as an ar archive does.", _COPY)
 HEADER_END = error(
     "ar-header-end", "A header does not end as it should.", "Other programs refuse the archive here. " + _COPY
@@ -120,7 +120,7 @@ PADDING = warning(
 SYMBOLS = error(
     "ar-symbol-table",
     "The symbol table does not fit its size, or does not lead to headers.",
-    "The members are not affected. Run ranlib to write it anew.",
+    "The members are not affected. Run ranlib to rewrite it.",
 )
 IS_THIN = info(
     "ar-thin",

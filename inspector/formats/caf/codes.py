@@ -128,7 +128,7 @@ TEXT_MODE = info(
 DOUBLED = info("caf-doubled", "The inserted bytes repeat those before them.", "A copy can be written without them.")
 TWO_ARCHIVES = error(
     "caf-two-archives",
-    "Two archives stand in the file, and every member of the second is read too early.",
+    "The file holds two archives, and every member of the second is read too early.",
     "Split the file where the first archive ends.",
 )
 OVERWRITTEN_PERHAPS = warning(

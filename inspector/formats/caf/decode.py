@@ -206,7 +206,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     _look_at_inserted(archive, emitter, progress)
     why = "bytes were lost or inserted"
     if _look_for_newer(archive, emitter, progress):
-        why = "another archive stands where the first members were"
+        why = "another archive is where the first members were"
         doubtful = [each for each in range(len(archive.members)) if archive.verdict(each) is Verdict.DOUBTFUL]
     if not len(archive.members) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         return "No members can be listed."

@@ -121,14 +121,14 @@ def _where(shift: Shift, members: Members) -> str:
         return f"Nothing shows where, so the place of every member is in doubt{number_wrong}."
     moved = f"{in_bytes(abs(shift.size))} {'later' if shift.size > 0 else 'earlier'} than the index says"
     if later == every:
-        return f"They stand in front of the first member, so every member begins {moved}."
+        return f"They precede the first member, so every member begins {moved}."
     parts = []
     if shift.first:
         parts.append(
             f"{count(shift.first, 'member')} before that {verb(shift.first, 'is in its', 'are in their')} place"
         )
     if later:
-        parts.append(f"{count(later, 'member')} behind that {verb(later, 'begins', 'begin')} {moved}")
+        parts.append(f"{count(later, 'member')} after that {verb(later, 'begins', 'begin')} {moved}")
     between = shift.last - shift.first
     parts.append(f"the place of {count(between, 'member')} is in doubt{number_wrong}")
     return (
@@ -142,7 +142,7 @@ def report_inserted(emitter: Emitter, text_mode: bool, doubled: Doubled | None, 
     if text_mode:
         emitter.report(
             codes.TEXT_MODE,
-            f"The data was copied in text mode: a carriage return stands before each of its {grouped(size)} line "
+            f"The data was copied in text mode: there is a carriage return before each of its {grouped(size)} line "
             "feeds. These are as many as the bytes inserted.",
         )
     elif doubled is not None:

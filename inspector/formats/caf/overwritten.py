@@ -85,12 +85,12 @@ def report_newer(archive: Archive, emitter: Emitter, newer: Newer) -> None:
     for member in stored:
         emitter.judge(member, Verdict.DOUBTFUL)
     what = "CAF" if newer.kind == "caf" else "ZIP archive"
-    whole = f"A whole {what} stands in the first {in_bytes(stop)}"
+    whole = f"A whole {what} fills the first {in_bytes(stop)}"
     if not newer.certain:
         emitter.report(
             codes.OVERWRITTEN_PERHAPS,
-            f"{whole}, and the first member goes on behind it. Either a shorter archive was written over this one, or "
-            "that member is an archive with more bytes behind its end. Compare the member with its original, or look "
+            f"{whole}, and the first member goes on after it. Either a shorter archive was written over this one, or "
+            "that member is an archive with more bytes after its end. Compare the member with its original, or look "
             f"at the shorter archive: {_part(archive, stop)}.",
             (0, stop),
         )
@@ -101,7 +101,7 @@ def report_newer(archive: Archive, emitter: Emitter, newer: Newer) -> None:
         codes.OVERWRITTEN,
         f"{whole}, and the index at the end is of another, longer archive. {count(gone, 'member')} of the longer one "
         f"{verb(gone, 'begins', 'begin')} before byte {end}, where the bytes of the shorter one are now; the bytes of "
-        f"{count(left, 'member')} behind that are left, and nothing proves them. Open the shorter archive as "
+        f"{count(left, 'member')} after that are left, and nothing proves them. Open the shorter archive as "
         f"{_part(archive, stop)}, or write both to files with repair and a copy as its target.",
         (0, stop),
     )

@@ -69,11 +69,9 @@ def _parse(trace: Recorder, text: bytes, span: tuple[int, int], *, lenient: bool
         raise trace.reject("find files in the index", span, "The index has no map named files.")
     if repeated:
         names = ", ".join(map(visible, repeated[:3]))
-        trace.step(
-            "look for files", span, len(files), f"{names} stands twice: of a JSON object the last stays.", ok=False
-        )
+        trace.step("look for files", span, len(files), f"{names} occurs twice: JSON readers keep the last.", ok=False)
         if not lenient:
-            raise Rejected("A name stands twice in the index: which one this reader keeps is not known.", known=False)
+            raise Rejected("A name occurs twice in the index: which one this reader keeps is not known.", known=False)
     version = index.get("format_version")
     trace.state["files"] = len(files)
     trace.step("parse JSON", span, f"{len(files):,} files, format_version {version}", "range read of each file")

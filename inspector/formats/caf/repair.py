@@ -305,7 +305,7 @@ def _lost(context: RepairContext, kept: Iterable[int]) -> tuple[str, ...]:
     if free:
         losses.append(
             f"The names in the unreadable part of the index: {in_bytes(free)} of data {verb(free, 'stays', 'stay')} in "
-            "place; those behind the last entry are listed as one member in lost+found."
+            "place; those after the last entry are listed as one member in lost+found."
         )
     return tuple(losses)
 

@@ -40,7 +40,7 @@ HASH_MISMATCH = error(
 )
 METADATA_MISSING = error(
     "datas3t-metadata-missing",
-    "Neither metadata nor an index stands beside the tar.",
+    "There is neither metadata nor an index beside the tar.",
     "Write it again only if you trust the tar: nothing else proves its content.",
 )
 METADATA_DAMAGED = error(

@@ -119,7 +119,7 @@ def _read_datapoint(trace: Recorder, row: _Row, *, known: bool) -> int | None:
     trace.current = name
     trace.state["key"] = str(key)
     if row.key is not None and key != row.key:
-        raise reject("compare the key", span, f"The row is of key {row.key:,}; at its place stands {visible(name)}.")
+        raise reject("compare the key", span, f"The row is of key {row.key:,}; in its place is {visible(name)}.")
     if row.data is not None and row.data != (start, stop):
         message = f"The index says bytes {row.data[0]:,} to {row.data[1]:,}; the header, {start:,} to {stop:,}."
         raise reject("compare the place", span, message)
@@ -151,7 +151,7 @@ def _own_header(trace: Recorder, row: _Row, reject: Callable[..., Rejected]) -> 
         data = trace.read(at, _BLOCK)
         size = _octal(data[124:136]) if len(data) == _BLOCK and data[257:262] == b"ustar" else None
         if size is None:
-            raise reject("read the tar header", (at, at + len(data)), f"At {at:,} stands no tar header.", read=True)
+            raise reject("read the tar header", (at, at + len(data)), f"There is no tar header at {at:,}.", read=True)
         name = data[:100].partition(b"\0")[0].decode("utf-8", "surrogateescape")
         trace.step("read the tar header", (at, at + _BLOCK), f"{visible(name)}, {in_bytes(size)}", read=True)
         if data[156:157] not in _NAMES_AHEAD:

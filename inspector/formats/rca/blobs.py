@@ -164,7 +164,7 @@ class Decoding:
             message = f"{where} has no name: no 0 byte ends one. It is not listed."
         else:
             message = (
-                f"{where} and the {count(last - first - 1, 'blob')} behind it hold nothing. No 0 byte ends a name in "
+                f"{where} and the {count(last - first - 1, 'blob')} after it hold nothing. No 0 byte ends a name in "
                 "them, so they have no name and are not listed."
             )
         kept.add(message, self._inner.outer(self._blocks.edges[first], self._blocks.edges[last]))

@@ -23,7 +23,7 @@ TRUNCATED = error(
     "rca-truncated", "The file ends inside a chunk.", "Get the rest of the file; verified members are whole."
 )
 TRAILING_GARBAGE = warning(
-    "rca-trailing-garbage", "Bytes stand behind the archive: garbage, or an append that was interrupted."
+    "rca-trailing-garbage", "Bytes follow the archive: garbage, or an append that was interrupted."
 )
 VARINT = error(
     "rca-varint",

@@ -101,7 +101,7 @@ class BlobLayerFields:
     def _segment(self, number: int) -> Field:
         first, last = self._blocks.segment(number)
         if number + 1 < len(self._blocks.segments):
-            end = f"its hash stands in the reset block at byte {grouped(self._layout.outer_start(last))}"
+            end = f"its hash is in the reset block at byte {grouped(self._layout.outer_start(last))}"
         else:
             end = "its hash is the metadata of the last chunk"
         blobs = self._layout.blobs(first, last)

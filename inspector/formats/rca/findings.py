@@ -371,7 +371,7 @@ def _instead(layout: Layout) -> str:
     """How an archive with wrong sizes is read."""
     if layout.chunks.open:
         return (
-            " Hashes prove segments behind it, so everything up to the end of the file is read. Where the archive "
+            " Hashes prove segments after it, so everything up to the end of the file is read. Where the archive "
             "ended is no longer recorded."
         )
     return f" A hash proves that the archive ends at byte {grouped(layout.chunks.end)}, so it is read up to there."
@@ -403,7 +403,7 @@ def _report_blocks(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> No
         emitter.report(
             codes.TOO_MANY_SEGMENTS,
             f"{grouped(more)} reset blocks open no segment here: {grouped(MAX_IMPLAUSIBLE_SEGMENTS)} before them have "
-            "no zstd frame behind them. Their hashes are not compared.",
+            "no zstd frame after them. Their hashes are not compared.",
         )
     if len(blocks) and blocks.types[-1] == REST:
         _report_rest(blocks, blocks.edges[len(blocks) - 1], inner, emitter)

@@ -223,7 +223,7 @@ def _shortened(source: Source, layout: Layout, stop: int, metadata: bytes) -> Ed
     chunk = next(each for each in layout.chunks.chunks if end <= each.stop)
     old = source.read(chunk.start, chunk.header.size)
     new = header(end - chunk.start, chunk.bits, metadata)
-    label = f"End the archive at byte {grouped(end)}, behind its last whole block"
+    label = f"End the archive at byte {grouped(end)}, after its last whole block"
     return Edit(label, (Patch(chunk.start, old, new),), source.size, end)
 
 

@@ -186,7 +186,7 @@ def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[st
         said = f": {names}" if names else ", whose names cannot be read"
         sentences.append(f"{grouped(lost)} of {count(blobs, 'blob')}{said}.")
     if layout.chunks.corrupt:
-        sentences.append("All that stands behind the chunk header that is wrong.")
+        sentences.append("All that follows the wrong chunk header.")
     changed = [
         path
         for part in parts

@@ -168,7 +168,7 @@ READERS = (
         "spec",
         "the specification",
         ReaderKind.DESCRIBED,
-        'The algorithm "Parsing: Bytes to Structure" of the header. It asks nothing of the ZIP behind it.',
+        'The algorithm "Parsing: Bytes to Structure" of the header. It asks nothing of the ZIP after it.',
         _read_as_specified,
     ),
     Reader(

@@ -110,7 +110,7 @@ class Navigation(QObject):
                 return
             self._document.go_to(here.layer, found.start, found.stop, "step")
             size, earlier = in_bytes(found.stop - found.start), hexadecimal(found.earlier)
-            self._document.reported.emit(f"These {size} stand at {earlier} too.")
+            self._document.reported.emit(f"These {size} are also at {earlier}.")
 
         self._document.start(ArchiveRequests.next_repeat, here.layer, here.caret, backwards).then(show)
 

@@ -92,7 +92,7 @@ class ConnectionForm(QGroupBox):
         self.addressing.setAccessibleName("Addressing style")
         for style, label in ADDRESSING_LABELS.items():
             self.addressing.addItem(label, style.value)
-        self.addressing.setToolTip("Where the bucket stands in the address of a request")
+        self.addressing.setToolTip("Where the bucket name goes in the address of a request")
         self.anonymous = QCheckBox("Do not &sign requests (public data)")
         self.requester_pays = QCheckBox("I agree to be &charged for requests (requester pays)")
         self.exposed = QCheckBox("Send un&encrypted anyway")

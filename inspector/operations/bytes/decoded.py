@@ -192,7 +192,7 @@ def _gzip(raw: Source, progress: Progress) -> Iterator[_Part]:
             raise EOFError("The CRC-32 or the size in the gzip trailer is not that of the content.")
         at += 8
     if at < raw.size:
-        yield at, raw.size, b"", "behind the gzip data"
+        yield at, raw.size, b"", "after the gzip data"
 
 
 def _gzip_header(raw: Source, start: int) -> tuple[int, str]:

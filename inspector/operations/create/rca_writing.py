@@ -328,7 +328,7 @@ def _examined(source: FileSource, target: Path, options: RcaOptions, progress: P
         them = "it" if unproved == 1 else "them"
         raise OperationError(
             f"Nothing was added to {name}: an earlier append was interrupted, and {behind.unproved} "
-            f"can be read behind the end of the archive, though nothing proves {them}. Repair it first to keep {them}, "
+            f"can be read after the end of the archive, though nothing proves {them}. Repair it first to keep {them}, "
             f"or append with --accept {DISCARD} to overwrite {them}."
         )
     if source.size and not layout.chunks.chunks and rca.FORMAT.probe(source) is ProbeResult.NO:

@@ -158,7 +158,7 @@ class Copy:
     offset: int
 
     def __str__(self) -> str:
-        return f"Copy {_bytes(self.start, self.stop)} over what stands at {hexadecimal(self.offset)}"
+        return f"Copy {_bytes(self.start, self.stop)} over what is at {hexadecimal(self.offset)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def _bytes(start: int, stop: int) -> str:
 
 DAMAGES = {
     "flipped-bit": "one bit is another",
-    "changed-bytes": "noise stands in a block",
+    "changed-bytes": "a block becomes noise",
     "zero-block": "a block is zeros, as a disk leaves one it has lost",
     "filled-block": "a block is bytes FF, as erased memory is",
     "repeated-block": "a block is a copy of the one before it",
@@ -229,17 +229,17 @@ DAMAGES = {
     "inserted-bytes": "some bytes were inserted in the middle",
     "zero-part": "a part of a download was never written",
     "lost-part": "a part of an upload is missing",
-    "doubled-part": "a part of an upload stands there twice",
+    "doubled-part": "a part of an upload is there twice",
     "repeated-part": "a part was written over the next one, too",
     "swapped-parts": "two parts of an upload changed places",
     "stopped-upload": "the file ends with one of its parts",
     "truncated": "the file ends somewhere in the middle",
     "error-in-the-rest": "the file ends somewhere, and the error of a server follows",
     "unwritten-tail": "the last blocks are zeros: room was made, and not filled",
-    "trailing-text": "a line of text stands behind the end",
+    "trailing-text": "a line of text follows the end",
     "lost-beginning": "the first bytes are missing",
-    "response-headers": "the headers of an HTTP response stand before the archive",
-    "joined-archives": "the archive stands there twice, one after the other",
+    "response-headers": "the headers of an HTTP response precede the archive",
+    "joined-archives": "the archive is there twice, one after the other",
     "text-mode": "every line end LF became CR LF, as in a copy in text mode",
     "text-mode-cr": "every CR is gone, as in a copy in text mode the other way",
 }

@@ -168,7 +168,7 @@ def replay_anew(archive: Opened, progress: Progress) -> Replay:
     if not len(members) or any(not members[at].readable for at in range(len(members))):
         raise OperationError("Not all members of this archive can be read. Repair it first.")
     if source.size > MAX_ANEW_BYTES:
-        raise OperationError(f"Archives of at most {in_bytes(MAX_ANEW_BYTES)} are written anew to be replayed.")
+        raise OperationError(f"Archives of at most {in_bytes(MAX_ANEW_BYTES)} are written again to be replayed.")
     order = sorted(range(len(members)), key=lambda at: (members.starts[at], members.stops[at]))
     inputs = [_MemberInput(archive, at, members.path(at), members.size(at), visible(members.path(at))) for at in order]
     return (_caf_anew if archive.decoder is caf.FORMAT else _range_anew)(source, inputs, progress)

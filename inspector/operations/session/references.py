@@ -388,7 +388,7 @@ class _ArrowFinder:
         head = next((each for each in member.children[:8] if each.kind.heads_member), None)
         for row in member.children[:8] if head is not None else ():
             if head is not None and _is_beside(row):
-                words = f"The {row.name} of {visible(member.name)}, which stands beside the archive"
+                words = f"The {row.name} of {visible(member.name)}, beside the archive"
                 yield Arrow(None, head.spans[0], words, f"The {head.name}")
 
     def _from_list(self, field: Field) -> Iterator[Arrow]:

@@ -24,7 +24,7 @@ class Why(StrEnum):
 
     OPENING = "opening"
     READING = "reading"
-    BESIDE = "looking for what stands beside it"
+    BESIDE = "looking for files beside it"
     LISTING = "listing"
     WRITING = "writing"
     COMPARING = "comparing what was written"

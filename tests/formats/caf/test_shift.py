@@ -118,7 +118,7 @@ def test_members_before_a_loss_are_in_place_and_the_others_in_doubt(size: int) -
     assert found.code == "caf-shifted"
     assert found.message.startswith(f"{size} byte{'s' * (size > 1)} w{'ere' if size > 1 else 'as'} lost before the ")
     assert "4 members before that are in their place" in found.message
-    assert "3 members behind that begin" in found.message
+    assert "3 members after that begin" in found.message
     assert found.spans[0] == (START["4.png"], START["5.png"] - size)
     verdicts = [archive.verdict(member) for member in range(8)]
     assert verdicts == [Verdict.NOT_CHECKABLE] * 4 + [Verdict.DOUBTFUL] * 4

@@ -35,7 +35,7 @@ def test_neighbouring_blobs_without_a_payload_are_told_as_one() -> None:
     archive = decoded(sound(whole + bytes(MANY)))
     (finding,) = archive.findings
     assert finding.code == "rca-name-unterminated"
-    assert f"and the {MANY - 1:,} blobs behind it" in finding.message
+    assert f"and the {MANY - 1:,} blobs after it" in finding.message
     assert finding.spans == (Span(10 + len(whole), 10 + len(whole) + MANY),)
     assert listing(archive) == [(b"one", 5)]
 
@@ -46,7 +46,7 @@ def test_blobs_without_a_payload_end_at_every_other_block() -> None:
     for between in (build.control_block(5, b"?"), second):
         archive = decoded(sound(first + bytes(2) + between + bytes(1)))
         assert counted(archive)["rca-name-unterminated"] == 2
-        assert "the 1 blob behind" in message(archive, "rca-name-unterminated")
+        assert "the 1 blob after" in message(archive, "rca-name-unterminated")
         assert listing(archive) == [(b"one", 1), (b"two", 1)][: 1 + (between is second)]
 
 

@@ -317,5 +317,5 @@ def test_zeros_at_the_end_may_end_with_a_line_feed() -> None:
         assert [(each.code, each.severity) for each in archive.findings] == [("tar-end-short", Severity.WARNING)]
         assert [member.path for member in archive.members] == [b"name"]
         (repair,) = repair_end(archive, whole=False)
-        assert repair.loses == ("The line feed behind the zeros that end the archive.",)
+        assert repair.loses == ("The line feed after the zeros that end the archive.",)
     assert "tar-lone-zero-block" in codes(decoded(whole[:1024] + bytes(1022) + b"x\n"))

@@ -167,7 +167,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Offset": "Where the string begins in the layer shown",
         "Encoding": "How its bytes are read as text",
         "String": "The text; unprintable characters are escaped",
-        "Member": "The member it stands in",
+        "Member": "The member it is in",
         "Field": "The fields its first byte belongs to",
     },
     "Findings": {

@@ -62,7 +62,7 @@ class ExperimentPanel(QWidget):
         self.table = table_view(self.model, {NUMBER: 60}, "Steps of the experiment")
         self.undo = push_button("Undo", "Undo the last change of the steps (Ctrl+Z)")
         self.redo = push_button("Redo", "Redo the change undone last (Ctrl+Y)")
-        self.remove = push_button("Remove", "Take the selected step out; those behind it apply to what is left (Del)")
+        self.remove = push_button("Remove", "Take the selected step out; those after it apply to what is left (Del)")
         self.change = push_button("Change…", "Change the selected step, as a line of a recipe (Enter)")
         self.damage = push_button("Damage…", "Damage it as a disk or a transfer does")
         self.save = push_button("Save as New File…", "Write what the steps leave to a new file")
