@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -13,11 +13,10 @@ from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_json, 
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.member import SPECIAL, STRETCH, Member
+from inspector.core.member import SPECIAL, STRETCH, Codec, Member, PlainMembers
 from inspector.core.names import decoded, visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.span import Spans
 from inspector.operations.open.listing import keep_listed, learn_all, members_of
 from inspector.operations.open.opening import UNKNOWN_FORMAT
 
@@ -61,7 +60,7 @@ def _list(location: str, options: argparse.Namespace) -> int:
         with suppress(SourceError):  # whichever cannot be read says so in its turn
             learn_all((part.archive for part in opened), Progress())
         for part in opened:
-            _write(part, out, _object_line(part) if options.json else _name_line(part) if options.names else _row(part))
+            _write(part, out, _line_of(part, options))
     keep_listed([part.archive for part in opened])
     for part in opened:
         part.report_findings()
@@ -69,12 +68,22 @@ def _list(location: str, options: argparse.Namespace) -> int:
     return status_of(opened) or (NOT_SOUND if damaged else FINE)
 
 
-class _Line(Protocol):
-    """Makes the line of a member: ``digest`` is empty without one, ``target`` None for what is no link."""
+def _line_of(part: LocationPart, options: argparse.Namespace) -> _Line:
+    """How the members of a part are printed."""
+    if options.json:
+        return _ObjectLine(part.key)
+    folder = f"{visible(part.key)}/" if part.key else ""
+    return _NameLine(folder) if options.names else _Row(folder)
 
-    def __call__(
-        self, path: bytes, size: int, stored: int, spans: Spans, codec: str, digest: str, target: bytes | None = None, /
-    ) -> str: ...
+
+class _Line(Protocol):
+    """Makes the line of a member, or the lines of many; ``target`` is None for what is no link."""
+
+    def one(self, member: Member, target: bytes | None) -> str:
+        """The line of any member."""
+
+    def many(self, plain: PlainMembers) -> Iterable[str]:
+        """The lines of plain members."""
 
 
 def _write(part: LocationPart, out: Lines, line: _Line) -> None:
@@ -88,7 +97,7 @@ def _write(part: LocationPart, out: Lines, line: _Line) -> None:
             if plain is None:
                 unreadable += _write_members(part, map(members.seen, range(start, stop)), out, line)
             else:
-                out.write_all(map(line, *plain))
+                out.write_all(line.many(plain))
     if unreadable:
         complain(f"{part.label}: members without an offset ({unreadable:,}): it is not known where their bytes are.")
 
@@ -98,9 +107,7 @@ def _write_members(part: LocationPart, members: Iterable[Member], out: Lines, li
     unreadable = 0
     for member in members:
         unreadable += not member.readable
-        spans = member.spans if member.readable else ()
-        target = _link_target(part, member)
-        out.write(line(member.path, member.size, member.stored, spans, member.codec, member.digest or "", target))
+        out.write(line.one(member, _link_target(part, member)))
     return unreadable
 
 
@@ -116,40 +123,74 @@ def _link_target(part: LocationPart, member: Member) -> bytes | None:
     return None
 
 
-def _name_line(part: LocationPart) -> _Line:
-    folder = f"{visible(part.key)}/" if part.key else ""
-    return lambda path, *_: f"{folder}{visible(path)}\n"
+def _shown(paths: Sequence[bytes]) -> Iterable[str]:
+    """Names as ``visible`` shows them; most need only one look at all of them together."""
+    together = b"".join(paths)
+    plain = together.isascii() and together.decode().isprintable()
+    return [path.decode() for path in paths] if plain else map(visible, paths)
 
 
-def _row(part: LocationPart) -> _Line:
-    folder = f"{visible(part.key)}/" if part.key else ""
+class _NameLine:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
 
-    def row(
-        path: bytes, size: int, stored: int, spans: Spans, codec: str, digest: str, target: bytes | None = None
-    ) -> str:
-        offset = f"0x{spans[0][0]:X}" if spans else "-"
-        name = folder + visible(path) + ("" if target is None else f" -> {visible(target)}")
-        return f"{size:>14,}  {stored:>14,}  {codec:<8}  {digest or '-':<22}  {offset:>16}  {name}\n"
+    def one(self, member: Member, target: bytes | None) -> str:  # noqa: ARG002 - a _Line's function
+        return f"{self._folder}{visible(member.path)}\n"
 
-    return row
+    def many(self, plain: PlainMembers) -> Iterable[str]:
+        return [f"{self._folder}{name}\n" for name in _shown(plain.paths)]
 
 
-def _object_line(part: LocationPart) -> _Line:
+class _Row:
+    """A row of the table."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._codecs = {codec: f"{codec:<8}" for codec in Codec}
+
+    def one(self, member: Member, target: bytes | None) -> str:
+        offset = f"0x{member.spans[0].start:X}" if member.readable and member.spans else "-"
+        name = self._folder + visible(member.path) + ("" if target is None else f" -> {visible(target)}")
+        return (
+            f"{member.size:>14,}  {member.stored:>14,}  {member.codec:<8}  {member.digest or '-':<22}  {offset:>16}  "
+            f"{name}\n"
+        )
+
+    def many(self, plain: PlainMembers) -> Iterable[str]:
+        folder, codecs = self._folder, map(self._codecs.__getitem__, plain.codecs)
+        digests = [f"{each or '-':<22}" for each in plain.digests]
+        offsets = [f"0x{start:X}" for start in plain.starts]
+        columns = zip(plain.sizes, plain.stored, codecs, digests, offsets, _shown(plain.paths), strict=True)
+        return [
+            f"{size:>14,}  {stored:>14,}  {codec}  {digest}  {offset:>16}  {folder}{name}\n"
+            for size, stored, codec, digest, offset, name in columns
+        ]
+
+
+class _ObjectLine:
+    """A member as a JSON object, in an archive called ``key`` if the location is a folder of several."""
+
     # Formatted by hand: json.dumps takes three times as long for a million objects.
-    end = f', "archive": {quoted(part.key)}}}\n' if part.key else "}\n"
 
-    def line(
-        path: bytes, size: int, stored: int, spans: Spans, codec: str, digest: str, target: bytes | None = None
-    ) -> str:
-        name, whole = decoded(path)
+    def __init__(self, key: str) -> None:
+        self._end = f', "archive": {quoted(key)}}}\n' if key else "}\n"
+
+    def one(self, member: Member, target: bytes | None) -> str:
+        spans = member.spans if member.readable else ()
         places = ", ".join([f"[{start}, {stop}]" for start, stop in spans])
-        more = "" if whole else f', "path_bytes": "{path.hex()}"'
-        if target is not None:
-            more += f', "target": {quoted(decoded(target)[0])}'
+        more = "" if target is None else f', "target": {quoted(decoded(target)[0])}'
+        sizes = (member.size, member.stored)
+        return self._line(member.path, *sizes, places, member.codec, member.digest or "", more)
+
+    def many(self, plain: PlainMembers) -> Iterable[str]:
+        places = [f"[{start}, {stop}]" for start, stop in zip(plain.starts, plain.stops, strict=True)]
+        return map(self._line, plain.paths, plain.sizes, plain.stored, places, plain.codecs, plain.digests)
+
+    def _line(self, path: bytes, size: int, stored: int, places: str, codec: str, digest: str, more: str = "") -> str:
+        name, whole = decoded(path)
+        more = more if whole else f', "path_bytes": "{path.hex()}"{more}'
         checksum = f'"{digest}"' if digest else "null"
         return (
             f'{{"path": {quoted(name)}, "size": {size}, "stored": {stored}, "spans": [{places}], '
-            f'"codec": "{codec}", "digest": {checksum}{more}{end}'
+            f'"codec": "{codec}", "digest": {checksum}{more}{self._end}'
         )
-
-    return line

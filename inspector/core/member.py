@@ -95,7 +95,8 @@ class PlainMembers(NamedTuple):
     paths: list[bytes]
     sizes: Sequence[int]
     stored: Sequence[int]
-    spans: Sequence[Spans]
+    starts: Sequence[int]
+    stops: Sequence[int]
     codecs: Sequence[Codec]
     digests: Sequence[str]
     """Empty strings where none is recorded."""
@@ -250,7 +251,8 @@ class Members:
             return None
         starts, stops = self.starts[start:stop], self.stops[start:stop]
         stored = list(map(sub, stops, starts))
-        if min(stored, default=0) < 0:
+        shift = self._shift(starts, stops, min(stored, default=0))
+        if shift is None:
             return None
         ends = self.path_stops[start:stop]
         base = self.path_stops[start - 1] if start else 0
@@ -261,22 +263,23 @@ class Members:
             [paths[begin:end] for begin, end in pairwise(begins)],
             stored if self.sizes is None else self.sizes[start:stop],
             stored,
-            self._spans(starts, stops),
+            starts if not shift else [each + shift for each in starts],
+            stops if not shift else [each + shift for each in stops],
             [self.codec] * count if self.codecs is None else [_CODECS[each] for each in self.codecs[start:stop]],
             [""] * count
             if digests is None
             else [f"{self.digest}:{each:0{self.digest_digits}x}" for each in digests[start:stop]],
         )
 
-    def _spans(self, starts: Sequence[int], stops: Sequence[int]) -> list[Spans]:
-        """The spans in the file of several members, none of which ends before it begins."""
-        shift = 0
-        if self.stream is not None and len(starts):
-            around = self.stream.outer(min(starts), max(stops))
-            if len(around) > 1 or min(map(sub, stops, starts)) == 0 or max(stops) > self.stream.size:
-                return list(map(self.stream.outer, starts, stops))
-            shift = around[0].start - min(starts)
-        return [(Span(start + shift, stop + shift),) for start, stop in zip(starts, stops, strict=True)]
+    def _shift(self, starts: Sequence[int], stops: Sequence[int], least: int) -> int | None:
+        """How far from ``starts`` in the file members of at least ``least`` bytes lie; None if not all as far."""
+        if least < 0:
+            return None
+        if self.stream is None or not len(starts):
+            return 0
+        first, last = min(starts), max(stops)
+        around = self.stream.outer(first, last)
+        return around[0].start - first if least and len(around) == 1 and last <= self.stream.size else None
 
     def __getitem__(self, index: int) -> Member:
         if not 0 <= index < len(self):

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.member import HAS_DIGEST, LARGEST, STRETCH, UNREAD, UNREADABLE, Codec, Members
+from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
 
 names = st.lists(st.binary(max_size=12), max_size=20)
@@ -90,3 +91,24 @@ def test_headers_that_were_left_out_are_read_many_at_a_time() -> None:
 def test_there_is_no_member_beyond_the_last() -> None:
     with pytest.raises(IndexError):
         Members()[0]
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=12), st.lists(st.integers(1, 20), min_size=1, max_size=5))
+def test_many_members_at_once_are_what_they_are_one_by_one(sizes: list[int], pieces: list[int]) -> None:
+    spans = [Span(3 * sum(pieces[:at]), 3 * sum(pieces[:at]) + size) for at, size in enumerate(pieces)]
+    for stream in (None, SplicedSource(BytesSource(bytes(400)), spans, "stream")):
+        members = Members(codec=Codec.ZSTD, sizes=True, stream=stream)
+        for number, size in enumerate(sizes):
+            start = sum(sizes[:number])
+            members.append(b"%d" % number, start, start + size, size=number)
+        for first in range(len(sizes)):
+            for stop in range(first, len(sizes) + 1):
+                plain = members.plain(first, stop)
+                one_by_one = [members.seen(at) for at in range(first, stop)]
+                if plain is None:
+                    assert stream is not None
+                    continue
+                assert plain.paths == [each.path for each in one_by_one]
+                assert [*plain.sizes] == [each.size for each in one_by_one]
+                assert [*zip(plain.starts, plain.stops, strict=True)] == [each.spans[0] for each in one_by_one]
+                assert all(len(each.spans) == 1 for each in one_by_one)

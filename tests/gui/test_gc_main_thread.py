@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
 
 from tests.patience import PATIENCE
 
@@ -47,3 +50,8 @@ def test_what_holds_itself_goes_in_the_thread_of_the_event_loop(root: Path) -> N
     command = [sys.executable, "-c", STORY]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_the_program_is_made_of_is_not_looked_through_again(qapp: QApplication) -> None:
+    assert gc.get_freeze_count() > 10_000
+    assert not any(each is type(qapp) for each in gc.get_objects())

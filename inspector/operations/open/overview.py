@@ -75,8 +75,12 @@ class _RolePainter:
         return (stop * self._rows - 1) // self._size
 
     def _table(self, table: FieldTable, role: Role, family: Family | None, limit: int) -> None:
-        """Rows that lie in one stretch count by their sets of roles; one that reaches further is looked into."""
+        """Rows that lie in one stretch count by their sets of roles; one that reaches further is looked into.
+
+        Not where other rows have shown all that it could.
+        """
         starts, at = table.starts, 0
+        further: list[int] = []
         while at < len(starts):
             self._progress.advance(0)
             row = min(self._last(starts[at] + 1), self._rows - 1)
@@ -88,11 +92,20 @@ class _RolePainter:
                 self.sets[row] |= _sets(table, at, within)
                 at = within
             else:
-                if self._sparing:
-                    self._unread(table, at, limit)
-                else:
-                    self._field(table[at], role, family)
+                further.append(at)
                 at += 1
+        for at in further:
+            if self._sparing:
+                self._unread(table, at, limit)
+            elif not self._is_shown(table, at, limit):
+                self._field(table[at], role, family)
+
+    def _is_shown(self, table: FieldTable, at: int, limit: int) -> bool:
+        """Whether each stretch that a row reaches has all roles that the row may have."""
+        start, roles = table.starts[at], table.role_set(at)
+        stop = table.starts[at + 1] if at + 1 < len(table) else limit
+        reached = self.sets[self._first(start) : self._last(stop) + 1] if stop > start else ()
+        return len(reached) > 0 and all(each & roles == roles for each in reached)
 
     def _unread(self, table: FieldTable, at: int, limit: int) -> None:
         """A row as it is known without making it."""
