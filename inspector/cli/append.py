@@ -10,9 +10,10 @@ from inspector.cli.options import add_connection, add_json, add_progress, connec
 from inspector.cli.output import ProgressBar, complain, print_created
 from inspector.cli.write_options import add_rca_options, rca_options
 from inspector.core.progress import Progress
-from inspector.formats.rca.hashes import Convention
+from inspector.formats.rca.blocks import Convention
 from inspector.operations.create.creating import Created
-from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions, UndecidedError, append_rca
+from inspector.operations.create.creating_rca import CONVENTIONS, RcaOptions
+from inspector.operations.create.rca_writing import UndecidedError, append_rca
 from inspector.operations.jobs.operation_error import OperationError
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.cli.options import add_connection, add_json, add_progress, connection_of
 from inspector.cli.output import ProgressBar, print_created
@@ -17,13 +18,10 @@ from inspector.cli.write_options import (
 )
 from inspector.core.numbers import size_in
 from inspector.core.progress import Progress
-from inspector.operations.create.creating import Created
-from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
-from inspector.operations.create.creating_taco import create_taco
-from inspector.operations.create.datas3t_packing import DEFAULT_KEYS_PER_RANGE, PackingOptions, create_datas3t, holders
-from inspector.operations.create.rca_writing import create_rca
-from inspector.operations.protocol.header_draft import parse_entry
 from inspector.sources.s3.address import is_s3
+
+if TYPE_CHECKING:  # each kind of archive imports what it needs
+    from inspector.operations.create.creating import Created
 
 KINDS = {
     "caf": "a Chunk Archive, and further ones beyond the size limit",
@@ -121,6 +119,8 @@ def run(options: argparse.Namespace) -> None:
     Raises OperationError, SourceError and MemberError if nothing was created.
     """
     if options.kind == "datas3t" and not is_s3(options.target):
+        from inspector.operations.create.datas3t_packing import holders
+
         handle_unfinished(holders(Path(options.target), options.dataset), options)
     else:
         handle_unfinished_beside(options.target, options)
@@ -130,6 +130,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _caf(progress: Progress, options: argparse.Namespace) -> Created:
+    from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
+
     return create_caf(
         progress,
         options.target,
@@ -142,6 +144,8 @@ def _caf(progress: Progress, options: argparse.Namespace) -> Created:
 
 
 def _rca(progress: Progress, options: argparse.Namespace) -> Created:
+    from inspector.operations.create.creating_rca import create_rca
+
     return create_rca(
         progress,
         options.target,
@@ -153,6 +157,9 @@ def _rca(progress: Progress, options: argparse.Namespace) -> Created:
 
 
 def _taco(progress: Progress, options: argparse.Namespace) -> Created:
+    from inspector.operations.create.creating_taco import create_taco
+    from inspector.operations.protocol.header_draft import parse_entry
+
     return create_taco(
         progress,
         options.target,
@@ -165,6 +172,8 @@ def _taco(progress: Progress, options: argparse.Namespace) -> Created:
 
 
 def _datas3t(progress: Progress, options: argparse.Namespace) -> Created:
+    from inspector.operations.create.datas3t_packing import DEFAULT_KEYS_PER_RANGE, PackingOptions, create_datas3t
+
     per_range = DEFAULT_KEYS_PER_RANGE if options.per_range is None else options.per_range
     packing = PackingOptions(options.dataset, options.first_key, per_range)
     return create_datas3t(progress, options.target, options.inputs, packing, connection=connection_of(options))

@@ -10,6 +10,7 @@ import argparse
 import pathlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.bootstrap import FINE, NOT_SOUND
@@ -212,15 +213,33 @@ def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> Non
 
 def _write_fields(out: Lines, fields: Sequence[Field], depth: int, separator: str = "") -> None:
     for field in fields:
-        spans = ", ".join([f"[{start}, {stop}]" for start, stop in field.spans])
-        out.write(
-            f'{separator}{{"name": {quoted(field.name)}, "kind": "{field.kind}", "spans": [{spans}], '
-            f'"value": {json_text(field.value)}, "note": {quoted(field.note)}, "children": ['
-        )
-        if depth > 1:
-            _write_fields(out, field.below, depth - 1)
-        out.write("]}")
+        if len(field.spans) == 1:  # of nearly all, so that no list is made
+            start, stop = field.spans[0]
+            spans = f"[{start}, {stop}]"
+        else:
+            spans = ", ".join([f"[{start}, {stop}]" for start, stop in field.spans])
+        name, value = field.name, field.value
+        head = _head(name, field.kind) if len(name) <= _MAX_TERM_CHARS else _new_head(name, field.kind)
+        shown = f"{value}" if type(value) is int else json_text(value)
+        note = quoted(field.note) if field.note else '""'
+        line = f'{separator}{{{head}, "spans": [{spans}], "value": {shown}, "note": {note}, "children": ['
         separator = ", "
+        below = field.children or field.inside if depth > 1 else ()
+        if not below:
+            out.write(f"{line}]}}")
+            continue
+        out.write(line)
+        _write_fields(out, below, depth - 1)
+        out.write("]}")
+
+
+def _new_head(name: str, kind: str) -> str:
+    return f'"name": {quoted(name)}, "kind": "{kind}"'
+
+
+_head = lru_cache(maxsize=1024)(_new_head)
+"""Terms of a specification occur a million times."""
+_MAX_TERM_CHARS = 100
 
 
 def write_text(out: Lines, part: LocationPart, depth: int) -> None:

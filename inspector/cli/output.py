@@ -139,6 +139,10 @@ def json_text(value: Any) -> str:
 
     A number that JSON cannot express (infinity) becomes text.
     """
+    if value is None:
+        return "null"
+    if type(value) is str:
+        return quoted(value)
     if isinstance(value, float) and not math.isfinite(value):
         return quoted(str(value))
     if isinstance(value, list):

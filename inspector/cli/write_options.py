@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.cli.options import connection_of
 from inspector.cli.output import remark
-from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions
 from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
 from inspector.sources.s3.address import is_s3, parse
+
+if TYPE_CHECKING:  # the options of a command are known before it is
+    from inspector.operations.create.creating_rca import RcaOptions
 
 # ---- unfinished files and uploads --------------------------------------------------------------------------------
 
@@ -61,7 +64,7 @@ def add_rca_options(command: argparse.ArgumentParser, *, syncs: bool = True) -> 
     command.add_argument("--level", type=int, metavar="N", help="the zstd level, 1 to 22; default 3")
     command.add_argument(
         "--hash-convention",
-        choices=tuple(CONVENTIONS),
+        choices=("spec", "rcarch"),
         help="what the hash of a segment covers: as the specification says, or as rcarch does; default: as in the "
         "archive, and spec for a new one",
     )
@@ -73,6 +76,8 @@ def add_rca_options(command: argparse.ArgumentParser, *, syncs: bool = True) -> 
 
 def rca_options(options: argparse.Namespace) -> RcaOptions:
     """How to write blobs, as the options say."""
+    from inspector.operations.create.creating_rca import CONVENTIONS, RcaOptions
+
     default = RcaOptions()
     level = default.level if options.level is None else options.level
     accept = frozenset(getattr(options, "accept", ()))

@@ -67,18 +67,22 @@ def fields_of(parts: Sequence[Part], data: bytes, start: int) -> tuple[list[Fiel
     values: dict[str, Value] = {}
     at = 0
     for part in parts:
-        piece = data[at : at + part.size]
-        if len(piece) == part.size:
+        size, text, note = part.size, "", ""
+        piece = data[at : at + size]
+        there = len(piece)
+        if there == size:
             value = part.read(piece)
-            text = hexadecimal(value, part.digits) if part.digits and isinstance(value, int) else ""
-            note = part.note(value) if part.note else ""
+            if part.digits and isinstance(value, int):
+                text = hexadecimal(value, part.digits)
+            if part.note:
+                note = part.note(value)
         else:
-            value, text, note = None, "", f"Cut off: {len(piece)} of {part.size} bytes are there."
+            value, note = None, f"Cut off: {there} of {size} bytes are there."
         values[part.name] = value
-        if piece or not part.size:
-            span = Span(start + at, start + at + len(piece))
-            found.append(Field(part.name, part.kind, (span,), value, note, text=text))
-        at += part.size
+        if there or not size:
+            span = Span(start + at, start + at + there)
+            found.append(Field(part.name, part.kind, (span,), value, note, (), text))
+        at += size
     return found, values
 
 

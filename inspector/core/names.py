@@ -40,6 +40,9 @@ _RESERVED = re.compile(
 )
 _SHORTENED = re.compile(r"[^.]{1,6}~[0-9](?:\.[^.]{0,3})?")
 
+_ORDINARY = re.compile(rb"[0-9A-Za-z_][0-9A-Za-z_. -]*(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*)*")
+_MAX_ORDINARY_BYTES = 2 * MAX_PATH_DEPTH - 1
+"""The most bytes of a name that is not too deep, however short its components are."""
 _TIDY = re.compile(rb"[^/.][^/]*+(?:/[^/.][^/]*+)*")
 
 NOT_UTF_8 = "is not UTF-8"
@@ -106,6 +109,8 @@ def hazards(name: bytes) -> tuple[str, ...]:
 
     Empty for a relative path of ordinary components; one slash at the end (a folder) is ordinary.
     """
+    if len(name) <= _MAX_ORDINARY_BYTES and _ORDINARY.fullmatch(name):
+        return ()
     if not name:
         return ("is empty",)
     text, whole = decoded(name)

@@ -53,3 +53,14 @@ def test_list_loads_the_format_and_nothing_that_writes(
     if name == "two-chunks.rca":  # zstandard, and blobs that are compressed anew
         slow, rare = slow - {"platform"}, rare - {"core.edit"}
     assert modules & (slow | {f"inspector.{each}" for each in rare}) == set()
+
+
+@pytest.mark.parametrize("kind", ["caf", "rca", "taco"])
+def test_create_loads_what_writes_one_kind(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    modules = loaded("create", kind, str(tmp_path / "new"), str(tmp_path / "a"))
+    rare = ("open.opening", "create.catalogue", "create.datas3t_packing", "create.rca_writing", "create.s3_inputs")
+    assert modules & {f"inspector.operations.{each}" for each in rare} == set()
+    others = {"caf", "rca", "taco"} - {kind}
+    assert modules & {f"inspector.formats.{each}.write" for each in others} == set()
+    assert modules & {"sqlite3", "numpy", "boto3", "inspector.sources.s3.uploads.upload_notes"} == set()

@@ -1,8 +1,10 @@
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core import field
 from inspector.core.field import Field, FieldTable, Unread, at_path, leaves, locate, parent, runs, tile
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.span import Span
@@ -38,6 +40,20 @@ def owners(tree: tuple[Field, ...]) -> list[int]:
 @given(fields())
 def test_leaves_own_every_byte_exactly_once(given_fields: list[Field]) -> None:
     assert owners(tile(given_fields, (Span(0, SIZE),))) == [1] * SIZE
+
+
+@given(st.lists(st.tuples(st.integers(-1, 1), st.integers(0, 4)), max_size=6), st.integers(-1, 1))
+def test_fields_that_tile_already_are_kept_as_they_are(steps: list[tuple[int, int]], more: int) -> None:
+    at, given_fields = 2, []
+    for gap, size in steps:
+        start = at + gap * (size == 4)  # most follow the one before
+        at = start + size
+        given_fields.append(Field(f"{start}", Kind.NUMBER, (Span(start, at),)))
+    span = Span(2, max(2, at + more))
+    found = tile(given_fields, (span,))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(field, "_is_tiled", lambda *_: False)
+        assert found == tile(given_fields, (span,))
 
 
 @given(fields())

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core import names
 from inspector.core.names import hazards
 
 
@@ -58,3 +59,12 @@ def test_of_a_limit_what_lies_beyond_is_named_and_nothing_else() -> None:
 @given(st.binary())
 def test_any_bytes_are_judged(name: bytes) -> None:
     assert all(hazard for hazard in hazards(name))
+
+
+@given(st.text("aB0_./- \\:\n", max_size=12).map(str.encode), st.integers(0, 130))
+def test_the_short_way_of_ordinary_names_overlooks_no_hazard(name: bytes, deep: int) -> None:
+    for each in (name, b"/".join([b"d"] * deep + [name])):
+        found = hazards(each)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(names, "_MAX_ORDINARY_BYTES", -1)
+            assert found == hazards(each)

@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 from inspector.core.progress import Progress
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.operations.create.rca_writing import RcaOptions, append_rca
+from inspector.operations.create.creating_rca import RcaOptions
+from inspector.operations.create.rca_writing import append_rca
 from inspector.operations.session.remote import disk_change
 from inspector.sources.local.file import FileSource
 from tests.gui.conftest import WAIT, Copied, Sample, overwrite, press, previewed, settle

@@ -11,7 +11,8 @@ import random
 import sys
 from pathlib import Path
 
-from inspector.operations.create.rca_writing import DISCARD, RcaOptions
+from inspector.operations.create.creating_rca import RcaOptions
+from inspector.operations.create.rca_writing import DISCARD
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, noisy, opened
 from tests.operations.rca_appends import append, held, repaired

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.create.creating import Created
+from inspector.operations.create.creating_rca import RcaOptions, make
 from inspector.operations.create.inputs import Input
-from inspector.operations.create.rca_writing import RcaOptions, grow, make
+from inspector.operations.create.rca_writing import grow
 from inspector.operations.edit.plan_repairs import plan
 from inspector.sources.local.disk_calls import Disk
 from tests.formats.rca import build

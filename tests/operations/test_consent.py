@@ -19,7 +19,8 @@ from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.repairable import offered
-from inspector.operations.create.rca_writing import RcaOptions, append_rca, create_rca
+from inspector.operations.create.creating_rca import RcaOptions, create_rca
+from inspector.operations.create.rca_writing import append_rca
 from inspector.operations.edit.apply_repairs import apply_plan, describe
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.jobs.operation_error import OperationError

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -105,8 +106,49 @@ def test_a_file_that_has_changed_since_it_was_found_is_not_read(tmp_path: Path, 
     path.write_bytes(content)
     os.utime(path, ns=(0, 1))
 
+    for read in (found.pieces, found.whole):
+        with pytest.raises(SourceError, match=words):
+            list(read())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda path: path.write_bytes(b"1234567"), "longer"),
+        (lambda path: path.write_bytes(b"12"), "shorter"),
+        (lambda path: os.utime(path, ns=(0, 1)), "written to"),
+    ],
+)
+def test_a_small_file_that_changes_before_or_after_its_one_read_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], words: str
+) -> None:
+    path, read = tmp_path / "a", os.read
+    path.write_bytes(b"12345")
+    found = found_one(path)
+    assert found.whole() == b"12345"
+
+    def read_and_change(descriptor: int, length: int) -> bytes:
+        data = read(descriptor, length)
+        change(path)
+        return data
+
+    monkeypatch.setattr(os, "read", read_and_change)
     with pytest.raises(SourceError, match=words):
-        list(found.pieces())
+        found.whole()
+
+
+def test_a_small_file_in_the_place_of_another_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"12345")
+    found = found_one(path)
+    (tmp_path / "b").write_bytes(b"12345")
+    (tmp_path / "b").replace(path)
+    with pytest.raises(SourceError, match="replaced by another file"):
+        found.whole()
+    path.unlink()
+    path.symlink_to("b")
+    with pytest.raises(SourceError, match="cannot be read"):
+        found.whole()
 
 
 def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
@@ -134,8 +176,9 @@ def test_a_file_with_content_and_no_size_is_not_taken_for_an_empty_one(
     found = found_one(tmp_path / "a")
     monkeypatch.setattr(os, "read", lambda *_: b"1")
 
-    with pytest.raises(SourceError, match="is not empty"):
-        list(found.pieces())
+    for read in (found.pieces, found.whole):
+        with pytest.raises(SourceError, match="is not empty"):
+            list(read())
 
 
 def test_a_file_that_became_a_link_is_not_read(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from inspector.core.edit import EditError
-from inspector.operations.create.rca_writing import DISCARD, RcaOptions
+from inspector.operations.create.creating_rca import RcaOptions
+from inspector.operations.create.rca_writing import DISCARD
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, full_chunk, noisy
 from tests.operations.rca_appends import append, held, repaired

@@ -14,7 +14,8 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.rca_writing import RcaOptions, append_rca, grow, make
+from inspector.operations.create.creating_rca import RcaOptions, make
+from inspector.operations.create.rca_writing import append_rca, grow
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.changes.journal import Journal, save
 from inspector.sources.local.disk_calls import Disk
@@ -230,7 +231,8 @@ import sys, resource
 from pathlib import Path
 from random import Random
 from inspector.core.progress import Progress
-from inspector.operations.create.rca_writing import RcaOptions, grow, make
+from inspector.operations.create.creating_rca import RcaOptions, make
+from inspector.operations.create.rca_writing import grow
 class Input:
     where, size = "memory", 50_000_000
     def __init__(self, name): self.name = name

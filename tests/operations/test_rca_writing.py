@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from inspector.core.edit import EditError
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.formats.rca.hashes import Convention
+from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.reading import layers
 from inspector.operations.create import rca_writing
 from inspector.operations.create.creating import NewArchive
-from inspector.operations.create.rca_writing import DISCARD, RcaOptions, UndecidedError, create_rca, make
+from inspector.operations.create.creating_rca import RcaOptions, create_rca, make
+from inspector.operations.create.rca_writing import DISCARD, UndecidedError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
 from inspector.sources.local import choices

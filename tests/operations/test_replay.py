@@ -18,12 +18,13 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.verdict import State
 from inspector.formats import recognise
-from inspector.formats.rca.hashes import Convention
+from inspector.formats.rca.blocks import Convention
 from inspector.operations.check.checking import check_location
 from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.create.creating_rca import RcaOptions
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import gather
-from inspector.operations.create.rca_writing import RcaOptions, grow
+from inspector.operations.create.rca_writing import grow
 from inspector.operations.edit.taco_header import header_draft, preview
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, decode, start

@@ -5,6 +5,7 @@ All numbers are little-endian.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import pack
 from typing import NamedTuple
 
@@ -214,6 +215,11 @@ def flag_text(flags: Value) -> str:
 def time_text(time: Value) -> str:
     """An MS-DOS time as text (4.4.6)."""
     assert isinstance(time, int)
+    return _time_text(time)
+
+
+@lru_cache(maxsize=1024)
+def _time_text(time: int) -> str:
     import datetime as dt  # listing shows no times
 
     try:
@@ -225,6 +231,11 @@ def time_text(time: Value) -> str:
 def date_text(date: Value) -> str:
     """An MS-DOS date as text (4.4.6)."""
     assert isinstance(date, int)
+    return _date_text(date)
+
+
+@lru_cache(maxsize=1024)
+def _date_text(date: int) -> str:
     import datetime as dt
 
     try:

@@ -37,11 +37,7 @@ from inspector.formats.caf.index import Index, archive_order, inverse, members_i
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, Place, find_index
 from inspector.formats.caf.overwritten import Newer, find_newer, report_newer
 from inspector.formats.caf.shift import MIN_LINE_FEEDS, Doubled, Shift, find_doubled, find_shift, is_text_mode
-
-MAX_ARCHIVE_BYTES = 32 << 30
-"""The largest archive the specification allows, in bytes (its 32 GB taken as GiB)."""
-TARGET_DATA_BYTES = 30 << 30
-"""The size of data at which the specification begins a new archive, in bytes (its ~30 GB taken as GiB)."""
+from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
 
 
 @dataclass(slots=True)

@@ -13,12 +13,18 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.formats.caf.locate import FOOTER_SIZE
 
+MAX_ARCHIVE_BYTES = 32 << 30
+"""The largest archive the specification allows, in bytes (its 32 GB taken as GiB)."""
+TARGET_DATA_BYTES = 30 << 30
+"""The size of data at which the specification begins a new archive, in bytes (its ~30 GB taken as GiB)."""
 MAX_INDEX_SIZE = 2**32 - 1
 """The largest index size that the footer can hold, in bytes."""
 
 _OPENING = b'{"format_version":"1.0","files":{'
 _CLOSING = b"}}"
 _PIECE_BYTES = 64 << 10
+_ENTRY_SIZE = len(':{"start_byte":,"end_byte":}')
+"""The size of an entry without its name and its numbers."""
 _ESCAPED = re.compile(rb'[\x00-\x1f"\\<>&]|\xe2\x80[\xa8\xa9]|\xed[\xa0-\xbf][\x80-\xbf]')
 _SHORT = {b'"': b'\\"', b"\\": b"\\\\", b"\b": b"\\b", b"\f": b"\\f", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 
@@ -32,7 +38,7 @@ def quoted(name: bytes) -> bytes:
 
     Lone surrogates, which UTF-8 cannot encode, become escapes; other bytes that are not UTF-8 stay as they are.
     """
-    return b'"' + _ESCAPED.sub(_escape, name) + b'"'
+    return b'"%s"' % (_ESCAPED.sub(_escape, name) if _ESCAPED.search(name) else name)
 
 
 def in_json(name: bytes) -> bytes:
@@ -52,6 +58,11 @@ def _escape(found: re.Match[bytes]) -> bytes:
 def entry(name: bytes, start: int, stop: int) -> bytes:
     """One entry of the index: the data of the member ``name`` is ``[start, stop)``."""
     return b'%s:{"start_byte":%d,"end_byte":%d}' % (quoted(name), start, stop)
+
+
+def _entry_size(name: bytes, start: int, stop: int) -> int:
+    """The size of ``entry`` in bytes."""
+    return len(quoted(name)) + _ENTRY_SIZE + len(str(start)) + len(str(stop))
 
 
 def footer(index_size: int) -> bytes:
@@ -104,7 +115,23 @@ class Writer:
         return self._with(name, self._at, self._at + length)
 
     def _with(self, name: bytes, start: int, stop: int) -> int:
-        return stop + self._index + bool(self._ranges) + len(entry(name, start, stop)) + FOOTER_SIZE
+        return stop + self._index + bool(self._ranges) + _entry_size(name, start, stop) + FOOTER_SIZE
+
+    def member(self, name: bytes, length: int, max_size: int) -> bool:
+        """Begin and end a member of ``length`` bytes unless the file would then be larger than ``max_size``.
+
+        Returns whether it was added. Raises WriteError as ``begin`` and ``end`` do.
+        """
+        start, stop = self._at, self._at + length
+        size = self._with(name, start, stop)
+        if size > max_size:
+            return False
+        index = size - stop - FOOTER_SIZE
+        if name in self._ranges or index > MAX_INDEX_SIZE:
+            self.begin(name)
+            footer(index)
+        self._ranges[name], self._index, self._at = (start, stop), index, stop
+        return True
 
     def begin(self, name: bytes) -> None:
         """Begin a member. Raises WriteError if the name is in use."""

@@ -10,6 +10,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from enum import Enum
 
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
@@ -39,6 +40,13 @@ _FRAME = MAX_VARINT_BYTES + len(MAGIC)
 """The magic of a zstd frame lies within so many bytes behind a reset block that opens a segment."""
 _ZEROS = re.compile(rb"\0++")
 _MIN_WINDOW_BYTES, _MAX_WINDOW_BYTES = 4096, 512 * 1024
+
+
+class Convention(Enum):
+    """Whether a segment's hash covers the hash bytes of the reset block that opens it."""
+
+    SPECIFICATION = 1
+    RCARCH = 2
 
 
 class Blocks:

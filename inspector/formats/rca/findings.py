@@ -30,9 +30,10 @@ from inspector.formats.rca.blocks import (
     NOT_OPENING,
     REST,
     Blocks,
+    Convention,
 )
 from inspector.formats.rca.chunks import UNFINISHED, ChunkLayer, scan
-from inspector.formats.rca.hashes import Convention, Hashes
+from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout, Tail
 
 FindingParts = tuple[FindingType, str, Spans]

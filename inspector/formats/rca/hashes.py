@@ -11,7 +11,6 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from enum import Enum
 from hashlib import blake2s
 from queue import SimpleQueue
 from threading import Event
@@ -21,7 +20,7 @@ from inspector.core.source import BLOCK
 from inspector.core.source import blocks as pieces
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
-from inspector.formats.rca.blocks import HASH_SIZE, RESET
+from inspector.formats.rca.blocks import HASH_SIZE, RESET, Convention
 from inspector.formats.rca.chunks import METADATA_BYTES
 from inspector.formats.rca.layout import READ_AHEAD_BYTES, Layout, ReadAhead
 
@@ -31,13 +30,6 @@ MAX_HASH_TRIALS = 1_000
 _WORKER_ENDED = -1
 Ranges = tuple[tuple[int, int], ...]
 """Inner bytes ``[start, stop)``, in order."""
-
-
-class Convention(Enum):
-    """Whether a segment's hash covers the hash bytes of the reset block that opens it."""
-
-    SPECIFICATION = 1
-    RCARCH = 2
 
 
 class Hashes:

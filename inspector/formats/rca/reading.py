@@ -21,9 +21,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, SplicedSource
 from inspector.core.source import blocks as pieces
 from inspector.formats.rca.blobs import Decoding
-from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, walk
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, Convention, walk
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, ended, header_size, reach, scan
-from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout, Lost, Tail, whole_blocks
 from inspector.formats.rca.search import Fix, Search
 

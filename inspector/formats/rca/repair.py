@@ -18,11 +18,11 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import Verdict
-from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST
+from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST, Convention
 from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ended, header_size, scan
 from inspector.formats.rca.findings import resumed_wrongly
-from inspector.formats.rca.hashes import Convention, Hashes, own_convention
+from inspector.formats.rca.hashes import Hashes, own_convention
 from inspector.formats.rca.layout import Layout, Tail, whole_blocks
 from inspector.formats.rca.reading import read_tail
 from inspector.formats.rca.salvage import salvages

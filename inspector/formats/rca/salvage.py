@@ -22,8 +22,8 @@ from inspector.core.repair import Fate, Outcome, Repair, outcomes
 from inspector.core.source import blocks
 from inspector.core.span import united
 from inspector.formats.rca.blobs import MAX_NAME_BYTES, Decoding, read
-from inspector.formats.rca.blocks import RESET
-from inspector.formats.rca.hashes import Convention, Hashes, compare, own_convention
+from inspector.formats.rca.blocks import RESET, Convention
+from inspector.formats.rca.hashes import Hashes, compare, own_convention
 from inspector.formats.rca.layout import Layout, whole_blocks
 from inspector.formats.rca.strays import Stray, find_strays
 from inspector.formats.rca.write import BlobLayer, Chain

@@ -17,9 +17,8 @@ from inspector.core.numbers import grouped
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.formats._zstd import LEVEL, Compressor
-from inspector.formats.rca.blocks import HASH_SIZE, RESET
+from inspector.formats.rca.blocks import HASH_SIZE, RESET, Convention
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, METADATA_BYTES, Chunk, ChunkLayer, header_size
-from inspector.formats.rca.hashes import Convention
 
 Blob = tuple[bytes, Iterable[bytes]]
 """A name and the content in pieces of any size."""
@@ -41,6 +40,10 @@ MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
 def varint(value: int) -> bytes:
     """A little-endian varint."""
+    if value <= 0x7F:
+        return bytes((value,))
+    if value <= 0x3FFF:
+        return bytes((value & 0x7F | 0x80, value >> 7))
     data = bytearray()
     while value > 0x7F:
         data.append(value & 0x7F | 0x80)
@@ -105,6 +108,17 @@ class BlobLayer:
             raise
         yield from self.block(held.size, held.pieces())
 
+    def whole(self, name: bytes, content: bytes) -> bytes:
+        """The block of a small blob, of the same bytes as ``blob`` gives. Raises EditError."""
+        _check(name)
+        before = self.reset() if self._due_hash else b""
+        try:
+            packed = self._compressor.add(b"%s\0%s" % (name, content)) + self._compressor.flush()
+        except BaseException:
+            self._abandon()
+            raise
+        return before + self.add(varint(len(packed) << 1) + packed)
+
     def packed(self, name: bytes, content: Iterable[bytes]) -> Iterator[bytes]:
         """What a blob compresses to, in pieces, some of them empty; all of them are to be taken."""
         yield self._compressor.add(name + b"\0")
@@ -126,14 +140,14 @@ class BlobLayer:
 
 
 def _check(name: bytes) -> None:
-    shown = visible(name[:80])
     if 0 in name:
+        shown = visible(name[:80])
         raise EditError(f"{shown} cannot be the name of a blob: in an RCA archive a 0 byte ends a name.")
     try:
         name.decode()
     except UnicodeDecodeError as error:
         raise EditError(
-            f"{shown} cannot be the name of a blob: an RCA archive holds names in UTF-8, and from byte "
+            f"{visible(name[:80])} cannot be the name of a blob: an RCA archive holds names in UTF-8, and from byte "
             f"{grouped(error.start)} on this is none."
         ) from error
 
@@ -195,6 +209,17 @@ class Writer:
         """See BlobLayer.blob."""
         for data in self._layer.blob(name, content, self._storage):
             yield from self._chain.add(data)
+
+    def small(self, blobs: Iterable[tuple[bytes, bytes]], most: int) -> Iterator[Piece]:
+        """Small blobs, as name and content, in pieces of about ``most`` bytes; see BlobLayer.whole."""
+        held, size = [], 0
+        for name, content in blobs:
+            held.append(block := self._layer.whole(name, content))
+            size += len(block)
+            if size >= most:
+                yield from self._chain.add(b"".join(held))
+                held, size = [], 0
+        yield from self._chain.add(b"".join(held))
 
     def commit(self) -> Commit:
         """What makes the blobs part of the archive; more may follow it, with another commit."""

@@ -10,7 +10,6 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.numbers import grouped
 from inspector.core.source import Source
 from inspector.formats._zip.records import CENTRAL_SIZE, CENTRAL_STRUCT, FULL_32, STORED, UTF_8, Central
-from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET, MAX_ENTRIES, PAYLOAD_SIZE, TacoHeader
 
 MAX_NUMBER = 2**64 - 1
@@ -96,6 +95,8 @@ def why_not_editable(archive: Archive) -> str:
 
 
 def _header(archive: Archive) -> TacoHeader | None:
+    from inspector.formats.taco.decode import TacoDetail  # what only writes headers decodes none
+
     detail = archive.detail
     return detail.header if isinstance(detail, TacoDetail) else None
 

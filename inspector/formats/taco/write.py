@@ -11,24 +11,23 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.formats._zip.records import (
     CENTRAL,
     CENTRAL_SIZE,
+    CENTRAL_STRUCT,
     END_SIZE,
     FULL_16,
     FULL_32,
     LOCAL,
     LOCAL_SIZE,
+    LOCAL_STRUCT,
     STORED,
     UTF_8,
-    Central,
-    Local,
-    make_central_header,
     make_end_records,
-    make_local_header,
 )
 from inspector.formats.taco.edit import payload_of
 from inspector.formats.taco.header import PAYLOAD_SIZE, Layout
@@ -93,21 +92,29 @@ class Slot:
 
     def local(self, crc: int = 0) -> bytes:
         """Its local header and name; the CRC-32 of its data is ``LOCAL_CRC_OFFSET`` bytes in."""
-        return make_local_header(self._local(crc), self.name, self.extra)
+        return (
+            LOCAL_STRUCT.pack(
+                *(LOCAL, _NEEDED, self._flags, STORED, *self.stamp, crc, self.size, self.size),
+                *(len(self.name), len(self.extra)),
+            )
+            + self.name
+            + self.extra
+        )
 
     def central(self, crc: int) -> bytes:
         """Its central directory header."""
-        return make_central_header(self._local(crc), self.name, b"", self.head, central=self._central_template())
-
-    def _local(self, crc: int) -> Local:
-        flags = 0 if self.name.isascii() else UTF_8
-        return Local(LOCAL, _NEEDED, flags, STORED, *self.stamp, crc, self.size, self.size, len(self.name), 0)
-
-    def _central_template(self) -> Central:
         kind = _REGULAR if self.head else 0  # tacozip sets permissions but no file type for the header
-        return Central(
-            CENTRAL, _MADE_BY, _NEEDED, 0, STORED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (kind | _PERMISSIONS) << 16, 0
+        return (
+            CENTRAL_STRUCT.pack(
+                *(CENTRAL, _MADE_BY, _NEEDED, self._flags, STORED, *self.stamp, crc, self.size, self.size),
+                *(len(self.name), 0, 0, 0, 0, (kind | _PERMISSIONS) << 16, self.head),
+            )
+            + self.name
         )
+
+    @property
+    def _flags(self) -> int:
+        return 0 if self.name.isascii() else UTF_8
 
 
 def slots(
@@ -120,26 +127,29 @@ def slots(
     """
     found, at, end, newest = [], LOCAL_SIZE + len(HEADER_NAME) + PAYLOAD_SIZE, END_SIZE, _FIRST_STAMP
     end += CENTRAL_SIZE + len(HEADER_NAME)
+    stamps: dict[int | None, tuple[int, int]] = {}
     for name, size, modified in members:
-        slot = Slot(name, size, at, dos_stamp(modified), extra(name, at))
+        second = None if modified is None else modified // 10**9
+        stamp = stamps.get(second) or stamps.setdefault(second, dos_stamp(modified))
+        slot = Slot(name, size, at, stamp, extra(name, at))
         if name == HEADER_NAME:
             raise WriteError("TACO_HEADER is the name of the header, so no member can have it.")
         found.append(slot)
         at = slot.data + size
         end += CENTRAL_SIZE + len(name)
-        newest = max(newest, slot.stamp, key=lambda stamp: stamp[::-1])
-        _check_size(name, at + end, len(found))
+        newest = stamp if stamp[::-1] > newest[::-1] else newest
+        if at + end > MAX_ARCHIVE_BYTES or len(found) > MAX_MEMBERS:
+            _refuse(name, at + end)
     return [Slot(HEADER_NAME, PAYLOAD_SIZE, 0, newest), *found]
 
 
-def _check_size(name: bytes, size: int, members: int) -> None:
+def _refuse(name: bytes, size: int) -> NoReturn:
     if size > MAX_ARCHIVE_BYTES:
         raise WriteError(
             f"The archive would be too large with '{visible(name)}': {in_bytes(size)} or more. TACO forbids ZIP64, so "
             f"an archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (4 GiB)."
         )
-    if members > MAX_MEMBERS:
-        raise WriteError(f"A TACO archive has at most {grouped(MAX_MEMBERS)} members besides its header.")
+    raise WriteError(f"A TACO archive has at most {grouped(MAX_MEMBERS)} members besides its header.")
 
 
 def archive_size(placed: Sequence[Slot]) -> int:

@@ -18,8 +18,9 @@ from inspector.core.collection import Collection
 from inspector.core.names import encoded, visible
 from inspector.core.source import SourceError
 from inspector.formats import FORMATS
+from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.open.collection import collection_in, is_of_range, open_collection, overlapping
-from inspector.operations.open.opening import RANGE_FOLDERS, around, is_section, local_path, open_place
+from inspector.operations.open.opening import RANGE_FOLDERS, around, is_section, open_place
 from inspector.operations.protocol.check_views import SUFFIXES, CheckTarget
 from inspector.sources.local.disk_calls import reason, unusable
 from inspector.sources.s3.address import is_s3, parse

@@ -9,7 +9,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.create.inputs import MAX_PIECE_BYTES, FileInput, Input
+from inspector.operations.create.inputs import MAX_PIECE_BYTES, MAX_WHOLE_BYTES, FileInput, Input
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import NewArchiveFile
 
@@ -58,6 +58,38 @@ def size_of(each: Input) -> int:
             f"The size of {visible(each.where)} is unknown before it is read, so it cannot be archived."
         )
     return each.size
+
+
+class JoinedWrites:
+    """Writes to a new archive, the small ones joined. Raises SourceError as that does."""
+
+    def __init__(self, out: NewArchiveFile) -> None:
+        self._out = out
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def add(self, *data: bytes) -> None:
+        """Append bytes; they may not have been written before ``flush``."""
+        self._held += data
+        self._size += sum(map(len, data))
+        if self._size >= MAX_PIECE_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if self._held:
+            self._out.write(b"".join(self._held))
+        self._held, self._size = [], 0
+
+
+def is_small(each: Input) -> bool:
+    """Whether ``content_of`` gives its bytes."""
+    return isinstance(each, FileInput) and each.identity.size <= MAX_WHOLE_BYTES
+
+
+def content_of(each: Input) -> bytes | None:
+    """All bytes of a small file; None for other inputs, which are written in pieces. Raises SourceError."""
+    return each.whole() if isinstance(each, FileInput) and each.identity.size <= MAX_WHOLE_BYTES else None
 
 
 def write_input(

@@ -7,20 +7,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.progress import Progress
-from inspector.formats.caf.decode import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
-from inspector.formats.caf.write import WriteError, Writer
-from inspector.operations.create import catalogue
-from inspector.operations.create.creating import Created, NewArchive, created, size_of, write_input
+from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES, WriteError, Writer
+from inspector.operations.create.creating import (
+    Created,
+    JoinedWrites,
+    NewArchive,
+    content_of,
+    created,
+    size_of,
+    write_input,
+)
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import NewArchiveFile, Target, check_targets, new_archives, target_of
-from inspector.operations.protocol.create_views import Place
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.s3.connection import DEFAULT, Connection
+
+if TYPE_CHECKING:  # most archives have no catalogue
+    from inspector.operations.protocol.create_views import Place
 
 DEFAULT_MAX_BYTES = TARGET_DATA_BYTES
 """The size of an archive beyond which the next one begins."""
@@ -36,19 +45,18 @@ class Volume:
     inputs: list[Input] = field(default_factory=list)
     index: Writer = field(default_factory=Writer)
 
-    def has_room_for(self, each: Input, max_size: int) -> bool:
-        """Whether with one more input it would have at most ``max_size`` bytes, including its index and footer."""
-        return self.index.size_with(each.name, size_of(each)) <= max_size
+    def add(self, each: Input, max_size: int) -> bool:
+        """Add an input unless the archive, with its index and footer, would then have more than ``max_size`` bytes.
 
-    def add(self, each: Input) -> None:
-        """Add an input."""
+        Returns whether it was added.
+        """
         try:
-            self.index.begin(each.name)
-            self.index.add(size_of(each))
-            self.index.end()
+            added = self.index.member(each.name, size_of(each), max_size)
         except WriteError as error:
             raise OperationError(str(error)) from error
-        self.inputs.append(each)
+        if added:
+            self.inputs.append(each)
+        return added
 
     def new_archive(self) -> NewArchive:
         """The archive as a plain value."""
@@ -56,6 +64,8 @@ class Volume:
 
     def places(self) -> Iterator[Place]:
         """The location of each of its members."""
+        from inspector.operations.protocol.create_views import Place
+
         at = 0
         for each in self.inputs:
             yield Place(each.name.decode(), str(self.path), at, size_of(each))
@@ -84,6 +94,8 @@ def create_caf(
         )
     check_targets([first], overwrite=overwrite, connection=connection)
     if catalog:
+        from inspector.operations.create import catalogue
+
         catalogue.check_usable(Path(catalog))
     series = existing_volumes(first)
     outputs: list[Target] = [first, *series, *([Path(catalog)] if catalog else [])]
@@ -108,15 +120,16 @@ def plan(inputs: Sequence[Input], target: Target, max_size: int) -> list[Volume]
     """
     volumes = [Volume(target)]
     for each in inputs:
-        if volumes[-1].inputs and not volumes[-1].has_room_for(each, max_size):
+        if volumes[-1].add(each, max_size):
+            continue
+        if volumes[-1].inputs:
             volumes.append(Volume(volume_path(target, len(volumes))))
-        if not volumes[-1].has_room_for(each, max_size):
+        if not volumes[-1].add(each, max_size):
             needed, size = Writer().size_with(each.name, size_of(each)), size_of(each)
             raise OperationError(
                 f"{visible(each.where)} needs an archive of {in_bytes(needed)} (its {in_bytes(size)} and the index), "
                 f"and the limit is {in_bytes(max_size)} ({rounded(max_size)}). Nothing was written."
             )
-        volumes[-1].add(each)
     return volumes
 
 
@@ -161,8 +174,16 @@ def _write(
 
 
 def _write_one(volume: Volume, out: NewArchiveFile, progress: Progress) -> None:
+    joined = JoinedWrites(out)
     for each in volume.inputs:
+        data = content_of(each)
+        if data is not None:
+            joined.add(data)
+            progress.advance(len(data))
+            continue
+        joined.flush()
         write_input(each, out, progress)
+    joined.flush()
     for piece in volume.index.finish():
         out.write(piece)
 
@@ -177,6 +198,8 @@ def _stale_volumes(series: Sequence[Path], volumes: Sequence[Volume]) -> tuple[s
 
 
 def _record(path: Path, volumes: Sequence[Volume]) -> tuple[str, ...]:
+    from inspector.operations.create import catalogue
+
     archives = [str(volume.path) for volume in volumes]
     try:
         moved = catalogue.record(path, archives, (place for volume in volumes for place in volume.places()))

@@ -11,7 +11,15 @@ from inspector.core.names import encoded, visible
 from inspector.core.progress import Progress
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET
 from inspector.formats.taco.write import MAX_MEMBERS, Slot, WriteError, archive_size, end_of_archive, header, slots
-from inspector.operations.create.creating import Created, NewArchive, created, size_of, write_input
+from inspector.operations.create.creating import (
+    Created,
+    JoinedWrites,
+    NewArchive,
+    content_of,
+    created,
+    size_of,
+    write_input,
+)
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
 from inspector.operations.create.taco_pattern import EntrySpec, no_extra, pattern_of
 from inspector.operations.jobs.operation_error import OperationError
@@ -55,10 +63,12 @@ def create_taco(
     progress.begin(f"Writing {visible(path.name)}", sum(slot.size for slot in placed[1:]))
     with new_archives(path, progress, overwrite=overwrite, connection=connection) as files:
         out = files.add(path)
-        out.write(head)
-        crcs = [crc, *(_put(each, slot, out, progress) for each, slot in zip(inputs, placed[1:], strict=True))]
+        joined = JoinedWrites(out)
+        joined.add(head)
+        crcs = [crc, *(_put(each, slot, out, joined, progress) for each, slot in zip(inputs, placed[1:], strict=True))]
         for piece in end_of_archive(placed, crcs):
-            out.write(piece)
+            joined.add(piece)
+        joined.flush()
     return created((NewArchive(str(path), len(inputs), archive_size(placed)),), warnings)
 
 
@@ -75,8 +85,15 @@ def _entry_for(name: str, by_name: dict[bytes, Slot]) -> tuple[int, int]:
     return slot.data, slot.size
 
 
-def _put(each: Input, slot: Slot, out: NewArchiveFile, progress: Progress) -> int:
+def _put(each: Input, slot: Slot, out: NewArchiveFile, joined: JoinedWrites, progress: Progress) -> int:
     """Write a member and return its CRC-32, which is stored in front of the bytes it covers."""
+    data = content_of(each)
+    if data is not None:
+        crc = crc32(data)
+        joined.add(slot.local(crc), data)
+        progress.advance(len(data))
+        return crc
+    joined.flush()
     if slot.size:
         out.keep(slot.head + LOCAL_CRC_OFFSET, 4)
     out.write(slot.local())

@@ -6,17 +6,18 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from inspector.core.names import collision_keys, hazards, listed, visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import local_path
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import Identity
 from inspector.sources.local.unfinished import temporary_prefix, unfinished
@@ -26,6 +27,9 @@ from inspector.sources.web.address import is_web
 
 MAX_PIECE_BYTES = 1 << 20
 """Bytes read at once."""
+MAX_WHOLE_BYTES = 64 << 10
+"""Files of so many bytes or fewer are read in one call, and written together with others."""
+_FLAGS = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 _NOTHING_WRITTEN = "Nothing was written."
 _MAX_NAMES = 10
 """Invalid names that one message lists; the rest are counted."""
@@ -57,8 +61,7 @@ class Input(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class FileInput:
+class FileInput(NamedTuple):
     """A regular file; ``name`` is relative to the folder ``root``, ``identity`` is from when it was found."""
 
     name: bytes
@@ -79,6 +82,27 @@ class FileInput:
     def where(self) -> str:
         """See Input."""
         return os.path.join(self.root, os.fsdecode(self.name))  # noqa: PTH118 - there may be a million of them
+
+    def whole(self) -> bytes:
+        """All bytes of a small file, with the checks of ``opened`` and ``rest``. Raises SourceError."""
+        identity = self.identity
+        try:
+            descriptor = os.open(b"%s/%s" % (_encoded(self.root), self.name), _FLAGS)
+        except OSError as error:
+            raise self._failure(error) from error
+        try:
+            now = os.fstat(descriptor)  # compared here, because it is done so often
+            if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != identity:
+                self._check_unchanged(descriptor)
+            data = self._read(descriptor, identity.size or 1)
+            if len(data) != identity.size:
+                data = b"".join(self.rest(descriptor, 0))
+            now = os.fstat(descriptor)
+            if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != identity:
+                self._check_unchanged(descriptor)
+        finally:
+            os.close(descriptor)
+        return data
 
     def pieces(self) -> Iterator[bytes]:
         """See Input."""
@@ -104,9 +128,8 @@ class FileInput:
 
         Checks before and after the block that the file is still the one that was found. Raises SourceError.
         """
-        flags = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
         try:
-            descriptor = os.open(self.where, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
+            descriptor = os.open(self.where, _FLAGS)
         except OSError as error:
             raise self._failure(error) from error
         try:
@@ -129,6 +152,11 @@ class FileInput:
 
     def _failure(self, error: OSError) -> SourceError:
         return SourceError(f"{visible(self.where)} cannot be read: {reason(error)}.")
+
+
+@lru_cache(maxsize=16)
+def _encoded(root: str) -> bytes:
+    return os.fsencode(root)
 
 
 def gather(
@@ -195,15 +223,18 @@ def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple
         for each in inputs
         if (reasons := hazards(each.name) or (("ends with a slash",) if each.name.endswith(b"/") else ()))
     )
-    known = set(taken)
-    _raise_if_any(
-        f"The name '{visible(name)}' occurs twice: most readers would lose one of the two."
-        for name in _twice(names, known)
-    )
-    new = set(names)
+    new, old = set(names), frozenset(taken)
+    if len(new) < len(names) or not new.isdisjoint(old):
+        known = set(old)
+        _raise_if_any(
+            f"The name '{visible(name)}' occurs twice: most readers would lose one of the two."
+            for name in _twice(names, known)
+        )
+    known = new | old
     _raise_if_any(
         f"'{visible(folder)}' is a file, but '{visible(name)}' needs it to be a folder."
-        for some, others in ((names, known), (taken, new))
+        for some, others in ((names, known), (old, new))
+        if not others.isdisjoint(_all_folders(some))
         for name in some
         for folder in _folders(name)
         if folder in others
@@ -232,13 +263,20 @@ def _folders(name: bytes) -> Iterator[bytes]:
         yield name
 
 
+def _all_folders(names: Iterable[bytes]) -> set[bytes]:
+    """The folders that all these names need."""
+    parents = {name.rpartition(b"/")[0] for name in names}
+    return {each for parent in parents for each in (parent, *_folders(parent))} - {b""}
+
+
 def _collisions(names: Sequence[bytes], taken: Collection[bytes]) -> tuple[str, ...]:
     every = [*taken, *names]
+    keys = collision_keys(every)
+    if len(set(keys)) == len(every):
+        return ()
     first: dict[bytes, bytes] = {}
     alike = [
-        (other, name)
-        for key, name in zip(collision_keys(every), every, strict=True)
-        if (other := first.setdefault(key, name)) != name
+        (other, name) for key, name in zip(keys, every, strict=True) if (other := first.setdefault(key, name)) != name
     ]
     if not alike:
         return ()
@@ -289,32 +327,35 @@ def _identity(path: Path) -> Identity | None:
 
 def _beneath(root: str, own: set[Identity], progress: Progress) -> Iterator[Input]:
     """The files below a folder; without recursion, because folders may be deep."""
-    pending = _listed(root)
-    before = len(os.path.join(root, ""))  # noqa: PTH118 - what stands before every name
+    pending = _listed(os.fsencode(root))
+    before = len(os.fsencode(os.path.join(root, "")))  # noqa: PTH118 - what stands before every name
     while pending:
         found = pending.pop()
         try:
             status = found.stat(follow_symlinks=False)
         except OSError as error:
-            raise SourceError(f"{visible(found.path)} cannot be examined: {reason(error)}.") from error
+            raise SourceError(f"{visible(os.fsdecode(found.path))} cannot be examined: {reason(error)}.") from error
         identity = Identity.of(status)
-        if identity in own:
+        if own and identity in own:
             continue
         if stat.S_ISDIR(status.st_mode):
             pending += _listed(found.path)
             continue
-        _refuse_special(found.path, status)
+        if not stat.S_ISREG(status.st_mode):
+            _refuse_special(os.fsdecode(found.path), status)
         progress.advance(1)
-        yield FileInput(os.fsencode(found.path[before:].replace(os.sep, "/")), root, identity)
+        yield FileInput(
+            found.path[before:] if os.sep == "/" else found.path[before:].replace(b"\\", b"/"), root, identity
+        )
 
 
-def _listed(folder: str) -> list[os.DirEntry[str]]:
+def _listed(folder: bytes) -> list[os.DirEntry[bytes]]:
     """The entries of a folder, in reverse order."""
     try:
         with os.scandir(folder) as found:
-            return sorted(found, key=lambda entry: os.fsencode(entry.name), reverse=True)
+            return sorted(found, key=attrgetter("name"), reverse=True)
     except OSError as error:
-        raise SourceError(f"The folder {visible(folder)} cannot be read: {reason(error)}.") from error
+        raise SourceError(f"The folder {visible(os.fsdecode(folder))} cannot be read: {reason(error)}.") from error
 
 
 def _refuse_special(path: str, status: os.stat_result) -> None:

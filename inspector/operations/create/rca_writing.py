@@ -1,8 +1,8 @@
-"""Making RCA archives, and growing them in place."""
+"""Growing RCA archives in place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,114 +14,44 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, plural
 from inspector.core.progress import Progress
 from inspector.formats import rca, recognise
-from inspector.formats._zstd import LEVEL
+from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.check import StoredHashes
 from inspector.formats.rca.chunks import ChunkLayer, scan
 from inspector.formats.rca.findings import report_hashes
-from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.reading import MAX_HASHED_BYTES
 from inspector.formats.rca.repair import finish
-from inspector.formats.rca.write import Piece, Storage, Writer, header, heads
-from inspector.operations.create.creating import Created, NewArchive, created
+from inspector.formats.rca.write import Writer, header
+from inspector.operations.create.creating import Created, NewArchive
+from inspector.operations.create.creating_rca import (
+    CONVENTION_NAMES,
+    CONVENTIONS,
+    RcaOptions,
+    blob_pieces,
+    check_level,
+    disk_for,
+    storage_beside,
+)
 from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
+from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.jobs.targets import Target, check_targets, new_archives, target_of
-from inspector.operations.open.opening import Opened, decode, local_path
+from inspector.operations.open.opening import Opened, decode
 from inspector.sources.local.changes.append import appending
 from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.choices import remember, remembered
-from inspector.sources.local.disk_calls import Disk, Unsynced
+from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.rehearsal import Rehearsal
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-CONVENTIONS = {"spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
-"""The conventions by their names on the command line."""
-LEVELS = range(1, 23)
-"""zstd levels; those above 19 need much memory."""
-
-_NAMES = {convention: name for name, convention in CONVENTIONS.items()}
-
 DISCARD = "rca-discard-tail"
 """Consent to overwrite readable but unproved blobs of an interrupted append."""
-
-_WRITE_BYTES = 1 << 20
-"""Small writes are joined up to this many bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class RcaOptions:
-    """How blobs are written. ``sync`` is whether to wait until the disk holds them.
-
-    ``convention`` is that of the hashes; None for the archive's own, then for the one that was chosen when the archive
-    was made here, then for the specification's, or with ``ask`` an UndecidedError.
-    ``accept`` are the codes of what an append may do that takes something away: ``DISCARD``.
-    """
-
-    level: int = LEVEL
-    convention: Convention | None = None
-    sync: bool = True
-    accept: frozenset[str] = frozenset()
-    ask: bool = False
 
 
 class UndecidedError(OperationError):
     """An archive of one segment fits both conventions, and nothing tells which one its readers expect."""
-
-
-def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
-    """How blobs are written: see Draft; without a convention it is the archive's own."""
-    return RcaOptions(level or LEVEL, CONVENTIONS.get(convention), sync)
-
-
-def create_rca(
-    progress: Progress,
-    target: str,
-    locations: Sequence[str],
-    options: RcaOptions,
-    *,
-    overwrite: bool = False,
-    connection: Connection = DEFAULT,
-) -> Created:
-    """Make a new archive of what is at the locations, whole or not at all.
-
-    Raises OperationError, EditError, SourceError and Cancelled.
-    """
-    place = target_of(target)
-    check_targets([place], overwrite=overwrite, connection=connection)
-    inputs = gather(locations, progress, [place], connection)
-    made = make(place, inputs, options, progress, overwrite=overwrite, connection=connection)
-    return replace(made, warnings=(*made.warnings, *skipped_outputs([place], locations)))
-
-
-def make(
-    target: Target,
-    inputs: Sequence[Input],
-    options: RcaOptions,
-    progress: Progress,
-    *,
-    overwrite: bool = False,
-    connection: Connection = DEFAULT,
-) -> Created:
-    """See create_rca."""
-    _check_level(options)
-    warnings = check_names(inputs)
-    with new_archives(target, progress, overwrite=overwrite, connection=connection, disk=_disk(options)) as files:
-        out = files.add(target)
-        for head in heads():
-            out.keep(head.start, head.size)
-        nothing = ChunkLayer((), (), False)
-        writer = Writer(nothing, options.convention or Convention.SPECIFICATION, _storage(target), options.level)
-        for piece in _pieces(writer, inputs, progress):
-            assert piece.offset == out.size
-            out.write(piece.data)
-        commit = writer.commit()
-        for piece in (*commit.headers, *([commit.last] if commit.last else [])):
-            out.overwrite(*piece)
-    remember(writer.digest, _NAMES[options.convention or Convention.SPECIFICATION])
-    return created((NewArchive(str(target), len(inputs), commit.size),), warnings)
 
 
 def append_rca(
@@ -154,8 +84,8 @@ def grow(
     rehearsal: Rehearsal | None = None,
 ) -> Created:
     """See append_rca. With ``rehearsal`` all is written to that instead."""
-    _check_level(options)
-    name, disk = visible(str(target)), rehearsal or disk or _disk(options)
+    check_level(options)
+    name, disk = visible(str(target)), rehearsal or disk or disk_for(options)
     opened = rehearsal.source if rehearsal is not None else FileSource
     finished = _finish_interrupted(opened(target), target, options, progress, disk)
     with appending(target, disk) as file:
@@ -166,15 +96,15 @@ def grow(
             sentence = f"Nothing was added to {name}: there is nothing to add."
             return Created((), sentence, (*file.warnings, *warnings))
         convention, warning = _convention(ready, options, name)
-        room = _storage(target) if rehearsal is None else TemporarySource
+        room = storage_beside(target) if rehearsal is None else TemporarySource
         writer = Writer(ready.chunks, convention, room, options.level)
-        for piece in _pieces(writer, inputs, progress):
+        for piece in blob_pieces(writer, inputs, progress):
             file.write(*piece)
         commit = writer.commit()
         assert commit.last is not None
         file.commit(commit.headers, commit.last, ready.header, commit.size)
     if not ready.members and rehearsal is None:
-        remember(writer.digest, _NAMES[convention])
+        remember(writer.digest, CONVENTION_NAMES[convention])
     sentence = plural(
         "{name} has {number} blob more, and has grown by {size}.",
         "{name} has {number} blobs more, and has grown by {size}.",
@@ -200,44 +130,6 @@ def _convention(ready: _Ready, options: RcaOptions, name: str) -> tuple[Conventi
         "rcarch, the first append needs --hash-convention rcarch."
     )
     return Convention.SPECIFICATION, (followed,)
-
-
-def _check_level(options: RcaOptions) -> None:
-    if options.level not in LEVELS:
-        raise OperationError(f"The compression level is {LEVELS[0]} to {LEVELS[-1]}, not {options.level}.")
-
-
-def _disk(options: RcaOptions) -> Disk:
-    return Disk() if options.sync else Unsynced()
-
-
-def _storage(target: Target) -> Callable[[str], Storage]:
-    """Room for large blobs beside the archive: that disk has to have it anyway, another might not."""
-    return lambda name: TemporarySource(name, target.resolve().parent if isinstance(target, Path) else None)
-
-
-def _pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iterator[Piece]:
-    """What is to be written for the blobs; many are small, so what belongs together is joined up to some size."""
-    progress.begin("Compressing", sum(each.size or 0 for each in inputs))
-    start, joined = 0, bytearray()
-    for each in inputs:
-        for offset, data in writer.blob(each.name, _counted(each, progress)):
-            progress.advance(0)  # what a large blob has been compressed to takes its time too
-            if joined and (offset != start + len(joined) or len(joined) >= _WRITE_BYTES):
-                yield Piece(start, bytes(joined))
-                joined.clear()
-            if not joined:
-                start = offset
-            joined += data
-    if joined:
-        yield Piece(start, bytes(joined))
-
-
-def _counted(each: Input, progress: Progress) -> Iterator[bytes]:
-    progress.advance(0)
-    for piece in each.pieces():
-        yield piece
-        progress.advance(len(piece))
 
 
 # ---- what is there already ---------------------------------------------------------------------------------------

@@ -12,20 +12,20 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from inspector.core.finding import Severity
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import count, verb
 from inspector.core.progress import Progress
-from inspector.formats import taco
 from inspector.formats._zip.records import LOCAL_SIZE
 from inspector.formats.taco.write import HEADER_NAME, Slot
 from inspector.operations.create.inputs import Input
-from inspector.operations.edit.taco_header import header_view
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.listing import load
-from inspector.operations.open.opening import Opened
 from inspector.sources.s3.connection import DEFAULT, Connection
+
+if TYPE_CHECKING:  # most archives are like no other
+    from inspector.operations.open.opening import Opened
 
 EntrySpec = tuple[int, int] | str
 """An entry of the header: offset and length in bytes, or the name of the member that it points to."""
@@ -59,6 +59,9 @@ def pattern_of(
 
 
 def _opened(like: str, progress: Progress, connection: Connection) -> Opened:
+    from inspector.formats import taco
+    from inspector.operations.open.listing import load
+
     archives = load(like, progress, connection)
     if len(archives) != 1 or archives[0].decoder is not taco.FORMAT:
         raise OperationError(f"{visible(like)} is no TACO archive, so nothing can be made like it.")
@@ -143,6 +146,8 @@ class Pattern:
         if self._archive is None:
             tables = sorted((each for each in names if _LEVEL.fullmatch(each)), key=self._place)
             return [decoded(name)[0] for name in (*tables, COLLECTION)]
+        from inspector.operations.edit.taco_header import header_view
+
         by_place = {(old.start, old.stop - old.start): name for name, old in self._old.items()}
         found: list[EntrySpec] = []
         for entry in header_view(self._archive).entries:

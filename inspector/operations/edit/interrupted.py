@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import is_section, local_path
+from inspector.operations.open.opening import is_section
 from inspector.sources.local.changes.journal_paths import may_have_journal
 from inspector.sources.web.address import is_remote
 

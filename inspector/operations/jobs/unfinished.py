@@ -14,12 +14,11 @@ from inspector.core.source import SourceError
 from inspector.sources.local.unfinished import Unfinished, remove, unfinished
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.request_log import RequestLog
-from inspector.sources.s3.sentences import S3Error
-from inspector.sources.s3.uploads.upload_notes import UploadRecord, noted
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # most archives are files
+    from inspector.sources.s3.request_log import RequestLog
     from inspector.sources.s3.uploads.sender import Sender
+    from inspector.sources.s3.uploads.upload_notes import UploadRecord
 
 _MAX_NAMES = 3
 """Files or uploads that one message names."""
@@ -72,6 +71,7 @@ def report_uploads(target: Address, connection: Connection) -> Iterator[str]:
     Makes no request. Raises SourceError for a connection that cannot be used.
     """
     from inspector.sources.s3.uploads.sender import sender_for  # loads boto3
+    from inspector.sources.s3.uploads.upload_notes import noted
 
     left = []
     for address, _, note in noted(sender_for(connection).endpoint, target.bucket):
@@ -93,7 +93,9 @@ def remove_uploads(target: Address, connection: Connection) -> Iterator[str]:
     Yields messages about what was aborted, and about other uploads into the folder of ``target``, which are left alone
     because their owners are unknown. Raises SourceError if the server cannot be reached.
     """
+    from inspector.sources.s3.request_log import RequestLog
     from inspector.sources.s3.uploads.sender import sender_for  # loads boto3
+    from inspector.sources.s3.uploads.upload_notes import noted
 
     sender, log = sender_for(connection), RequestLog()
     running, gone, failures = set(), [], []
@@ -117,6 +119,7 @@ def remove_uploads(target: Address, connection: Connection) -> Iterator[str]:
 
 def _abort(sender: Sender, note: UploadRecord, log: RequestLog) -> str | None:
     """Abort an upload; returns the message if that failed, empty if it worked, None if the upload was gone already."""
+    from inspector.sources.s3.sentences import S3Error
     from inspector.sources.s3.uploads.sender import Upload  # loads boto3
 
     try:

@@ -8,9 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as attributes_of
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
@@ -29,7 +27,7 @@ from inspector.formats import SEQUENTIAL_SUFFIXES, recognise
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, what_it_is
 from inspector.formats._compressed import with_inside
 from inspector.formats.datas3t.keys import range_name
-from inspector.sources.local.disk_calls import unusable
+from inspector.operations.jobs.local_paths import local_path
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3
@@ -93,39 +91,6 @@ class Opened(Archive):
         """The members to list and to show, which may not be decoded yet: ``listed`` until they are."""
         listed = self.listed  # read once: the thread that decodes takes it away
         return self.members if listed is None or self.complete else listed
-
-
-def local_path(location: str) -> Path:
-    """The local path that a location names: a path or a ``file://`` URL.
-
-    Raises SourceError for anything else, and if nothing is there.
-    """
-    path = _from_url(location) if "://" in location else Path(location).expanduser()
-    try:
-        there = path.exists()
-        leads_nowhere = not there and path.is_symlink()
-    except (OSError, ValueError) as error:  # a name too long, or with a NUL
-        raise SourceError(unusable(location, error)) from error
-    if leads_nowhere:
-        raise SourceError(f"{visible(location)} is a symbolic link whose target does not exist.")
-    if not there:
-        raise SourceError(f"{visible(location)} does not exist.")
-    return path
-
-
-def _from_url(location: str) -> Path:
-    try:
-        url = urlsplit(location)
-    except ValueError as error:
-        raise SourceError(f"{visible(location)} is not a valid address: {error}.") from error
-    if not (url.scheme.lower() == "file" or is_remote(location)):
-        raise SourceError(
-            f"{visible(location)} cannot be read: nothing is read from {visible(url.scheme)}:// addresses. Give a "
-            "path, or an address that begins with s3:// or https://."
-        )
-    if url.scheme.lower() != "file" or url.netloc not in ("", "localhost"):
-        raise SourceError(f"{visible(location)} is not on this machine; a local file or folder is needed here.")
-    return Path(unquote(url.path))
 
 
 def open_place(

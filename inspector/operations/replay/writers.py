@@ -20,10 +20,11 @@ from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.write import header
 from inspector.operations.create.creating_caf import write_one
+from inspector.operations.create.creating_rca import RcaOptions
 from inspector.operations.create.datas3t_packing import PackingOptions, pack
 from inspector.operations.create.datas3t_packing import plan as plan_ranges
 from inspector.operations.create.inputs import gather
-from inspector.operations.create.rca_writing import RcaOptions, grow
+from inspector.operations.create.rca_writing import grow
 from inspector.operations.edit.past_writes import edits_before, past_edit
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.experiment.experiment import digest_of

@@ -415,7 +415,8 @@ def append(
     Raises OperationError, EditError, SourceError and Cancelled: the archive is then unchanged.
     """
     # Imported here because opening an archive need not wait for the writers.
-    from inspector.operations.create.rca_writing import append_rca, rca_options
+    from inspector.operations.create.creating_rca import rca_options
+    from inspector.operations.create.rca_writing import append_rca
 
     with session.job_lock.held(progress):
         file_to_change(session)

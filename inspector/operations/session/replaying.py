@@ -51,7 +51,7 @@ def show_replay(
 
 def _made(session: SessionState, writes: Writes, progress: Progress) -> Replay:
     # Imported here because opening an archive need not wait for the writers.
-    from inspector.operations.create.rca_writing import rca_options
+    from inspector.operations.create.creating_rca import rca_options
     from inspector.operations.replay.writers import (
         replay_anew,
         replay_append,

@@ -16,10 +16,11 @@ from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.create import catalogue, creating_caf, datas3t_packing
 from inspector.operations.create.creating import Created, size_of
 from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
+from inspector.operations.create.creating_rca import create_rca, rca_options
 from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import Input, check_names, gather
-from inspector.operations.create.rca_writing import create_rca, names_in, rca_options
+from inspector.operations.create.rca_writing import names_in
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import check_object_name, target_of
 from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads

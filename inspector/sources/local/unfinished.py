@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ class Unfinished:
 
 def new_group() -> str:
     """A random part for the names of files that appear together."""
-    return secrets.token_hex(6)
+    return os.urandom(6).hex()
 
 
 def temporary_name(name: str, group: str, number: int) -> str:
@@ -52,7 +51,7 @@ def temporary_prefix(name: str) -> str:
 
 def part_name() -> str:
     """A temporary name for a file without a group."""
-    return f".part-{secrets.token_hex(8)}"
+    return f".part-{os.urandom(8).hex()}"
 
 
 def unfinished(folder: FolderRef) -> list[Unfinished]:

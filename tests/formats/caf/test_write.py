@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import given
@@ -34,6 +35,22 @@ def written(files: dict[bytes, bytes]) -> bytes:
     out += b"".join(writer.finish())
     assert len(out) == size
     return bytes(out)
+
+
+@given(st.lists(st.tuples(NAMES, st.integers(0, 2000)), max_size=8), st.integers(0, 3000))
+def test_a_member_at_once_is_one_that_is_begun_and_ended(members: list[tuple[bytes, int]], most: int) -> None:
+    one, other = Writer(), Writer()
+    for name, length in dict(members).items():
+        fits = other.size_with(name, length) <= most
+        assert one.member(name, length, most) is fits
+        if fits:
+            other.begin(name)
+            other.add(length)
+            other.end()
+        assert one.size == other.size
+        with pytest.raises(WriteError, match="is in the archive already") if fits else nullcontext():
+            one.member(name, length, 1 << 30 if fits else 0)
+    assert list(one.finish()) == list(other.finish())
 
 
 def test_the_index_is_compact_json_with_the_names_sorted() -> None:

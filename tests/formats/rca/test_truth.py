@@ -18,7 +18,8 @@ from inspector.formats.rca import FORMAT
 from inspector.formats.rca.blocks import MAX_IMPLAUSIBLE_SEGMENTS
 from inspector.formats.rca.search import Search
 from inspector.operations.check.checking import check_archive, state_of
-from inspector.operations.create.rca_writing import RcaOptions, grow
+from inspector.operations.create.creating_rca import RcaOptions
+from inspector.operations.create.rca_writing import grow
 from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from inspector.core.edit import EditError
 from inspector.core.source import SourceError
 from inspector.formats.rca import write
+from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.chunks import ChunkLayer
-from inspector.formats.rca.hashes import Convention
 from inspector.formats.rca.write import Chain, Piece, Writer, fresh
 from inspector.resources import samples
 from inspector.sources.local.file import FileSource, TemporarySource
@@ -43,7 +43,10 @@ class File:
 
     def append(self, blobs: Iterable[build.Blob], convention: str, slices: int = 7_000) -> None:
         writer = Writer(layer(bytes(self.data)), BY_NAME[convention], TemporarySource)
-        for name, stored in blobs:
+        if not slices:
+            for piece in writer.small(blobs, 10_000):
+                self.put(piece)
+        for name, stored in blobs if slices else ():
             for piece in writer.blob(name, sliced(stored, slices)):
                 self.put(piece)
         self.finish(writer)
@@ -86,11 +89,13 @@ def held(data: bytes) -> list[build.Blob]:
 @each_convention
 @pytest.mark.parametrize("segments", [[ONE], [ONE, TWO, THREE], [noisy(9_000, 5), TWO], [noisy(FULL + 5_000, 2)]])
 def test_what_is_appended_is_byte_for_byte_what_others_write(segments: list[list[build.Blob]], convention: str) -> None:
-    file = File()
+    file, at_once = File(), File()
     for each in segments:
         file.append(each, convention)
+        at_once.append(each, convention, slices=0)
 
     assert told(bytes(file.data)) == told(build.archive(*segments, convention=convention))
+    assert at_once.data == file.data
 
 
 @pytest.mark.parametrize("name", ["two-chunks.rca", "two-resets-spec.rca", "two-resets-rcarch.rca"])
