@@ -89,6 +89,14 @@ def sample() -> Callable[[str], Path]:
     return find
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many archives are checked without other processes."""
+    from tests.pools import InThisProcess
+
+    monkeypatch.setattr("inspector.operations.audit.audit.ProcessPool", InThisProcess)
+
+
 def pytest_report_header() -> str:
     """Say on what windows are drawn."""
     return f"Qt platform: {os.environ['QT_QPA_PLATFORM']}"

@@ -20,8 +20,15 @@ def each_third(
     cases: Iterable[Any], name: Callable[[Any], str] = str, always: Callable[[Any], bool] = lambda _: False
 ) -> list[ParameterSet]:
     """Every third of the cases, and those that are ``always`` wanted, at every change; the others in the sweep only."""
+    return each_nth(3, cases, name, always)
+
+
+def each_nth(
+    step: int, cases: Iterable[Any], name: Callable[[Any], str] = str, always: Callable[[Any], bool] = lambda _: False
+) -> list[ParameterSet]:
+    """Each ``step``-th of the cases, where they take long; those that are ``always`` wanted as in ``each_third``."""
     listed = list(cases)
-    chosen = {at for at, each in enumerate(listed) if at % 3 == 0 or always(each)}
+    chosen = {at for at, each in enumerate(listed) if at % step == 0 or always(each)}
     return [
         pytest.param(each, marks=() if at in chosen else pytest.mark.sweep, id=name(each))
         for at, each in enumerate(listed)

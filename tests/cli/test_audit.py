@@ -32,7 +32,8 @@ Sample = Callable[[str], Path]
 
 
 @pytest.fixture
-def run(run: Run) -> Run:
+def run(run: Run, in_this_process: None) -> Run:  # noqa: ARG001
+    """Without other processes; those that are killed and interrupted have them."""
     return partial(run, "audit")
 
 

@@ -16,6 +16,7 @@ from inspector.__main__ import main
 from inspector.operations.audit import audit
 from tests.cli.running import ROOT, Run, objects, started
 from tests.patience import PATIENCE
+from tests.sweeping import in_the_sweep
 
 Sample = Callable[[str], Path]
 
@@ -139,7 +140,7 @@ def test_several_files_are_checked_in_their_order_by_processes(
     ]
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", [in_the_sweep(1), 3])
 def test_an_interrupt_ends_with_status_130_and_leaves_nobody_behind(count: int, tmp_path: Path) -> None:
     # No header stands in these files, so that every block of them is looked at for one.
     paths = []

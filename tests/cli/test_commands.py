@@ -1,4 +1,7 @@
-"""The sub-commands as scripts meet them: standard output, standard error and the exit status of a real process."""
+"""The sub-commands as scripts meet them: standard output, standard error and the exit status.
+
+What a real process makes of them is in test_process.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,37 @@ import shutil
 import tarfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from inspector.__main__ import main
 from inspector.cli.parser import mistyped
-from tests.cli.running import Run, objects, process
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.operations.open.listing import load
+from tests.cli.running import Run, objects
 from tests.operations.extracting import caf, linked_tar
 
 Sample = Callable[[str], Path]
+Cat = Callable[[Path, str], tuple[int, bytes, bytes]]
+
+
+@pytest.fixture
+def cat(capfdbinary: pytest.CaptureFixture[bytes]) -> Cat:
+    """What ``cat`` of a member ends with and writes, in this process."""
+
+    def call(place: Path, member: str) -> tuple[int, bytes, bytes]:
+        capfdbinary.readouterr()
+        return (main(["cat", str(place), member]), *capfdbinary.readouterr())
+
+    return call
+
+
+def members_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of its list."""
+    (archive,) = load(str(path), Progress())
+    return [{"path": visible(member.path), "size": member.size} for member in archive.members]
 
 
 def test_list_json_says_the_members_in_the_order_of_the_archive(run: Run, sample: Sample) -> None:
@@ -222,11 +248,11 @@ def test_dump_of_anything_else_shows_plain_bytes_and_says_why(run: Run, tmp_path
         ("weather", f"{5:020d}.json", "1e36accd932e4c72464836babe0548139af7c0a30b12eaad6df38c399fa2d3ed"),
     ],
 )
-def test_cat_gives_the_bytes(archive: str, member: str, digest: str, sample: Sample) -> None:
-    done = process("cat", sample(archive), member)
+def test_cat_gives_the_bytes(archive: str, member: str, digest: str, cat: Cat, sample: Sample) -> None:
+    status, out, err = cat(sample(archive), member)
 
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert hashlib.sha256(done.stdout).hexdigest() == digest
+    assert (status, err) == (0, b"")
+    assert hashlib.sha256(out).hexdigest() == digest
 
 
 @pytest.mark.parametrize(
@@ -307,21 +333,20 @@ def test_formats_are_listed_with_their_limitations(run: Run) -> None:
     ],
 )
 def test_cat_of_what_is_known_to_be_wrong_writes_it_and_says_so(
-    archive: str, member: str | None, words: str, run: Run, sample: Sample
+    archive: str, member: str | None, words: str, cat: Cat, sample: Sample
 ) -> None:
-    _, listed, _ = run("list", "--json", sample(archive))
-    rows = objects(listed)
+    rows = members_of(sample(archive))
     chosen = member or rows[0]["path"]
 
-    done = process("cat", sample(archive), chosen)
+    status, out, err = cat(sample(archive), chosen)
 
-    assert done.returncode == 1
-    assert len(done.stdout) == next(row["size"] for row in rows if row["path"] == chosen)
-    assert words in done.stderr.decode()
-    assert done.stderr.endswith(b"may differ from what was archived.\n")
+    assert status == 1
+    assert len(out) == next(row["size"] for row in rows if row["path"] == chosen)
+    assert words in err.decode()
+    assert err.endswith(b"may differ from what was archived.\n")
 
 
-def test_cat_of_a_datapoint_that_does_not_fit_its_hash_says_so(sample: Sample, tmp_path: Path) -> None:
+def test_cat_of_a_datapoint_that_does_not_fit_its_hash_says_so(cat: Cat, sample: Sample, tmp_path: Path) -> None:
     folder = tmp_path / "dataset/weather/datapoints"
     shutil.copytree(sample("weather") / "dataset/weather/datapoints", folder)
     tar = min(folder.glob("*.tar"))
@@ -329,17 +354,16 @@ def test_cat_of_a_datapoint_that_does_not_fit_its_hash_says_so(sample: Sample, t
     data[512] ^= 1
     tar.write_bytes(data)
 
-    done = process("cat", tar, f"{1:020d}.json")
+    status, _, err = cat(tar, f"{1:020d}.json")
 
-    assert done.returncode == 1
-    assert b"xxHash64" in done.stderr
+    assert status == 1
+    assert b"xxHash64" in err
 
 
-def test_cat_beside_damage_is_fine(sample: Sample) -> None:
+def test_cat_beside_damage_is_fine(cat: Cat, sample: Sample) -> None:
     for archive, member in (("flipped-member-byte.tacozip", "DATA/tile_0002.png"), ("wrong-reset-hash.rca", None)):
-        listed = process("list", "--json", sample(archive)).stdout.splitlines()
-        done = process("cat", sample(archive), member or json.loads(listed[-1])["path"])
-        assert (done.returncode, done.stderr) == (0, b""), archive
+        status, _, err = cat(sample(archive), member or members_of(sample(archive))[-1]["path"])
+        assert (status, err) == (0, b""), archive
 
 
 def test_a_name_that_is_not_there_brings_up_those_like_it(run: Run, sample: Sample) -> None:

@@ -44,7 +44,7 @@ def test_steps_apply_in_the_order_given_and_nothing_is_written(run: Run, archive
 
 def test_a_recipe_leads_to_the_same_file_elsewhere(run: Run, archive: Path) -> None:
     data, new, recipe, again = (archive.with_name(each) for each in ("data", "new", "recipe.json", "again"))
-    data.write_bytes(bytes(range(256)) * 1_000)
+    data.write_bytes(bytes(range(256)) * 10)
     steps = [
         *(f"--insert=100:@{data}", "--delete=0x10-0x20", "--duplicate=5-50", "--swap=0-10,end-10-"),
         *("--copy=0-4,end-4", "--random=30-40:7", "--replace=1-3:aabbccdd", "--damage=lost-bytes:3"),

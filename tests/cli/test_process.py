@@ -13,6 +13,7 @@ import pytest
 
 from inspector.__main__ import main
 from tests.cli.running import ROOT, process, started
+from tests.sweeping import in_the_sweep
 
 Sample = Callable[[str], Path]
 
@@ -214,7 +215,7 @@ def cut_off(*arguments: object) -> tuple[int, bytes]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("command", [("check",), ("audit", "--json")])
+@pytest.mark.parametrize("command", [("check",), in_the_sweep(("audit", "--json"))])
 def test_a_reader_that_stops_early_does_not_hide_what_was_wrong(
     command: tuple[str, ...], tmp_path: Path, sample: Sample
 ) -> None:

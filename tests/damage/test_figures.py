@@ -30,10 +30,10 @@ def hold(results: list[Result]) -> None:
 
 
 def test_the_figures_hold_for_every_kind_of_damage() -> None:
-    """With one format for each kind, others with each kind; the sweep tries them all."""
+    """With one format for each other kind, others with each; the sweep tries them all. test_causes has the rest."""
     results = []
     for number, kind in enumerate(KINDS):
-        if not kind.size:
+        if not kind.size and number % 2 == 0:
             results.append(measured(damaged(kind, kind.formats[number % len(kind.formats)], 21)))
 
     hold(results)

@@ -18,7 +18,7 @@ from inspector.sources.local.file import FileSource
 from tests.sweeping import in_the_sweep
 
 MAX_WORDS = 20
-PLACES, SWEPT_PLACES = 10, 30
+PLACES, SWEPT_PLACES = 5, 30
 """At how many places each sample is cut off, and at how many one bit is flipped."""
 
 SAMPLES = [*samples(), *(Path(__file__).parent.parent / "samples").iterdir()]

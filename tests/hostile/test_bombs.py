@@ -132,11 +132,11 @@ def test_a_name_for_all_members_is_used_only_if_it_is_no_longer_than_a_header() 
 
 
 def test_what_a_byte_stands_in_is_found_without_looking_at_all_that_stands_before() -> None:
-    archive, _ = decoded(bombs.pax_headers(300), "a.tar")
+    archive, _ = decoded(bombs.pax_headers(100), "a.tar")
     places = Places(archive)
     fields = archive.fields
     archive.fields = ()
-    for offset in range(0, 300 * 1024, 389):
+    for offset in range(0, 100 * 1024, 389):
         assert places.field_text(offset) == field_text(fields, offset)
     looked_at: list[int] = []
 

@@ -39,7 +39,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", at_every_change(BOMBS, lambda name: name != "an entry of many keys"))
+@pytest.mark.parametrize("name", at_every_change(BOMBS, lambda name: name == "a name of escapes"))
 def test_an_index_takes_little_more_than_its_size(name: str, tmp_path: Path, sample: Callable[[str], Path]) -> None:
     bomb = tmp_path / "bomb.caf"
     bomb.write_bytes(index_of(BOMBS[name]))

@@ -1,8 +1,8 @@
 """Ends programs while they make archives, in a process of its own, because it forks.
 
-``killed KIND FOLDER`` ends a program at every call to the system, as the signal that cannot be caught does;
-``interrupted KIND FOLDER`` lets every call be where Ctrl+C is noticed. Prints how many programs were ended, and fails
-where an archive is there that is not whole, or where an interrupted one leaves anything.
+``killed KIND FOLDER STEP`` ends a program at each STEPth call to the system, as the signal that cannot be caught does;
+``interrupted KIND FOLDER STEP`` lets each of them be where Ctrl+C is noticed. Prints the number of the last one, and
+fails where an archive is there that is not whole, or where an interrupted one leaves anything.
 """
 
 from __future__ import annotations
@@ -100,13 +100,13 @@ def clear(folder: Path, *, catalogue: bool) -> None:
             path.unlink()
 
 
-def drive(how: str, kind: str, folder: Path) -> int:
-    """End programs at one call after the other until one is through; how many were ended."""
+def drive(how: str, kind: str, folder: Path, step: int) -> int:
+    """End programs at these calls, one after the other, until one is through; the number of the last call."""
     plant(folder / "tree", FILES)
     make(kind, folder)  # loads every module, so that the calls that are counted are those of the work
-    at, status = 0, -1
+    at, status = 1 - step, -1
     while status != 0:
-        at += 1
+        at += step
         clear(folder, catalogue=at % 3 == 0)  # else what a program that was ended has left is what the next one finds
         status = run(kind, folder, at, interrupt if how == "interrupted" else lambda: os._exit(ENDED))
         found, hidden = archives(folder), [path.name for path in folder.iterdir() if path.name.startswith(".")]
@@ -119,8 +119,8 @@ def drive(how: str, kind: str, folder: Path) -> int:
         assert catalogued(folder) in (set(), NAMES[kind])
     assert archives(folder) == NAMES[kind]
     assert kind != "caf" or catalogued(folder) == NAMES[kind]
-    return at - 1
+    return at - step
 
 
 if __name__ == "__main__":
-    print(drive(sys.argv[1], sys.argv[2], Path(sys.argv[3])))
+    print(drive(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4])))

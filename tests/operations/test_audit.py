@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -18,12 +17,13 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit import audit
-from inspector.operations.audit.audit import Job, Outcome, Plan, Todo, examine, prepare, run
+from inspector.operations.audit.audit import Job, Plan, Todo, examine, prepare, run
 from inspector.operations.audit.results import Results
 from inspector.operations.audit.targets import Choice, archives_in
 from inspector.operations.check.checking import check_location
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 from tests.formats.datas3t.range_building import points, put_range
+from tests.operations import bad_workers
 from tests.operations.archives import caf
 from tests.operations.extracting import tar, zipped
 
@@ -81,6 +81,7 @@ def test_every_archive_of_a_folder_is_checked(place: Path) -> None:
         assert damaged.as_object()["findings"][0]["severity"] == Severity.ERROR
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_is_finished_is_not_done_again(place: Path, tmp_path: Path) -> None:
     file = tmp_path / "results.sqlite"
     with Results(file) as results:
@@ -92,6 +93,7 @@ def test_what_is_finished_is_not_done_again(place: Path, tmp_path: Path) -> None
         assert {each.location: each.finished for each in results.results()} == before
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_an_audit_that_is_stopped_goes_on_where_it_was(place: Path, tmp_path: Path) -> None:
     file = tmp_path / "results.sqlite"
     plan = Plan((str(place),))
@@ -107,6 +109,7 @@ def test_an_audit_that_is_stopped_goes_on_where_it_was(place: Path, tmp_path: Pa
         assert set(attempts(results).values()) == {1}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_has_changed_is_done_again(place: Path, tmp_path: Path) -> None:
     with Results(tmp_path / "results.sqlite") as results:
         audited(place, results)
@@ -121,6 +124,7 @@ def test_what_has_changed_is_done_again(place: Path, tmp_path: Path) -> None:
         assert "two-chunks.rca" not in states(results), "what is gone is no part of this audit"
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_could_not_be_opened_is_tried_again(tmp_path: Path) -> None:
     missing = tmp_path / "place" / "gone.caf"
     missing.parent.mkdir()
@@ -135,6 +139,7 @@ def test_what_could_not_be_opened_is_tried_again(tmp_path: Path) -> None:
         assert [each.state for each in audited(missing.parent, results)[1]] == ["sound"]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_quick_audit_reads_the_structure_and_calls_nothing_sound(place: Path, tmp_path: Path) -> None:
     with Results(tmp_path / "results.sqlite") as results:
         audited(place, results, quick=True)
@@ -146,6 +151,7 @@ def test_a_quick_audit_reads_the_structure_and_calls_nothing_sound(place: Path, 
         assert states(results)["journey.caf"] == "sound"
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_shards_are_all_of_it_and_share_nothing(tmp_path: Path) -> None:
     names = [f"{number:04}.caf" for number in range(300)]
     shards = [{name for name in names if name in Choice(shard=(part, 3))} for part in (1, 2, 3)]
@@ -180,24 +186,16 @@ def test_a_sample_is_the_same_every_time_and_everywhere() -> None:
     assert min(halves) > 40, "which are sampled has nothing to do with the shard they are in"
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_where_a_place_is_called_otherwise_the_choice_is_the_same(place: Path) -> None:
     moved = place.rename(place.with_name("moved"))
     assert {each.name for each in archives_in(str(moved))} == {*NAMES, "deeper/torn-at-boundary.rca", "notes.txt"}
 
 
-def _end_with_damage(task: tuple[int, Job], progress: Progress) -> Outcome:
-    job = task[1]
-    if "gap" in job.target.location:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if "plain" in job.target.location:
-        raise MemoryError
-    return examine(job, progress)
-
-
 def test_an_archive_that_ends_its_process_is_a_result(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "_work", _end_with_damage)
+    monkeypatch.setattr(audit, "_work", bad_workers.end_with_a_gap)
     with Results(tmp_path / "results.sqlite") as results:
         audited(place, results)
         found = {Path(each.location).name: each for each in results.results()}
@@ -209,16 +207,8 @@ def test_an_archive_that_ends_its_process_is_a_result(
         assert audited(place, results)[1] == [], "it is not tried again, since it would end the process again"
 
 
-def _hang_with_a_gap(task: tuple[int, Job], _: Progress) -> Outcome:
-    """What does not hang is done at once, for a busy machine may take seconds for any real work."""
-    job = task[1]
-    if "gap" in job.target.location:
-        signal.pause()
-    return Outcome(Result(job.target.location, job.size, job.target.stamp, job.quick, State.SOUND))
-
-
 def test_an_archive_that_comes_no_further_is_given_up(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "_work", _hang_with_a_gap)
+    monkeypatch.setattr(audit, "_work", bad_workers.hang_with_a_gap)
     with Results() as results:
         plan = Plan((str(place),))
         prepare(plan, results, Progress())
@@ -227,6 +217,7 @@ def test_an_archive_that_comes_no_further_is_given_up(place: Path, monkeypatch: 
         assert Counter(states(results).values())["unreadable"] == 1
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_only_the_worst_findings_are_kept_and_all_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "MAX_STORED_FINDINGS", 2)
     contents = {f"../{number}": b"x" for number in range(5)}
@@ -236,6 +227,7 @@ def test_only_the_worst_findings_are_kept_and_all_are_counted(tmp_path: Path, mo
     assert result.errors + result.warnings + result.infos > 2
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_name_that_is_no_text_is_a_name(tmp_path: Path) -> None:
     folder = tmp_path / "place"
     folder.mkdir()
@@ -248,6 +240,7 @@ def test_a_name_that_is_no_text_is_a_name(tmp_path: Path) -> None:
         assert audited(folder, results)[1] == []
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_the_audit_writes_is_no_part_of_it(place: Path) -> None:
     with Results(place / "results.sqlite") as results:
         _, came = audited(place, results, aside=frozenset((str(place / "notes.txt"),)))
@@ -259,12 +252,14 @@ def test_a_place_that_is_not_there(tmp_path: Path) -> None:
         prepare(Plan((str(tmp_path / "nothing"),)), results, Progress())
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_one_file_is_a_place_too(sample: Sample) -> None:
     with Results() as results:
         (came,) = audited(sample("journey.caf"), results)[1]
         assert came.state == "sound"
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_ranges_that_share_keys_are_damaged_as_in_a_check_of_their_folder(tmp_path: Path) -> None:
     folder = tmp_path / "dataset" / "weather" / "datapoints"
     paths = [put_range(folder, points(1, 20)), put_range(folder, points(15, 34)), put_range(folder, points(40, 44))]
@@ -277,6 +272,7 @@ def test_ranges_that_share_keys_are_damaged_as_in_a_check_of_their_folder(tmp_pa
         assert all("the keys 15 to 20" in each.findings for each in results.results() if each.errors)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_range_is_judged_again_once_another_shares_its_keys(tmp_path: Path) -> None:
     folder, stored = tmp_path / "datapoints", tmp_path / "audit.sqlite"
     first = put_range(folder, points(1, 20))
@@ -294,6 +290,7 @@ def test_a_range_is_judged_again_once_another_shares_its_keys(tmp_path: Path) ->
         assert states(results) == {first.name: "sound"}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_an_overlap_adds_to_what_is_wrong_with_a_range(tmp_path: Path) -> None:
     first = put_range(tmp_path, points(1, 20))
     put_range(tmp_path, points(20, 22))
@@ -307,6 +304,7 @@ def test_an_overlap_adds_to_what_is_wrong_with_a_range(tmp_path: Path) -> None:
     assert "overlap" in worse.sentence
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_an_archive_inside_another_is_audited_by_itself(tmp_path: Path) -> None:
     outer = tmp_path / "outer.tar"
     outer.write_bytes(tar([("deep/inner.zip", zipped([("a", b"alpha")])), ("other", b"no archive")]))

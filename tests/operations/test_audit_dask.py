@@ -161,6 +161,7 @@ def _count(chunk: Chunk) -> list[Result]:
     return examine_chunk(chunk)
 
 
+@pytest.mark.sweep
 def test_an_audit_that_was_killed_does_nothing_that_is_finished_again(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

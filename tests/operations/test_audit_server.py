@@ -41,6 +41,7 @@ def test_nothing_is_known_before_an_audit() -> None:
         auditor.export(Progress(), "out.csv", ExportKind.CSV)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_results_can_be_asked_for_and_written(folder: Path, tmp_path: Path) -> None:
     auditor = Auditor()
     standing = auditor.audit(Progress(), AuditRequest((str(folder),), workers=1))
@@ -73,6 +74,7 @@ def test_what_could_not_be_read_is_not_counted_as_read(folder: Path, monkeypatch
     assert f"3 files, {rounded((folder / 'journey.caf').stat().st_size)} read in " in text
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: Path) -> None:
     wanted = AuditRequest((str(folder),), workers=1, results=str(tmp_path / "kept.audit"))
     Auditor().audit(Progress(), wanted)
@@ -82,6 +84,7 @@ def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: P
         again.export(Progress(), wanted.results, ExportKind.CSV)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_only_the_structure_and_only_a_share(folder: Path) -> None:
     auditor = Auditor()
     assert ("unchecked", 1) in auditor.audit(Progress(), AuditRequest((str(folder),), quick=True, workers=1)).states

@@ -244,7 +244,7 @@ def test_an_append_is_told_as_one(sample: Sample, tmp_path: Path) -> None:
     assert comparison.differences[0].message.startswith(message)
 
 
-@pytest.mark.parametrize("name", ARCHIVES)
+@pytest.mark.parametrize("name", each_third(ARCHIVES))
 def test_a_text_mode_copy_is_told_as_one(sample: Sample, tmp_path: Path, name: str) -> None:
     data = sample(name).read_bytes()
     (tmp_path / name).write_bytes(data.replace(b"\n", b"\r\n"))

@@ -32,6 +32,7 @@ from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES
 from tests.operations.archives import CONTENTS, caf
+from tests.sweeping import in_the_sweep
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 SHA256 = BY_NAME["SHA-256"]
@@ -87,11 +88,12 @@ def test_members_are_verified(archive: Path) -> None:
     assert rows[-1] == rows[3]
 
 
-def test_every_flipped_bit_of_the_data_is_found(archive: Path) -> None:
+@pytest.mark.parametrize("step", [61, in_the_sweep(7)])
+def test_every_flipped_bit_of_the_data_is_found(archive: Path, step: int) -> None:
     manifest(archive, sha256_lines())
     whole = archive.read_bytes()
     size = sum(map(len, CONTENTS.values()))
-    for bit in range(0, size * 8, 7):
+    for bit in range(0, size * 8, step):
         data = bytearray(whole)
         data[bit // 8] ^= 1 << bit % 8
         archive.write_bytes(data)

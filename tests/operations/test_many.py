@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,9 @@ from inspector.operations.audit.audit import check_many
 from inspector.operations.audit.targets import expanded
 from inspector.operations.protocol.audit_views import NO_ARCHIVE
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
+from tests.operations import bad_workers
 from tests.operations.archives import caf
+from tests.sweeping import in_the_sweep
 
 Sample = Callable[[str], Path]
 
@@ -113,7 +114,7 @@ class Recorded(Progress):
 NAMES = ("journey.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "truncated.rca")
 
 
-@pytest.mark.parametrize("workers", [0, 1, 3])
+@pytest.mark.parametrize("workers", [0, in_the_sweep(1), 3])
 def test_outcomes_come_in_the_order_of_the_locations(
     workers: int, tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,18 +167,11 @@ def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_worker_that_dies_takes_only_its_own_location_along(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "MIN_BYTES_FOR_PROCESSES", 0)
-    monkeypatch.setattr(audit, "_work", _die_of_damage)
+    monkeypatch.setattr(audit, "_work", bad_workers.die_of_damage)
     wanted = [CheckTarget(str(sample(name))) for name in (*NAMES[:2], NAMES[2])]
     outcomes = list(check_many(wanted, ReportKind.JSON, Progress()))
     assert [outcome.result.state for outcome in outcomes] == [State.SOUND, State.UNREADABLE, State.SOUND]
     assert "ended unexpectedly" in outcomes[1].report
-
-
-def _die_of_damage(task: tuple[int, audit.Job], progress: Progress) -> audit.Outcome:
-    outcome = audit.examine(task[1], progress)
-    if outcome.result.state == State.DAMAGED:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return outcome
 
 
 def test_processes_can_be_started_from_any_thread(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,9 +22,9 @@ from tests.operations.rca_appends import append, held, repaired
 from tests.sources.disks import Act, Stingy, Stopped, Watched, failing
 from tests.sweeping import every, in_the_sweep
 
-KILLS = int(os.environ.get("INSPECTOR_KILLS", "30"))
+KILLS, SWEPT_KILLS = 10, 30
 """How many programs are killed at random moments."""
-CUTS = 12
+CUTS, SWEPT_CUTS = 5, 12
 """How often the power is cut before each call; the seed makes them the same ones every time."""
 SECTOR = 512
 """Bytes that a disk writes whole or not at all."""
@@ -87,11 +87,12 @@ def goes_on(path: Path, before: bytes) -> bool:
 
 
 @each_archive
+@every(3)
 @pytest.mark.parametrize("code", [errno.ENOSPC, in_the_sweep(errno.EIO)])
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "from then on"])
-def test_any_call_may_fail(path: Path, before: bytes, code: int, for_good: bool) -> None:
+def test_any_call_may_fail(path: Path, before: bytes, code: int, for_good: bool, step: int) -> None:
     outcomes = set()
-    for at in range(len(calls(path, before).log)):
+    for at in range(0, len(calls(path, before).log), step):
         path.write_bytes(before)
         try:
             append(path, ADDED, Watched(closing(failing(at, code, from_then_on=for_good))))
@@ -112,8 +113,9 @@ def test_any_call_may_fail(path: Path, before: bytes, code: int, for_good: bool)
 
 
 @each_archive
-def test_a_short_write_is_gone_on_with(path: Path, before: bytes) -> None:
-    for at in range(len(calls(path, before).log)):
+@every(3)
+def test_a_short_write_is_gone_on_with(path: Path, before: bytes, step: int) -> None:
+    for at in range(0, len(calls(path, before).log), step):
         path.write_bytes(before)
         append(path, ADDED, Stingy(at))
         assert goes_on(path, before)
@@ -178,10 +180,11 @@ def torn(safe: bytes, now: bytes, chance: Random) -> bytes:
 
 
 @each_archive
-def test_a_power_cut_at_any_moment_loses_nothing_that_was_there(path: Path, before: bytes) -> None:
+@pytest.mark.parametrize("cuts", [CUTS, in_the_sweep(SWEPT_CUTS)])
+def test_a_power_cut_at_any_moment_loses_nothing_that_was_there(path: Path, before: bytes, cuts: int) -> None:
     chance, outcomes = Random(5), set()
     for safe, now in replayed(before, of_the_archive(calls(path, before))):
-        for _ in range(CUTS):
+        for _ in range(cuts):
             path.write_bytes(torn(safe, now, chance))
             if before or held(path.read_bytes(), [GARBAGE]):
                 outcomes.add(goes_on(path, before))
@@ -193,13 +196,13 @@ def test_without_the_order_of_the_writes_a_power_cut_does_damage(path: Path) -> 
     before, chance, broken = BEFORE["inside a chunk"], Random(5), 0
     log = [each for each in of_the_archive(calls(path, before)) if each[0] != "sync"]
     *_, (safe, now) = replayed(before, log)
-    for _ in range(100):
+    for _ in range(40):
         path.write_bytes(torn(safe, now, chance))
         try:
             goes_on(path, before)
         except (AssertionError, EditError):
             broken += 1
-    assert broken > 30
+    assert broken > 12
 
 
 # ---- programs that end -------------------------------------------------------------------------------------------
@@ -212,13 +215,14 @@ def driven(root: Path, *arguments: str) -> list[int]:
     return [int(number) for number in done.stdout.split()]
 
 
-@every(5)
+@every(7)
 def test_a_program_may_end_at_any_call(tmp_path: Path, root: Path, step: int) -> None:
     ends, garbage = driven(root, "every", str(tmp_path), str(step))
     assert ends > 30 // step
     assert garbage > 5 // step
 
 
-def test_a_program_may_be_killed_at_any_moment(tmp_path: Path, root: Path) -> None:
-    kills, _ = driven(root, "random", str(tmp_path), str(KILLS), "11")
-    assert kills == KILLS
+@pytest.mark.parametrize("times", [KILLS, in_the_sweep(int(os.environ.get("INSPECTOR_KILLS", SWEPT_KILLS)))])
+def test_a_program_may_be_killed_at_any_moment(tmp_path: Path, root: Path, times: int) -> None:
+    kills, _ = driven(root, "random", str(tmp_path), str(times), "11")
+    assert kills == times

@@ -96,7 +96,7 @@ def fill(held: Held, folder: Path) -> None:
     """Keep archives of every kind, large enough for several requests, sound and damaged."""
     inputs = folder / "inputs"
     inputs.mkdir()
-    contents = [(f"{number}.bin", Random(number).randbytes(120_000)) for number in range(12)]
+    contents = [(f"{number}.bin", Random(number).randbytes(100_000)) for number in range(12)]
     for name, content in contents:
         (inputs / name).write_bytes(content)
     sound = {"a.tar": build(contents), "a.zip": wide(6)}

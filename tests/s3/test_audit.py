@@ -36,6 +36,7 @@ def audited(store: Store, place: str, results: Results) -> dict[str, str]:
     return {each.location.removeprefix(place): each.state for each in came}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_prefix_is_audited_like_a_folder(store: Store, place: str, sample: Sample, tmp_path: Path) -> None:
     tars = {path.relative_to(sample("weather")).as_posix() for path in sample("weather").rglob("*.tar")}
     store.proxy.reset()
@@ -66,6 +67,7 @@ def test_listing_asks_for_nothing_but_the_listing(store: Store, place: str) -> N
     assert all(each.size and each.stamp.startswith('"') for each in found)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_one_object_is_a_place_too(store: Store, place: str, capfd: pytest.CaptureFixture[str]) -> None:
     status = main(["audit", "--json", *store.options, f"{place}journey.caf"])
     first, last = map(json.loads, capfd.readouterr().out.splitlines())

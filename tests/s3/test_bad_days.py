@@ -25,7 +25,7 @@ from tests.s3.bad_days import BAD_DAYS, BRIEFLY, BadDay, wide
 from tests.s3.bucket import Bucket
 from tests.s3.conftest import Store
 from tests.s3.proxy import PIECE, Forward, Reply, Seen, after, silence
-from tests.sweeping import at_every_change
+from tests.sweeping import at_every_change, in_the_sweep
 
 OPENING = 2
 """Requests that opening takes."""
@@ -116,7 +116,7 @@ def test_another_object_from_a_server_that_ignores_if_match(store: Store, capsys
     assert main(["check", *store.options, location]) == 0
 
 
-@pytest.mark.parametrize("command", ["list", "check", "audit"])
+@pytest.mark.parametrize("command", [in_the_sweep("list"), "check", "audit"])
 def test_waiting_for_a_server_can_be_interrupted(store: Store, location: str, root: Path, command: str) -> None:
     asked, gate = Event(), Event()
     program = [sys.executable, "-m", "inspector", command, *store.options, location]
@@ -137,6 +137,7 @@ def test_waiting_for_a_server_can_be_interrupted(store: Store, location: str, ro
     assert b"Traceback" not in said
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     "case",
     at_every_change(

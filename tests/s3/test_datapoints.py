@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.core.progress import Progress
 from inspector.operations.protocol.audit_views import AuditRequest, Query
 from inspector.operations.session.archive_session import ArchiveSession
@@ -30,6 +32,7 @@ def test_before_it_is_decoded_a_dataset_costs_one_listing(store: Store) -> None:
         assert store.proxy.log[0].listing
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_prefix_is_audited_as_a_window_does_it(store: Store) -> None:
     location = f"{dataset(store, 'audited', 2)}/"
     auditor = Auditor()

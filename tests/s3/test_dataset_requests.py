@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,8 +20,9 @@ from inspector.operations.session.archive_session import ArchiveSession
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import dataset
-from tests.s3.bucket import BUCKET, Bucket
+from tests.s3.bucket import BUCKET
 from tests.s3.conftest import Store
+from tests.s3.objects import Held, serving
 from tests.s3.proxy import Fault, Forward, Proxy, Reply, Seen, in_pages, refuse
 from tests.sweeping import in_the_sweep
 
@@ -43,8 +43,17 @@ def output(capsysbinary: pytest.CaptureFixture[bytes]) -> Output:
 
 
 @pytest.fixture(scope="module")
-def hundred(straight: Any, session_proxy: Proxy) -> str:
-    return dataset(Bucket(straight, session_proxy.url), "hundred", 100)
+def ranges() -> Held:
+    held = Held("")
+    dataset(held, "hundred", 100)
+    return held
+
+
+@pytest.fixture
+def hundred(store: Store, ranges: Held) -> Iterator[str]:
+    """A dataset of 100 ranges, which the proxy itself serves."""
+    with store.proxy.failing(serving(ranges.objects)):
+        yield f"s3://{BUCKET}/hundred/dataset/weather"
 
 
 def kinds(proxy: Proxy) -> dict[str, int]:
@@ -67,10 +76,11 @@ def test_100_ranges_take_a_listing_and_their_metadata(store: Store, hundred: str
     assert kinds(store.proxy) == {"LIST": 1, "metadata": 100, "tar": 0}
 
 
-def test_a_listing_comes_by_pages(store: Store, hundred: str) -> None:
-    with store.proxy.failing(in_pages(30)):
-        assert len(far(store, hundred)) == 100
-    assert kinds(store.proxy) == {"LIST": 7, "metadata": 100, "tar": 0}
+def test_a_listing_comes_by_pages(store: Store) -> None:
+    location = dataset(store, "pages", 10)
+    with store.proxy.failing(in_pages(3)):
+        assert len(far(store, location)) == 10
+    assert kinds(store.proxy) == {"LIST": 7, "metadata": 10, "tar": 0}
 
 
 def test_other_objects_of_a_dataset_are_left_alone(store: Store) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from random import Random
@@ -13,8 +12,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
-from inspector.operations.audit import audit
 from inspector.sources.s3.client import Client
 from tests.s3.bad_days import hanging
 from tests.s3.bucket import BUCKET
@@ -59,32 +56,11 @@ STAGES = (0, 1, 2, 5)
 SILENCE_SECONDS = 0.2
 IMPATIENT = ["--region", "im-patient-3"]
 """A connection of its own: one that is there already waits as long as it was told then."""
-SEQUENCES, MANY_SEQUENCES = 12, 1_000
+SEQUENCES, MANY_SEQUENCES = 6, 1_000
 RARELY, OFTEN, ALWAYS = 0.05, 0.3, 1.0
 BUCKET_ROOT = f"s3://{BUCKET}"
 HERE_ONLY = (b"gnutar", b"unzip", b"tacozip")
 """Readers that are programs, which read files of this computer only."""
-
-
-class InThisProcess:
-    """A pool of processes without any: they would not know of the faults' shorter waits, and take a second to start."""
-
-    def __init__(self, _: int, work: Callable[[Any, Progress], Any], *__: object, **___: object) -> None:
-        self._work = work
-        self._tasks: deque[Any] = deque()
-
-    def __enter__(self) -> InThisProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing has to end."""
-
-    def submit(self, task: Any) -> None:
-        self._tasks.append(task)
-
-    def next_result(self) -> tuple[Any, Any]:
-        task = self._tasks.popleft()
-        return task, self._work(task, Progress())
 
 
 class Answer(NamedTuple):
@@ -161,10 +137,9 @@ def bench(
     held: Held,
     here: Path,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    in_this_process: None,  # noqa: ARG001 - other processes would not know of the faults' shorter waits
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> Bench:
-    monkeypatch.setattr(audit, "ProcessPool", InThisProcess)
     return Bench(store, held, here, tmp_path, capsysbinary)
 
 
@@ -220,8 +195,7 @@ def test_a_command_answers_as_here_or_says_why_not(
         assert "because of a bug" not in right.said
         if command != "check --by-checksum":  # that asks the server
             assert comparable(bench.here(command, archive), command, archive) == comparable(right, command, archive)
-        two = [faults[number % len(faults)], faults[(number * 5 + 7) % len(FAULTS)]]
-        chosen = faults[at % 3 :: 3] if every else two
+        chosen = faults[at % 3 :: 3] if every else [faults[number % len(faults)]]
         for step, (name, fault) in enumerate(chosen):
             stages = {STAGES[(number + at + step) % len(STAGES)], 0} if every else {STAGES[(number + step) % 3]}
             for stage in stages:
@@ -244,7 +218,7 @@ def at_random(random: Random, share: float, faults: Sequence[Fault]) -> Fault:
 
 @pytest.mark.parametrize(
     ("first", "count"),
-    [pytest.param(0, SEQUENCES, id="some"), in_the_sweep(30, MANY_SEQUENCES, name="many")],
+    [pytest.param(0, SEQUENCES, id="some"), in_the_sweep(SEQUENCES, MANY_SEQUENCES, name="many")],
 )
 def test_no_sequence_of_faults_makes_a_wrong_answer(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, first: int, count: int
@@ -259,7 +233,8 @@ def test_no_sequence_of_faults_makes_a_wrong_answer(
         share = random.choice((RARELY, OFTEN, ALWAYS))
         faults = SLOW if random.random() < RARELY else FAULTS
         fault = under(bench, at_random(random, share, list(faults.values())))
-        with impatient(monkeypatch):
-            found = bench.there(command, archive, fault, IMPATIENT)
+        # Only where one has to end: on a busy machine a right answer takes as long too.
+        with impatient(monkeypatch) if faults is SLOW else nullcontext():
+            found = bench.there(command, archive, fault, IMPATIENT if faults is SLOW else ())
         wrong += not hold_to_the_rule(found, right[command, archive], seed, command, archive.key)
     assert 0 < wrong < count

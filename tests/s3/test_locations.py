@@ -25,7 +25,7 @@ from tests.formats.tar.tar_building import build
 from tests.s3.archives import SAMPLES, caf, dataset, members, taco
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import holding, ignoring, in_pages, refuse
-from tests.sweeping import each_third, in_the_sweep
+from tests.sweeping import each_nth, in_the_sweep
 
 Output = Callable[..., tuple[int, str]]
 
@@ -41,7 +41,7 @@ def output(capsysbinary: pytest.CaptureFixture[bytes]) -> Output:
     return run
 
 
-@pytest.mark.parametrize("path", each_third(SAMPLES, lambda path: str(path.name), Path.is_dir))
+@pytest.mark.parametrize("path", each_nth(5, SAMPLES, lambda path: str(path.name), Path.is_dir))
 def test_every_sample_is_checked_and_dumped_and_listed_as_on_disk(path: Path, store: Store, output: Output) -> None:
     location = store.put_all(path, f"samples/{path.name}")
     for command in ("check", "dump", "list"):

@@ -300,6 +300,7 @@ def test_every_command_answers_as_here_or_says_why_not(
     assert (state_of(store, folder), writes(store)) == (before, [])
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     "day", at_every_change([each for each in DAYS if not each.patience], lambda day: day is USUAL[0], by_day)
 )

@@ -19,10 +19,10 @@ from inspector.core.source import SourceError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
 from inspector.sources.local.member_writer import Destination, Existing, FolderCalls, FullError, PlaceError, TakenError
 from tests.operations.extracting import archive, extract, files, tree
-from tests.sweeping import in_the_sweep
+from tests.sweeping import every, in_the_sweep
 
 CALLS = [name for name in vars(FolderCalls) if not name.startswith("_")]
-KILLS = int(os.environ.get("INSPECTOR_KILLS", "30")) // 5
+KILLS, SWEPT_KILLS = 2, int(os.environ.get("INSPECTOR_KILLS", "30")) // 5
 CONTENTS = {"a.txt": b"first", "f/b.bin": bytes(range(256)) * 20, "f/g/c": b"", "z.txt": b"last"}
 
 Act = Callable[[int, str, tuple[Any, ...]], None]
@@ -68,13 +68,14 @@ def run(
 
 
 @pytest.mark.parametrize("chosen", [OnConflict.REFUSE, OnConflict.OVERWRITE])
+@every(3)
 @pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC, errno.EACCES, errno.EINTR, errno.ELOOP])
-def test_any_call_may_fail(tmp_path: Path, code: int, chosen: OnConflict) -> None:
+def test_any_call_may_fail(tmp_path: Path, code: int, chosen: OnConflict, step: int) -> None:
     clean = Watched()
     run(tmp_path, tmp_path / "clean", clean)
     assert files(tmp_path / "clean") == CONTENTS
     assert len(clean.log) > 30
-    for at in range(len(clean.log)):
+    for at in range(0, len(clean.log), step):
         failed = []
 
         def act(number: int, name: str, _: tuple[Any, ...], at: int = at, failed: list[str] = failed) -> None:
@@ -241,12 +242,16 @@ def test_a_full_disk_is_said_so(tmp_path: Path) -> None:
     assert tree(tmp_path) == {}
 
 
-@pytest.mark.parametrize("kind", ["caf", in_the_sweep("rca")])
-def test_a_program_that_is_killed_leaves_no_part_under_a_final_name(tmp_path: Path, root: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "kills"), [("caf", KILLS), in_the_sweep("caf", SWEPT_KILLS), in_the_sweep("rca", SWEPT_KILLS)]
+)
+def test_a_program_that_is_killed_leaves_no_part_under_a_final_name(
+    tmp_path: Path, root: Path, kind: str, kills: int
+) -> None:
     contents = {f"{number % 5}/{number}.bin": random.Random(number).randbytes(30_000) for number in range(150)}
     path = archive(tmp_path, kind, list(contents.items()))
     chance = random.Random(7)
-    for number in range(KILLS):
+    for number in range(kills):
         to = tmp_path / f"to{number}"
         command = [sys.executable, "-m", "inspector", "extract", str(path), "--to", str(to)]
         program = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

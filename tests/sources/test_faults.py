@@ -16,11 +16,11 @@ from inspector.sources.local.changes.in_place import write
 from inspector.sources.local.changes.recovery import finish, forget, pending, roll_back
 from inspector.sources.local.disk_calls import Disk
 from tests.sources.disks import CONTENT, EDITS, Memory, Stingy, Stopped, Watched, after, failing, stopping
-from tests.sweeping import every
+from tests.sweeping import every, in_the_sweep
 
 PATH = Path("/archives/a.tacozip")
 CODES = [errno.EIO, errno.ENOSPC, errno.EINTR]
-CUTS = 3000
+CUTS, SWEPT_CUTS = 120, 375
 """How often the power is cut; the seed makes them the same ones every time."""
 
 each_edit = pytest.mark.parametrize("name", EDITS)
@@ -123,11 +123,12 @@ def stopped(edit: Edit, at: int, chance: random.Random) -> Memory:
 
 @each_edit
 @each_kept
-def test_a_power_cut_at_any_moment_loses_nothing(name: str) -> None:
+@pytest.mark.parametrize("cuts", [CUTS, in_the_sweep(SWEPT_CUTS)])
+def test_a_power_cut_at_any_moment_loses_nothing(name: str, cuts: int) -> None:
     edit = EDITS[name]
     chance = random.Random(f"{name}")
     count = calls(edit)
-    found = [recovered(stopped(edit, each % (count + 1), chance), edit, chance) for each in range(CUTS // 8)]
+    found = [recovered(stopped(edit, each % (count + 1), chance), edit, chance) for each in range(cuts)]
     assert {CONTENT, after(edit)} == set(found)
 
 
@@ -151,7 +152,7 @@ def test_a_power_cut_in_the_recovery_loses_nothing(name: str) -> None:
 
 @each_edit
 @each_kept
-@every(3)
+@every(7)
 def test_a_failure_in_the_recovery_can_be_tried_again(name: str, step: int) -> None:
     edit = EDITS[name]
     chance = random.Random(name)

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.sweeping import every
+import pytest
 
-KILLS = int(os.environ.get("INSPECTOR_KILLS", "30"))
+from tests.sweeping import every, in_the_sweep
+
+KILLS, SWEPT_KILLS = 10, 30
 """How many programs are killed at random moments."""
 
 
@@ -20,13 +22,14 @@ def driven(root: Path, *arguments: str) -> list[int]:
     return [int(number) for number in done.stdout.split()]
 
 
-@every(5)
+@every(11)
 def test_a_program_may_end_at_any_call(tmp_path: Path, root: Path, step: int) -> None:
     ends, waiting = driven(root, "every", str(tmp_path), str(step))
     assert ends > 80 // step
     assert waiting > 20 // step
 
 
-def test_a_program_may_be_killed_at_any_moment(tmp_path: Path, root: Path) -> None:
-    kills, _ = driven(root, "random", str(tmp_path), str(KILLS), "11")
-    assert kills == KILLS
+@pytest.mark.parametrize("times", [KILLS, in_the_sweep(int(os.environ.get("INSPECTOR_KILLS", SWEPT_KILLS)))])
+def test_a_program_may_be_killed_at_any_moment(tmp_path: Path, root: Path, times: int) -> None:
+    kills, _ = driven(root, "random", str(tmp_path), str(times), "11")
+    assert kills == times

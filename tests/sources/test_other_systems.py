@@ -29,11 +29,11 @@ def _few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_threads_read_one_file_by_position(tmp_path: Path) -> None:
-    data = os.urandom(1 << 20)
+    data = os.urandom(1 << 18)
     (tmp_path / "x").write_bytes(data)
     kept = TemporarySource("kept")
-    for at in range(0, len(data), 1 << 18):
-        kept.append(data[at : at + (1 << 18)])
+    for at in range(0, len(data), 1 << 16):
+        kept.append(data[at : at + (1 << 16)])
         assert kept.read(0, 10) == data[:10]
     for source in (FileSource(tmp_path / "x"), kept):
         with ThreadPoolExecutor(8) as pool:

@@ -220,7 +220,7 @@ def test_any_size_of_a_chunk_that_is_wrong_is_found_again(whole: bytes, data: st
 
 
 @each_convention
-@every(3)
+@every(7)
 @pytest.mark.parametrize("name", ["small", "two chunks"])
 def test_wherever_an_archive_is_cut_off_what_is_left_is_a_sound_one(name: str, convention: str, step: int) -> None:
     segments = [ONE, TWO, THREE] if name == "small" else [ONE, noisy(9_000, 5), THREE]

@@ -133,7 +133,7 @@ def test_very_many_paddings_are_counted() -> None:
     assert "150 members" in archive.findings[-1].message
 
 
-@every(3)
+@every(7)
 def test_every_bit_of_a_header_is_found(step: int) -> None:
     """A bit that leaves the checksum's number as it was, in a spelling that other programs use, is no damage."""
     for header in (0, 1536):

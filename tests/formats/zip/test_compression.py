@@ -121,7 +121,7 @@ def test_data_that_ends_in_the_wrong_place(method: int) -> None:
 
 @pytest.mark.parametrize("method", PACKERS)
 def test_memory_stays_small_whatever_is_packed(method: int) -> None:
-    packed = PACKERS[method](bytes(64 << 20))
+    packed = PACKERS[method](bytes(32 << 20))
     data = by_hand(method, packed, b"", size=1_000)
     checked(data)
     tracemalloc.start()

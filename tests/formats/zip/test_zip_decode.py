@@ -22,7 +22,18 @@ from inspector.formats._kinds import CENTRAL_DIRECTORY, DATA_SECTION, END_OF_DIR
 from inspector.formats._zip import directory as zip_directory
 from inspector.formats._zip.records import date_text, descriptor_parts, time_text
 from tests.formats.archives import assert_covered
-from tests.formats.zip.zip_building import PLAIN, codes, content, doubts, named, opened, patched, written, zip64_archive
+from tests.formats.zip.zip_building import (
+    PLAIN,
+    codes,
+    content,
+    doubts,
+    many_empty,
+    named,
+    opened,
+    patched,
+    written,
+    zip64_archive,
+)
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -165,12 +176,7 @@ def test_data_before_the_archive() -> None:
 
 
 def test_more_entries_than_the_count_can_say() -> None:
-    files = {f"{number:05}": b"" for number in range(0x10001)}
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as archive:
-        for name in files:
-            archive.writestr(name, b"")
-    data = target.getvalue()
+    data = many_empty(0x10001)
     assert doubts(opened(data)) == set()
     # The same without ZIP64 records, as programs write that do not know them.
     size, offset = struct.unpack_from("<QQ", data, data.index(b"PK\6\6") + 40)

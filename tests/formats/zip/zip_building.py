@@ -7,6 +7,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import cache
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
@@ -21,6 +22,16 @@ def opened(data: bytes) -> Archive:
     archive = Archive(BytesSource(data), "zip", "", ())
     plain_zip.FORMAT.decode(archive.source, Emitter(archive), Progress())
     return archive
+
+
+@cache
+def many_empty(count: int) -> bytes:
+    """An archive of so many members of no bytes."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for number in range(count):
+            archive.writestr(zipfile.ZipInfo(f"{number:05}"), b"")
+    return target.getvalue()
 
 
 def content(archive: Archive, index: int) -> bytes:
