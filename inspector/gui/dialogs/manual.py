@@ -30,6 +30,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.gui.kit.row_hover import light_rows
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.resources import manual_pages, resource
 
 SIZE = (960, 680)
@@ -81,7 +83,7 @@ class ManualDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Manual")
         self.resize(*SIZE)
-        self.pages = QListWidget()
+        self.pages = light_rows(QListWidget())
         self.pages.setAccessibleName("Pages")
         self.pages.setFixedWidth(LIST_WIDTH)
         self.text = ManualBrowser()
@@ -116,7 +118,7 @@ class ManualDialog(QDialog):
         page = QHBoxLayout()
         page.addWidget(self.pages)
         page.addWidget(self.text, 1)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addLayout(search)
         layout.addLayout(page, 1)
 

@@ -16,6 +16,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.replaying import Replaying
 from inspector.gui.kit.icons import severity_icon, state_icon
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import (
@@ -123,8 +124,8 @@ class ReplayPanel(QWidget):
         self._stack = Emptiable(page := self._page())
         self._pages = page
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 4, 8, 0)
-        layout.setSpacing(4)
+        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
+        layout.setSpacing(GRID)
         layout.addLayout(self._bar())
         layout.addWidget(self._stack, 1)
         self.setFocusProxy(self.chooser)
@@ -150,7 +151,7 @@ class ReplayPanel(QWidget):
         self._refresh()
 
     def _bar(self) -> FlowLayout:
-        bar = FlowLayout(4, 4)
+        bar = FlowLayout(GRID, GRID)
         bar.add(label_of("&Writes of:", self.chooser), self.chooser, self.begin_)
         bar.add(self.previous, self.slider, self.next)
         bar.add(label_of("In the middle, after", self.part), self.part)
@@ -168,7 +169,7 @@ class ReplayPanel(QWidget):
         split.setStretchFactor(1, 3)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout.setSpacing(GRID)
         layout.addWidget(split, 1)
         layout.addWidget(self.about)
         return page
