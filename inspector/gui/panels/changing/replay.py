@@ -28,6 +28,7 @@ from inspector.gui.kit.widgets import (
     sentence_label,
     table_view,
 )
+from inspector.gui.panels.banner import REPAIRABLE
 from inspector.operations.protocol.replay_views import (
     CRASH_MEANINGS,
     AnewWrites,
@@ -99,6 +100,7 @@ class ReplayPanel(QWidget):
         self._offered: list[tuple[str, Writes | None]] = []
         self._is_due = False
         self.chooser = QComboBox()
+        self.chooser.setPlaceholderText("nothing to replay yet")
         self.chooser.setAccessibleName("What is written")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.begin_ = push_button("Replay", "Show the archive before the first of these writes")
@@ -209,7 +211,8 @@ class ReplayPanel(QWidget):
             offered.append(("the archive, from its first byte to its footer", AnewWrites()))
         if self._document.status.format == "datas3t" and not self._document.status.collection:
             offered.append(("the upload of this range: tar, metadata", AnewWrites()))
-        offered.append(("the repair", RepairWrites(())))
+        if self._document.status.state in REPAIRABLE:
+            offered.append(("the repair", RepairWrites(())))
         for number, write in enumerate(self._editing.past):
             when = datetime.fromtimestamp(write.written, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
             offered.append((f"{when}, {visible(write.label)}", PastWrites(number)))
@@ -280,7 +283,7 @@ class ReplayPanel(QWidget):
         replaying, view = self._replaying, self._replaying.view
         known = replaying.is_on and view is not None
         self.chooser.setEnabled(not replaying.is_on)
-        self.begin_.setEnabled(not replaying.is_on and not replaying.why_not)
+        self.begin_.setEnabled(bool(self._offered) and not replaying.is_on and not replaying.why_not)
         self.previous.setEnabled(known and replaying.point > Point(0))
         self.next.setEnabled(view is not None and replaying.point < view.end)
         self.slider.setEnabled(known)
