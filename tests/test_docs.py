@@ -111,7 +111,25 @@ def test_the_page_of_findings_has_every_one_that_is_declared(written: Written) -
 def test_the_examples_print_what_they_show(page: Path, output: Output, written: Written) -> None:
     text = page.read_text(encoding="utf-8")
 
-    written(page, EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text))
+    written(page, with_outputs(text, output))
+
+
+def with_outputs(text: str, output: Output) -> str:
+    """A page whose examples show what they print; the fence stands on a line of its own also behind an unended line."""
+
+    def shown(found: re.Match[str]) -> str:
+        printed = output(found[1])
+        return f"$ archive-inspector {found[1]}\n{printed}" + "\n" * (printed[-1:] not in ("", "\n"))
+
+    return EXAMPLE.sub(shown, text)
+
+
+@pytest.mark.parametrize("printed", ["", "one", "one\n"])
+def test_an_example_does_not_swallow_its_fence(printed: str) -> None:
+    page = "before\n```console\n$ archive-inspector cat A B\nold\n```\nafter\n"
+    once = with_outputs(page, lambda _: printed)
+    assert once.endswith("\n```\nafter\n")
+    assert with_outputs(once, lambda _: printed) == once
 
 
 def test_every_shipped_sample_is_described() -> None:

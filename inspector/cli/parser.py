@@ -129,14 +129,25 @@ def _columns() -> int:
 
 
 class DiscreetParser(argparse.ArgumentParser):
-    """A parser whose errors do not repeat the secrets of an address."""
+    """A parser whose errors say what to do, and do not repeat the secrets of an address."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, formatter_class=_HelpFormatter)
 
     def error(self, message: str) -> NoReturn:
         """See ArgumentParser."""
-        super().error(strip_credentials(message))
+        super().error(strip_credentials(f"{_sentence(message)} {self.prog} --help says what it takes."))
+
+
+def _sentence(message: str) -> str:
+    """A message of argparse as a sentence that says what to do."""
+    said, _, words = message.partition(": ")
+    if said == "unrecognized arguments":
+        wrong = next((word for word in words.split() if word.startswith("-")), "")
+        return f"There is no option {wrong}; leave it out." if wrong else f"Leave out what is too much: {words}."
+    if said == "the following arguments are required":
+        return f"Add what is missing: {words}."
+    return f"{message.removeprefix('argument ')}."
 
 
 def window_parser() -> argparse.ArgumentParser:

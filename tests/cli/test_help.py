@@ -75,6 +75,25 @@ def test_wrong_usage_shows_the_usage_of_that_command(run: Run, capfd: pytest.Cap
     assert capfd.readouterr().err.startswith("usage: archive-inspector cat ")
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("audit", "A", "B"), "Leave out what is too much: B."),
+        (("check",), "Add what is missing: LOCATION."),
+        (("audit", "--bogus", "A"), "There is no option --bogus; leave it out."),
+        (("dump", "--depth", "x", "A"), "--depth: it must be a whole number, 1 or more."),
+    ],
+)
+def test_wrong_usage_is_a_sentence_that_says_what_to_do(
+    run: Run, capfd: pytest.CaptureFixture[str], line: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(*line)
+    assert ended.value.code == 2
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert last == f"archive-inspector {line[0]}: error: {said} archive-inspector {line[0]} --help says what it takes."
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_takes_its_script(run: Run, shell: str) -> None:
     status, out, _ = run("completion", shell)

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QDir, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu, QStyleOptionViewItem
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.actions.audits import MAX_TABS_AT_ONCE
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
+from inspector.gui.kit.style import Sentences
 from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
 from inspector.gui.tabs.audit_tab import HINT, NONE_MATCH, NOTHING, AuditTab
 from inspector.operations.protocol.audit_views import ExportKind
@@ -85,6 +86,13 @@ def test_a_folder_is_audited_into_a_table(
     assert rows(tab, FORMAT) == ["rca", "caf", "rca"]
     assert rows(tab, ERRORS)[0] == "2"
     assert "The blob at byte 280 cannot be decoded" in rows(tab, SENTENCE)[0]
+    # The cause comes first and is not cut for the advice behind it; the tooltip has all of it.
+    option, cell = QStyleOptionViewItem(), tab.model.index(0, SENTENCE)
+    delegate = tab.table.itemDelegateForIndex(cell)
+    assert isinstance(delegate, Sentences)
+    delegate.initStyleOption(option, cell)
+    assert option.textElideMode is Qt.TextElideMode.ElideRight
+    assert rows(tab, SENTENCE)[0] in cell.data(Qt.ItemDataRole.ToolTipRole)
     assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file was skipped."
     assert not tab.bar.isVisible()
     qtmodeltester.check(tab.model)

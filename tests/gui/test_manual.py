@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QColor, QPalette, QTextDocument
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.core.palette import COLOURS, Scheme
+from inspector.core.palette import COLOURS, CONTRAST, Scheme, contrast
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.manual import ManualDialog, in_the_dark
+from inspector.gui.dialogs.manual import ManualDialog, in_colours
+from inspector.gui.kit.theme import Theme, apply
 from inspector.resources import manual_pages
 from tests.gui.conftest import press
 
@@ -57,7 +62,31 @@ def test_pictures_are_drawn_in_the_colours_of_the_window(window: Window) -> None
     assert "<rect" in light
     for each in COLOURS[Scheme.LIGHT].text, COLOURS[Scheme.LIGHT].base:
         assert f'"{each}"' in light
-        assert f'"{each}"' not in in_the_dark(light)
+        assert f'"{each}"' not in in_colours(light, Scheme.DARK)
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_text_in_pictures_is_as_readable_as_in_the_window(scheme: Scheme) -> None:
+    least = 7 if scheme in CONTRAST else 4.5
+    for path in (manual_pages()[0].parent / "pictures").glob("*.svg"):
+        drawn = in_colours(path.read_text(encoding="utf-8"), scheme)
+        base = COLOURS[scheme].base
+        assert f'fill="{base}"' in drawn
+        inks = set(re.findall(r'<text [^>]*fill="(#\w+)"', drawn))
+        assert inks
+        assert all(contrast(ink, base) >= least for ink in inks), path.name
+
+
+def test_an_open_page_is_drawn_anew_for_another_theme(window: Window) -> None:
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    dialog = manual(window)
+    dialog.pages.setCurrentRow([path.stem for path in manual_pages()].index("rca"))
+    for theme in (Theme.CONTRAST_DARK, Theme.LIGHT):
+        apply(application, theme)
+        page = dialog.text.document()
+        picture = page.resource(QTextDocument.ResourceType.ImageResource, QUrl("pictures/rca.svg"))
+        assert picture.pixelColor(2, 2) == dialog.text.palette().color(QPalette.ColorRole.Base)
 
 
 def test_a_link_leads_to_its_page(window: Window) -> None:

@@ -10,13 +10,14 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QTabBar, QTreeView
+from PySide6.QtWidgets import QAbstractItemView, QTabBar, QTableView, QTreeView
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.kit.item_views import FirstColumnFitter
+from inspector.gui.kit.item_views import FirstColumnFitter, texts_in_view
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels import members, structure
+from inspector.gui.kit.style import GRID
+from inspector.gui.panels import findings, members, structure
 from tests.gui.conftest import Show, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"
@@ -269,3 +270,30 @@ def test_a_panel_behind_a_tab_says_its_title_once(checked: Show, window: Window,
     for other in tab.area.tabifiedDockWidgets(findings):
         other.hide()
     qtbot.waitUntil(lambda: findings.titleBarWidget() is None)
+
+
+def test_columns_are_as_wide_as_their_texts_where_there_is_room(show: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(3_840, 2_160)
+    tab = show("wrong-reset-hash.rca")
+    settle(qtbot, window)
+    views: list[tuple[QTreeView | QTableView, tuple[int, ...]]] = [
+        (tab.structure.tree, (0, structure.MEANING)),
+        (tab.findings.table, (findings.BYTES, findings.CODE)),
+    ]
+    for view, columns in views:
+        header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
+        for column in columns:
+            qtbot.waitUntil(
+                lambda view=view, header=header, column=column: (
+                    header.sectionSize(column) >= max(texts_in_view(view, column), default=0)
+                )
+            )
+    assert tab.banner.readers.x() - tab.banner.sentence.geometry().right() < 10 * GRID  # not across the screen
+
+
+def test_a_message_is_not_cut_for_the_columns_beside_it(show: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(1_024, 700)
+    tab = show("wrong-reset-hash.rca")
+    settle(qtbot, window)
+    widths = [tab.findings.table.columnWidth(column) for column in (findings.BYTES, findings.CODE)]
+    assert widths == [findings.WIDTHS[findings.BYTES], findings.WIDTHS[findings.CODE]]

@@ -11,11 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.core import verdict
 from inspector.core.palette import COLOURS, Scheme
 from inspector.core.reader import ReaderKind
 from inspector.core.span import Span
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
+from inspector.gui.hex.beside.legend import NEVER_READ
+from inspector.gui.kit.icons import verdict_icon
 from inspector.gui.panels.reader.panel import KIND_LABELS, NOT_YET, ReaderPanel
 from inspector.gui.panels.reader.steps import StepsModel
 from inspector.operations.protocol.trace_views import Verdict
@@ -122,8 +125,10 @@ def test_bytes_that_a_reader_never_reads_are_grey_while_its_steps_are_seen(
     hex_view, never = tab.hex_pane.hex, Span(1_007, 1_503)
     panel = followed(qtbot, window, tab, "rcarch")
     assert hex_view.unread() == [never]
+    assert NEVER_READ in tab.hex_pane.legend.labels()
     tab.docks["Reader"].hide()
     qtbot.waitUntil(lambda: not hex_view.unread())
+    assert NEVER_READ not in tab.hex_pane.legend.labels()
     tab.document.select_byte(0, never.start + 64, "test")
     settle(qtbot, window)
     plain, plain_map = hex_view.viewport().grab().toImage(), tab.hex_pane.map.grab().toImage()
@@ -167,6 +172,12 @@ def test_the_banner_has_the_table_of_all_readers_and_a_row_leads_to_its_steps(
     assert texts["rcarch"][1] == Verdict.REJECTS.value
     assert texts["rcarch"][2].startswith("step ")
     assert texts["the specification"][1] == Verdict.ACCEPTS.value
+    icons = {
+        row[0]: table.model.index(at, 0).data(Qt.ItemDataRole.DecorationRole)
+        for at, row in enumerate(map(table.model.texts, range(table.model.rowCount())))
+    }
+    assert icons["the specification"].cacheKey() == verdict_icon(verdict.Verdict.VERIFIED).cacheKey()
+    assert all(icon is not None for icon in icons.values())
     at = [row.name for row in table.rows].index("rcarch")
     table.table.setCurrentIndex(table.model.index(at, 0))
     table.table.activated.emit(table.table.currentIndex())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
@@ -24,6 +25,8 @@ def test_nothing_open_shows_the_start_page_with_samples(window: Window, qtbot: Q
     assert window.start_page.isVisible()
     assert not window.actions_["find_next"].isEnabled()
     qtbot.waitUntil(lambda: bool(window.start_page.sample_entries), timeout=WAIT)
+    titles = [label.text() for label in window.start_page.findChildren(QLabel) if label.isVisible()]
+    assert "Recent" not in titles  # nothing has been opened yet
     with qtbot.waitSignal(window.start_page.chosen) as chosen:
         window.start_page.sample_entries[0].click()
     assert chosen.args is not None

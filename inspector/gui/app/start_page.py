@@ -11,13 +11,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 from inspector.core.names import visible
 from inspector.core.verdict import State
 from inspector.gui.kit.icons import Picture, icon, program_icon, state_icon
-from inspector.gui.kit.style import GRID, TextSize, font_of, secondary
+from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, font_of, on_grid, secondary
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, sentence_label
 from inspector.resources import resource, samples
 
-MAX_WIDTH_PX = 1500
-"""The most pixels of the page: at this width most notes on samples fit."""
 SAMPLE_COLUMNS = 2
 _README_COLUMNS = ("sample", "what it is", "state")
 
@@ -63,7 +61,7 @@ class StartPage(QScrollArea):
         self._recent = QGridLayout()
         self._samples = QGridLayout()
         page = QWidget()
-        page.setMaximumWidth(MAX_WIDTH_PX)
+        page.setMaximumWidth(PAGE_PX)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(8 * GRID, 8 * GRID, 8 * GRID, 8 * GRID)
         layout.setSpacing(4 * GRID)
@@ -72,13 +70,15 @@ class StartPage(QScrollArea):
         layout.addWidget(self._session_area())
         columns = QHBoxLayout()
         columns.setSpacing(6 * GRID)
-        columns.addLayout(self._column("Recent", self._recent), 1)
+        self._recent_column = QWidget()
+        self._recent_column.setLayout(self._column("Recent", self._recent))
+        self._recent_column.hide()
+        columns.addWidget(self._recent_column, 1)
         columns.addLayout(self._column("Samples to try", self._samples), SAMPLE_COLUMNS)
         layout.addLayout(columns)
         layout.addStretch(1)
         outer = QWidget()
-        centred = QHBoxLayout(outer)
-        centred.setContentsMargins(0, 0, 0, 0)
+        centred = on_grid(QHBoxLayout(outer))
         centred.addStretch(1)
         centred.addWidget(page, 100)
         centred.addStretch(1)
@@ -121,7 +121,8 @@ class StartPage(QScrollArea):
 
     def _list_recent(self) -> None:
         entries = [self._entry(each, _parent_of(each), self._states.get(each)) for each in self._locations]
-        self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
+        self._fill(self._recent, entries, 1)
+        self._recent_column.setVisible(bool(entries))
 
     def _header(self) -> QHBoxLayout:
         mark = Picture(program_icon(), 10 * GRID)
@@ -163,7 +164,7 @@ class StartPage(QScrollArea):
         self.reopen.clicked.connect(self.sessionWanted)
         layout = QHBoxLayout(self._session)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(12)
+        layout.setSpacing(3 * GRID)
         layout.addWidget(self.reopen)
         layout.addWidget(self._session_text, 1)
         self._session.hide()
@@ -175,15 +176,14 @@ class StartPage(QScrollArea):
         font.setBold(True)
         label.setFont(font)
         entries.setVerticalSpacing(0)
-        entries.setHorizontalSpacing(12)
-        column = QVBoxLayout()
-        column.setSpacing(GRID)
+        entries.setHorizontalSpacing(3 * GRID)
+        column = on_grid(QVBoxLayout(), gap=GRID)
         column.addWidget(label)
         column.addLayout(entries)
         column.addStretch(1)
         return column
 
-    def _fill(self, grid: QGridLayout, entries: list[QPushButton], columns: int, placeholder: str) -> None:
+    def _fill(self, grid: QGridLayout, entries: list[QPushButton], columns: int, placeholder: str = "") -> None:
         while (item := grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
@@ -216,7 +216,7 @@ class StartPage(QScrollArea):
         layout.setSpacing(0)
         layout.addWidget(name)
         second = QHBoxLayout()
-        second.setSpacing(4)
+        second.setSpacing(GRID)
         if state is not None:
             second.addWidget(Picture(state_icon(state), text.fontMetrics().height()))
         second.addWidget(text, 1)

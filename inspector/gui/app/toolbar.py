@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBa
 
 from inspector.gui.kit.actions import K, action
 from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.style import GRID
 from inspector.gui.tabs.side_tab import SideTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -206,7 +207,7 @@ class ToolBar(QToolBar):
 
     def _caption(self, text: str) -> None:
         label = QLabel(text)
-        label.setContentsMargins(6, 0, 4, 0)
+        label.setContentsMargins(GRID, 0, GRID, 0)
         self._captions.append(self.addWidget(label))
 
     def _edit(self, hint: str, name: str, width: int) -> QLineEdit:

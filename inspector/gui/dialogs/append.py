@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from inspector.gui.ipc.client import create_client
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.panels.archive_options import RcaOptionsPage
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
@@ -42,7 +43,7 @@ class AppendDialog(QDialog):
         verb = "&Replay" if only_replayed else "&Add"
         self.add = self.buttons.addButton(verb, QDialogButtonBox.ButtonRole.AcceptRole)
         self.add.setDefault(True)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.inputs, 1)
         layout.addWidget(self.options)
         layout.addWidget(self.buttons)

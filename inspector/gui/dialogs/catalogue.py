@@ -20,6 +20,7 @@ from inspector.core.numbers import count, grouped
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, table_view
 from inspector.operations.protocol.create_views import FoundPlaces, Place
@@ -84,7 +85,7 @@ class CatalogueDialog(QDialog):
             label.setBuddy(edit)
             for column, widget in enumerate((label, edit, button)):
                 grid.addWidget(widget, row, column)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addLayout(grid)
         layout.addWidget(self.stack, 1)
         layout.addWidget(self.sentence)

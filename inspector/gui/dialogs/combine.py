@@ -24,6 +24,7 @@ from inspector.core.numbers import count
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.files import ask_for_files, start_near
 from inspector.gui.kit.locations import absolute, name_of
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label, table_view
 from inspector.gui.panels.status_line import show_progress
@@ -108,7 +109,7 @@ class CombineDialog(QDialog):
         self._plan()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.about)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.details)

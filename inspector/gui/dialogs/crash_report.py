@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
@@ -48,7 +49,7 @@ class CrashReportDialog(QDialog):
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
         self.close_button.setDefault(True)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.sentence)
         layout.addWidget(self.report, 1)
         layout.addWidget(self.note)

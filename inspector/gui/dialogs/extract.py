@@ -26,6 +26,7 @@ from inspector.gui.ipc.client import Job
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Details, SelectableLabel, debounce, label_of, table_view
 from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, OnConflict, Problems
@@ -139,7 +140,7 @@ class ExtractDialog(QDialog):
         grid.addWidget(label_of("If a &file exists", self.on_conflict), 1, 0)
         grid.addWidget(self.on_conflict, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addLayout(which)
         layout.addLayout(grid)
         layout.addWidget(self.keep_damaged)
@@ -264,7 +265,7 @@ class ExtractedDialog(QDialog):
         self.problems.show_problems(result)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.sentence)
         layout.addWidget(self.problems, 1)
         layout.addWidget(buttons)
@@ -279,9 +280,7 @@ class ProblemTable(QWidget):
         self.model = FixedTable(("What", "Member", "Why"), parent=self)
         self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, "Members with problems")
         self.details = Details("The selected problem in full")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        layout = on_grid(QVBoxLayout(self), gap=0)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.details)
         self.table.selectionModel().currentRowChanged.connect(self._show_details)

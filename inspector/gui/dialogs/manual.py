@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QRectF, Qt, QUrl
+from PySide6.QtCore import QByteArray, QEvent, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QDesktopServices,
     QImage,
@@ -30,6 +32,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.palette import COLOURS, Colours, Scheme, scheme_of
+from inspector.gui.kit.row_hover import light_rows
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.resources import manual_pages, resource
 
 SIZE = (960, 680)
@@ -38,12 +43,22 @@ MARGIN = 12
 _PICTURE = re.compile(r"^!\[.*\]\((.+)\)$", re.MULTILINE)
 _DARK_RULE = re.compile(r"\.(\w+)\{(?:fill|stroke):(#\w+)\}")
 _COLOURED = re.compile(r'(class="(\w+)"[^>]*? (?:fill|stroke)=")(#\w+)')
-_DARK = 128
-"""Bases with less light than that, of 255, are dark."""
+_COLOUR = re.compile(r'(\b(?:fill|stroke)=")(#\w+)')
 
 
 class ManualBrowser(QTextBrowser):
-    """Shows pages with their drawings, which it draws as wide as there is room, in the colours of its palette."""
+    """Shows pages with their drawings, which it draws as wide as there is room, in the colours of its palette.
+
+    Signals:
+        recoloured(): the palette is another one.
+    """
+
+    recoloured = Signal()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self.recoloured.emit()
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Qt override: draw an SVG."""
@@ -51,9 +66,8 @@ class ManualBrowser(QTextBrowser):
         if kind != QTextDocument.ResourceType.ImageResource or path.suffix != ".svg" or not path.is_file():
             return super().loadResource(kind, name)
         text = path.read_text(encoding="utf-8")
-        if self.palette().color(QPalette.ColorRole.Base).lightness() < _DARK:
-            text = in_the_dark(text)
-        renderer = QSvgRenderer(QByteArray(text.encode()))
+        base, ink = self.palette().color(QPalette.ColorRole.Base), self.palette().color(QPalette.ColorRole.Text)
+        renderer = QSvgRenderer(QByteArray(in_colours(text, scheme_of(base.name(), ink.name())).encode()))
         size = renderer.defaultSize()
         room = self.viewport().width() - 2 * MARGIN - self.verticalScrollBar().sizeHint().width()
         size = size.scaled(min(size.width(), max(1, room)), size.height(), Qt.AspectRatioMode.KeepAspectRatio)
@@ -67,10 +81,24 @@ class ManualBrowser(QTextBrowser):
         return image
 
 
-def in_the_dark(picture: str) -> str:
-    """A picture in the colours that its own style sheet has for dark pages, which Qt does not read."""
-    colours = dict(_DARK_RULE.findall(picture))
-    return _COLOURED.sub(lambda found: f"{found[1]}{colours.get(found[2], found[3])}", picture)
+def in_colours(picture: str, scheme: Scheme) -> str:
+    """A picture in the colours of a scheme: on dark pages those of its own style sheet, which Qt does not read."""
+    if scheme is Scheme.DARK:
+        own = dict(_DARK_RULE.findall(picture))
+        return _COLOURED.sub(lambda found: f"{found[1]}{own.get(found[2], found[3])}", picture)
+    pairs = zip(_in_order(COLOURS[Scheme.LIGHT]), _in_order(COLOURS[scheme]), strict=True)
+    colours = {light.lower(): other for light, other in reversed(list(pairs))}  # the first one holds
+    return _COLOUR.sub(lambda found: found[1] + colours.get(found[2].lower(), found[2]), picture)
+
+
+def _in_order(colours: Colours) -> Iterator[str]:
+    """What pictures are drawn in, in the same order for all schemes."""
+    yield from (colours.base, colours.text, colours.quiet, colours.rule, colours.damage)
+    for tones in colours.tones.values():
+        yield tones.line
+        yield from chain.from_iterable(tones.fills)
+    yield from chain.from_iterable(colours.fills.values())
+    yield from colours.strokes.values()
 
 
 class ManualDialog(QDialog):
@@ -81,7 +109,7 @@ class ManualDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Manual")
         self.resize(*SIZE)
-        self.pages = QListWidget()
+        self.pages = light_rows(QListWidget())
         self.pages.setAccessibleName("Pages")
         self.pages.setFixedWidth(LIST_WIDTH)
         self.text = ManualBrowser()
@@ -101,6 +129,7 @@ class ManualDialog(QDialog):
         self._lay_out()
         self.pages.currentRowChanged.connect(self._show)
         self.text.anchorClicked.connect(self._follow)
+        self.text.recoloured.connect(self._redraw)
         self.next.clicked.connect(self.find_next)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self).activated.connect(self.wanted.setFocus)
         self.pages.setCurrentRow(0)
@@ -116,7 +145,7 @@ class ManualDialog(QDialog):
         page = QHBoxLayout()
         page.addWidget(self.pages)
         page.addWidget(self.text, 1)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addLayout(search)
         layout.addLayout(page, 1)
 
@@ -128,6 +157,13 @@ class ManualDialog(QDialog):
             _PICTURE.sub(lambda found: found[0] if (path.parent / found[1]).is_file() else "", written)
         )
         self.outcome.clear()
+
+    def _redraw(self) -> None:
+        """Draw the pictures of the page in the colours of another theme."""
+        bar = self.text.verticalScrollBar()
+        place = bar.value()
+        self._show(self.pages.currentRow())
+        bar.setValue(place)
 
     def _follow(self, link: QUrl) -> None:
         """Open the page that a link leads to, or leave a web address to the browser."""

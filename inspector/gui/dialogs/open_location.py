@@ -13,6 +13,7 @@ from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import browse_client
 from inspector.gui.kit.dropping import PathField, leave_drops
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.widgets import sentence_label
 from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.operations.protocol.requests import ProfileRequests
@@ -80,7 +81,7 @@ class OpenLocationDialog(QDialog):
         head = QFormLayout()
         head.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         head.addRow("&Location", self.location)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addLayout(head)
         layout.addWidget(self.remark)
         layout.addWidget(self.form)

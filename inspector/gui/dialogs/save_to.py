@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog,
 from inspector.core.source import SourceError
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.widgets import push_button, sentence_label
 from inspector.gui.panels.s3_connection import S3Target
 from inspector.sources.s3.address import is_s3, parse
@@ -45,7 +46,7 @@ class SaveToDialog(QDialog):
         self.save.setDefault(True)
         label = QLabel("&Write to")
         label.setBuddy(self.target)
-        grid = QGridLayout(self)
+        grid = on_grid(QGridLayout(self), EDGE)
         grid.addWidget(label, 0, 0)
         grid.addWidget(self.target, 0, 1)
         grid.addWidget(self.browse, 0, 2)

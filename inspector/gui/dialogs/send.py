@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.gui.document.editing import PendingUpload
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.widgets import sentence_label
 
 SIZE = (640, 340)
@@ -38,7 +39,7 @@ class SendDialog(QDialog):
         (cancel if upload.whole else self.send).setDefault(True)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.sentence)
         layout.addWidget(self.lines, 1)
         layout.addWidget(self.remark)

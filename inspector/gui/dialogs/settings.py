@@ -30,13 +30,14 @@ from inspector.core.numbers import rounded
 from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, SettingsPage, Text
 from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.style import EDGE, GRID, on_grid
 from inspector.gui.kit.widgets import push_button, sentence_label
 from inspector.operations.jobs import index_store
 
 CreateField = Callable[[Any, Settings], QWidget]
 MAX_FIELD_PX = 320
 """Pixels: the maximum width of a field."""
-PADDING_PX = 10
+PADDING_PX = 2 * GRID
 """Pixels around a number, as around a text."""
 
 SIZE = (560, 460)
@@ -71,7 +72,7 @@ class SettingsDialog(QDialog):
         self.reset_all.clicked.connect(lambda: self._reset(*SettingsPage))
         for button in (self.reset, self.reset_all):
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.pages)
         layout.addWidget(buttons)
 
@@ -83,9 +84,8 @@ class SettingsDialog(QDialog):
 
     def _page(self, page: SettingsPage) -> QWidget:
         inner = QWidget()
-        form = QFormLayout(inner)
-        form.setContentsMargins(16, 16, 16, 16)
-        form.setVerticalSpacing(4)
+        form = on_grid(QFormLayout(inner), 4 * GRID)
+        form.setVerticalSpacing(GRID)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for setting in preferences.ALL:
             if setting.page is page:
@@ -139,7 +139,7 @@ class SettingsDialog(QDialog):
 def _hint_label(text: str) -> QLabel:
     label = sentence_label(text)
     label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
-    label.setContentsMargins(0, 0, 0, 8)
+    label.setContentsMargins(0, 0, 0, 2 * GRID)
     return label
 
 
@@ -228,8 +228,7 @@ class _FontFamilyField(QWidget):
         self.fonts.setAccessibleName(setting.label)
         self.system = push_button("System", f"Use the default font: {setting.hint}")
         self.setFocusProxy(self.fonts)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = on_grid(QHBoxLayout(self))
         layout.addWidget(self.fonts, 1)
         layout.addWidget(self.system)
         _SettingBinding(setting, settings, self.fonts, self._show)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy
 
 from inspector.core.names import visible
 from inspector.gui.document.request_watch import RequestWatch
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import escaped
 from inspector.gui.kit.widgets import sentence_label
 from inspector.operations.protocol.browse_views import ErrorAction, S3Problem
@@ -26,7 +27,7 @@ LABELS = {
     ErrorAction.RETRY: ("Re&try", "Retry (F5)"),
     ErrorAction.BROWSE: ("&Browse", "List the contents"),
 }
-INDENT_PX = 38
+INDENT_PX = 10 * GRID
 
 
 class ErrorActions(QFrame):
@@ -49,8 +50,8 @@ class ErrorActions(QFrame):
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.buttons: dict[ErrorAction, QPushButton] = {}
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(INDENT_PX, 2, 8, 6)
-        layout.setSpacing(8)
+        layout.setContentsMargins(INDENT_PX, GRID, 2 * GRID, GRID)
+        layout.setSpacing(2 * GRID)
         layout.addWidget(self.sentence, 1)
         for action, (text, tip) in LABELS.items():
             button = QPushButton(text)

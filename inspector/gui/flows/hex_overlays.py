@@ -16,6 +16,7 @@ from inspector.gui.hex.hex_pane import EDIT_SENTENCE, EXPERIMENT_EDIT_SENTENCE, 
 from inspector.gui.hex.overwriting import ByteEdit, Overwriting
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import MessageBar
 from inspector.gui.panels.changing.experiment import sign
 from inspector.gui.panels.changing.replay import sign as replay_sign
@@ -172,7 +173,7 @@ class HexEditing(QObject):
             self._document.reported.emit(ONLY_FILE)
 
 
-MARGIN_PX = 8
+MARGIN_PX = 2 * GRID
 """Pixels between the label and the edges of the widget below."""
 
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import grouped, in_bytes
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
@@ -23,7 +24,7 @@ MAX_DECODED_MIB = 256
 def _add_label_above(view: QWidget, parent: QWidget) -> QLabel:
     """Lay out ``view`` in ``parent`` below a label, which is returned."""
     sentence = sentence_label()
-    sentence.setContentsMargins(8, 4, 8, 4)
+    sentence.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
     layout = QVBoxLayout(parent)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(0)

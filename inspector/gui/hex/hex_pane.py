@@ -22,7 +22,7 @@ from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.accessible import accessible_text
 from inspector.gui.hex.beside.byte_band import BandFeed, ByteBand, shares_of
 from inspector.gui.hex.beside.data_inspector import READ_BYTES, DataInspector
-from inspector.gui.hex.beside.file_map import LABELLED_PX, NARROW_PX, FileMap
+from inspector.gui.hex.beside.file_map import LABELLED_PX, NARROW_PX, WIDE_PX, FileMap
 from inspector.gui.hex.beside.legend import (
     Legend,
     LegendEntry,
@@ -37,6 +37,7 @@ from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import path_text, plain, short
 from inspector.gui.kit.widgets import ElidedLabel
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -226,8 +227,9 @@ class HexPane(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Widen the map to name what it shows, where rows and the names of structures leave room."""
         super().resizeEvent(event)
-        needed = self.wanted_width() - self.map.width() + LABELLED_PX + LANE_PX
-        self.map.setFixedWidth(LABELLED_PX if self.width() >= needed else NARROW_PX)
+        room = self.width() - self.wanted_width() + self.map.width() - LANE_PX
+        wide = WIDE_PX if room >= WIDE_PX + LANE_PX else LABELLED_PX
+        self.map.setFixedWidth(wide if room >= LABELLED_PX else NARROW_PX)
 
     def select_all(self) -> None:
         """Select all bytes of the layer."""
@@ -329,6 +331,7 @@ class HexPane(QWidget):
         shown = spans if self._info is not None and self._info.layer == layer else ()
         self.hex.setUnread(shown)
         self.map.setUnread(shown)
+        self._update_legend()
 
     def _show_damage(self) -> None:
         """Mark the damage; the selected finding is always included, however many there are."""
@@ -383,7 +386,8 @@ class HexPane(QWidget):
         if not self.band.isHidden() and self.band_feed.whole is not None:
             looks = class_entries(shares_of(self.band_feed.whole))
             entries = looks if self._by is ColourBy.ENTROPY else [*entries, *looks]
-        self.legend.setEntries(entries, bool(self._damage), self._verdicts, bool(self._edited))
+        unread = bool(self.hex.unread())
+        self.legend.setEntries(entries, bool(self._damage), self._verdicts, bool(self._edited), unread)
 
     def _light(self, entry: LegendEntry | None) -> None:
         """Light the bytes of an entry of the legend up, in the hex view and in the map."""
@@ -540,7 +544,8 @@ class ModeStrip(QFrame):
         self.stop.setAutoDefault(False)
         self.stop.clicked.connect(self.stopRequested)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 2, 6, 2)
+        layout.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
+        layout.setSpacing(2 * GRID)
         layout.addWidget(self.mark)
         layout.addWidget(self.sentence, 1)
         layout.addWidget(self.stop)

@@ -11,6 +11,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.gui.document.document import Document
 from inspector.gui.kit.locations import name_of, outer_locations
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import escaped, plain
 from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
 from inspector.operations.protocol.views import LayerInfo, LayerKind
@@ -97,8 +98,8 @@ class LayerBar(QWidget):
 
     def _lay_out(self) -> None:
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(6, 3, 6, 3)
-        layout.setSpacing(3)
+        layout.setContentsMargins(GRID, GRID, GRID, GRID)
+        layout.setSpacing(GRID)
         file, inner, content = self.kinds.values()
         for button in self.outer:
             layout.addWidget(button)
@@ -106,7 +107,7 @@ class LayerBar(QWidget):
         layout.addWidget(self.files, 2)
         for widget in (file, self._arrows[0], inner, self._arrows[1], content):
             layout.addWidget(widget)
-        layout.addSpacing(8)
+        layout.addSpacing(GRID)
         layout.addWidget(self.size_label, 1)
         for button in self.modes.values():
             layout.addWidget(button)

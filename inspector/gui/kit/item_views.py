@@ -20,6 +20,8 @@ GOOD_FIRST_WIDTH = 190
 """The width the first column gets before its neighbours get more than they need or a tree shows further columns."""
 MIN_SHARE = 0.6
 """The least share of its width that a neighbour may shrink to before it is hidden."""
+LEAST_REST = 640
+"""The least width of the column that takes the rest, while others are widened."""
 BUTTONS = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease)
 
 
@@ -73,7 +75,10 @@ class FirstColumnFitter(QObject):
         used = self._fit_neighbours(room - MIN_FIRST_WIDTH)
         if self._hides:
             used = self._show_others(room - GOOD_FIRST_WIDTH, used)
-        self._header.resizeSection(0, max(MIN_FIRST_WIDTH, room - used))
+        first = max(MIN_FIRST_WIDTH, room - used)
+        if self._hides and first > GOOD_FIRST_WIDTH and not self._header.isSectionHidden(len(self._widths) - 1):
+            first = min(first, max(GOOD_FIRST_WIDTH, self._need_of_first()))  # the last column stretches
+        self._header.resizeSection(0, first)
         self._fitting = False
 
     def _fit_neighbours(self, room: int) -> int:
@@ -97,16 +102,14 @@ class FirstColumnFitter(QObject):
 
     def _need(self, column: int) -> int:
         """The width that the texts needed so far in a column need, at most its usual width."""
-        needed = max([self._header.sectionSizeHint(column), *self._texts_in_view(column)])
+        needed = max(self._header.sectionSizeHint(column), *texts_in_view(self._view, column), 0)
         self._needed[column] = max(self._needed[column], min(needed, self._widths[column]))
         return self._needed[column]
 
-    def _texts_in_view(self, column: int) -> Iterator[int]:
-        """The widths of the visible texts. Qt's sizeHintForColumn reads 1,000 rows, which takes 0.1 s."""
-        top = 0
-        while top < self._viewport.height() and (index := self._view.indexAt(QPoint(0, top))).isValid():
-            yield self._view.sizeHintForIndex(index.siblingAtColumn(column)).width()
-            top += max(1, self._view.visualRect(index).height())
+    def _need_of_first(self) -> int:
+        """The width that the names seen so far need, indented as they are."""
+        self._needed[0] = max(self._needed[0], *texts_in_view(self._view, 0), 0)
+        return self._needed[0]
 
     def _is_unwanted(self, column: int) -> bool:
         """Whether other code has hidden a column; this class itself hides tree columns after the second."""
@@ -122,6 +125,72 @@ class FirstColumnFitter(QObject):
 
     def _resized(self, *_: object) -> None:
         self._by_hand = self._by_hand or (self._pressed and not self._fitting)
+
+
+def rows_in_view(view: QAbstractItemView) -> Iterator[QModelIndex]:
+    """The first cells of the visible rows, from top to bottom."""
+    top = 0
+    while top < view.viewport().height() and (index := view.indexAt(QPoint(0, top))).isValid():
+        yield index
+        top += max(1, view.visualRect(index).height())
+
+
+def texts_in_view(view: QAbstractItemView, column: int) -> Iterator[int]:
+    """The widths of the visible texts, indented. Qt's sizeHintForColumn reads 1,000 rows, which takes 0.1 s."""
+    for index in rows_in_view(view):
+        indent = max(0, view.visualRect(index).left()) if column == 0 else 0
+        yield indent + view.sizeHintForIndex(index.siblingAtColumn(column)).width()
+
+
+class ColumnWidener(QObject):
+    """Widens columns to their visible texts in a view that has room to spare, until the user resizes one.
+
+    The column ``rest`` takes what remains, and is not made narrower than LEAST_REST for the others.
+    """
+
+    def __init__(self, view: QTreeView | QTableView, rest: int) -> None:
+        super().__init__(view)
+        self._view, self._rest = view, rest
+        self._viewport = view.viewport()
+        self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
+        self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
+        self._fitting = self._by_hand = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._fit)
+        self._viewport.installEventFilter(self)
+        self._header.sectionResized.connect(self._resized)
+        for changed in (view.model().dataChanged, view.model().rowsInserted, view.model().modelReset):
+            changed.connect(self._schedule)
+
+    def eventFilter(self, _: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize:
+            self._schedule()
+        return False
+
+    def _schedule(self, *_: object) -> None:
+        if not self._by_hand and not self._timer.isActive() and self._room() > 0:
+            self._timer.start()
+
+    def _columns(self) -> list[int]:
+        return [at for at in range(len(self._widths)) if at != self._rest and not self._header.isSectionHidden(at)]
+
+    def _room(self) -> int:
+        """The pixels that are left for texts which their columns cut."""
+        return self._viewport.width() - sum(self._widths[at] for at in self._columns()) - LEAST_REST
+
+    def _fit(self) -> None:
+        room = max(0, self._room())
+        self._fitting = True
+        for column in self._columns():
+            more = min(room, max(0, *texts_in_view(self._view, column), 0) - self._widths[column])
+            room -= max(0, more)
+            self._header.resizeSection(column, self._widths[column] + max(0, more))
+        self._fitting = False
+
+    def _resized(self, *_: object) -> None:
+        pressed = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
+        self._by_hand = self._by_hand or (pressed and not self._fitting)
 
 
 RowKey = Callable[[QModelIndex], Any]

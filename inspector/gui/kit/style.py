@@ -14,14 +14,19 @@ from typing import TypeVar
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPalette
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from inspector.core.palette import MARKS, Mark, scheme_of
 
 W = TypeVar("W", bound=QWidget)
+L = TypeVar("L", bound=QLayout)
 
 GRID = 4
 """Pixels of the grid: every distance is a multiple of it."""
+EDGE = 3 * GRID
+"""Pixels between the edge of a dialog, or of a tab that is a form, and what is in it."""
+PAGE_PX = 375 * GRID
+"""The most that a page or a form is wide: fields and lines that are wider take the eye too far."""
 ICON_PX = 16
 """Pixels of the icons in rows."""
 STRIPE_PX = GRID
@@ -61,6 +66,22 @@ def card(panel: W) -> W:
     return panel
 
 
+def on_grid(layout: L, margin: int = 0, gap: int = 2 * GRID) -> L:
+    """Give a layout distances on the grid, where those of the system are not; layouts in it take over the gap."""
+    layout.setContentsMargins(margin, margin, margin, margin)
+    layout.setSpacing(gap)
+    return layout
+
+
+def keep_narrow(widget: QWidget) -> QHBoxLayout:
+    """A row in which a widget is at most a page wide, at the left."""
+    widget.setMaximumWidth(PAGE_PX)
+    row = QHBoxLayout()
+    row.addWidget(widget, 1)
+    row.addStretch()
+    return row
+
+
 def row_height(widget: QWidget) -> int:
     """The height in pixels of a row with one line of text."""
     return max(5 * GRID, -(-(widget.fontMetrics().height() + GRID) // GRID) * GRID)
@@ -78,6 +99,14 @@ class Rows(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         size = super().sizeHint(option, index)
         return QSize(size.width(), max(size.height(), -(-(option.fontMetrics.height() + GRID) // GRID) * GRID))
+
+
+class Sentences(Rows):
+    """Elides sentences at their end, for what comes first in them is what was found."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideRight
 
 
 class Stripes(QStyledItemDelegate):

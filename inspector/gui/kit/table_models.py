@@ -9,7 +9,8 @@ from typing import Any, Protocol
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from inspector.core.finding import Severity
-from inspector.gui.kit.icons import severity_icon
+from inspector.core.verdict import Verdict
+from inspector.gui.kit.icons import severity_icon, verdict_icon
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import debounce
 from inspector.operations.protocol.views import Page
@@ -76,10 +77,10 @@ class TitledTable(QAbstractTableModel):
 
 @dataclass(frozen=True, slots=True)
 class FixedRow:
-    """The texts of a row, and an optional severity icon for the first cell."""
+    """The texts of a row, and an optional severity or verdict whose icon the first cell has."""
 
     texts: tuple[str, ...]
-    mark: Severity | None = None
+    mark: Severity | Verdict | None = None
 
 
 class FixedTable(TitledTable):
@@ -109,7 +110,7 @@ class FixedTable(TitledTable):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(short(row.texts[column]))
         if role == Qt.ItemDataRole.DecorationRole and column == 0 and row.mark is not None:
-            return severity_icon(row.mark)
+            return severity_icon(row.mark) if isinstance(row.mark, Severity) else verdict_icon(row.mark)
         if role == Qt.ItemDataRole.TextAlignmentRole and column in self._numbers:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None

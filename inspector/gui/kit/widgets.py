@@ -42,6 +42,7 @@ from PySide6.QtWidgets import (
 
 from inspector.core.redaction import strip_credentials
 from inspector.gui.kit.icons import icon
+from inspector.gui.kit.row_hover import light_rows
 from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary
 from inspector.gui.kit.text import DIGEST_GAP, breakable, plain, without_breaks
 
@@ -85,7 +86,7 @@ def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> Q
     view.header().setSectionsMovable(True)
     view.header().setFirstSectionMovable(False)
     _set_widths(view.header(), widths)
-    return view
+    return light_rows(view)
 
 
 def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTableView:
@@ -117,6 +118,7 @@ def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, i
     header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     _set_widths(header, widths)
+    light_rows(view)
 
 
 def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
@@ -307,7 +309,7 @@ class Details(QScrollArea):
         super().__init__()
         self.label = SelectableLabel()
         self.label.setAccessibleName(name)
-        self.label.setContentsMargins(8, 4, 8, 4)
+        self.label.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -335,7 +337,8 @@ class Details(QScrollArea):
             self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(0, self.label.heightForWidth(self.viewport().width()))
+        edge = self.contentsMargins()
+        return QSize(0, self.label.heightForWidth(self.viewport().width()) + edge.top() + edge.bottom())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, min(self.sizeHint().height(), MIN_DETAIL_LINES * self.fontMetrics().lineSpacing()))
@@ -350,7 +353,7 @@ class MessageBar(QFrame):
 
     acted = Signal()
 
-    def __init__(self, indent: int = 8) -> None:
+    def __init__(self, indent: int = 2 * GRID) -> None:
         super().__init__()
         self.text = sentence_label()
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -365,7 +368,7 @@ class MessageBar(QFrame):
         self.dismiss.clicked.connect(self.hide)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(indent, 0, 0, 0)
-        layout.setSpacing(8)
+        layout.setSpacing(2 * GRID)
         layout.addWidget(self.text, 1)
         layout.addWidget(self.button)
         layout.addWidget(self.dismiss)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from inspector.core.numbers import size_in
 from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.style import on_grid
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
 
 ENTRY_COUNT = 7
@@ -112,8 +113,7 @@ class TacoOptionsPage(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.entries = [QComboBox() for _ in range(ENTRY_COUNT)]
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
+        grid = on_grid(QGridLayout(self))
         grid.addWidget(QLabel("Header entries: members, or OFFSET,LENGTH; empty for none"), 0, 0, 1, 4)
         for index, entry in enumerate(self.entries):
             entry.setEditable(True)
@@ -236,7 +236,6 @@ class ArchiveOptions(QStackedWidget):
 
 
 def _form(page: QWidget) -> QFormLayout:
-    form = QFormLayout(page)
-    form.setContentsMargins(0, 0, 0, 0)
+    form = on_grid(QFormLayout(page))
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     return form

@@ -14,7 +14,7 @@ from inspector.core.palette import Mark
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon, state_mark
-from inspector.gui.kit.style import GRID, TextSize, card, font_of, paint_stripe, secondary
+from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, card, font_of, paint_stripe, secondary
 from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
 from inspector.gui.panels.reader.table import ReadersTable
 from inspector.operations.protocol.views import Stage, Status
@@ -22,7 +22,7 @@ from inspector.operations.protocol.views import Stage, Status
 _SEPARATOR = "  ·  "
 ICON_PX = 20
 """Pixels: the size of the state icon."""
-SPACING_PX = 8
+SPACING_PX = 2 * GRID
 REPAIRABLE = (State.WARNING, State.TORN, State.DAMAGED)
 """States in which the Repair button is shown."""
 
@@ -125,6 +125,9 @@ class Banner(QFrame):
         first.addLayout(words, 1)
         for button in (self.readers, self.show_, self.repair, self.check):
             first.addWidget(button)
+        first.addStretch()
+        for label in (self.sentence, self.state):
+            label.setMaximumWidth(PAGE_PX)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(3 * GRID, GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)

@@ -14,7 +14,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.icons import Picture, severity_icon
-from inspector.gui.kit.style import TextSize, font_of
+from inspector.gui.kit.style import GRID, TextSize, font_of, on_grid
 from inspector.gui.kit.text import breakable, path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -60,16 +60,15 @@ class ByteFacts(QWidget):
         self._form = QFormLayout()
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        self._form.setContentsMargins(0, 4, 0, 0)
-        self._form.setHorizontalSpacing(10)
-        self._form.setVerticalSpacing(5)
+        self._form.setContentsMargins(0, GRID, 0, 0)
+        self._form.setHorizontalSpacing(3 * GRID)
+        self._form.setVerticalSpacing(GRID)
         self.facts = {name: self._fact(name) for name in CAPTIONS}
         self.links = QVBoxLayout()
         """Where a panel puts what the byte leads to."""
         self.findings = QVBoxLayout()
-        self.findings.setSpacing(6)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        self.findings.setSpacing(2 * GRID)
+        layout = on_grid(QVBoxLayout(self), gap=GRID)
         layout.addWidget(self.path)
         layout.addWidget(self.title)
         layout.addLayout(self._form)
@@ -164,7 +163,7 @@ class ByteFacts(QWidget):
         for severity, sentence in findings[:MAX_FINDINGS]:
             line = QWidget()
             layout = QHBoxLayout(line)
-            layout.setContentsMargins(0, 4, 0, 0)
+            layout.setContentsMargins(0, GRID, 0, 0)
             layout.addWidget(Picture(severity_icon(severity), 16), 0, Qt.AlignmentFlag.AlignTop)
             label = SelectableLabel()
             label.set_breakable(sentence)
@@ -218,10 +217,9 @@ class BytePanel(QScrollArea):
         self.references = ReferenceLinks(document)
         self.about.links.addWidget(self.references)
         body = QWidget()
-        layout = QVBoxLayout(body)
-        layout.setContentsMargins(10, 8, 10, 8)
+        layout = on_grid(QVBoxLayout(body), 2 * GRID, GRID)
         layout.addWidget(self.about)
-        layout.addSpacing(6)
+        layout.addSpacing(2 * GRID)
         layout.addWidget(inspector)
         layout.addStretch(1)
         byte_scroll_area(body, self)

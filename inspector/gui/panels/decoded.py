@@ -16,6 +16,7 @@ from inspector.core.span import Span, total
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.hex.pages import Deliver, HexModel
 from inspector.gui.hex.view import HexView
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable
 from inspector.operations.protocol.bytes_views import DecodedInfo, Piece
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -43,7 +44,7 @@ class DecodedPanel(QWidget):
         self.hex.setColourBy(ColourBy.STRUCTURE)
         self.hex.lane.chosen.connect(self._choose)
         self.about = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.about.setContentsMargins(8, 4, 8, 4)
+        self.about.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         self.about.setAccessibleName("Where the decoded bytes come from")
         self._stack = Emptiable(self.hex)
         self.setFocusProxy(self.hex)

@@ -15,8 +15,8 @@ from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import icon, severity_icon, severity_mark
-from inspector.gui.kit.item_views import RowTable
-from inspector.gui.kit.style import STRIPE_ROLE, Stripes
+from inspector.gui.kit.item_views import ColumnWidener, RowTable
+from inspector.gui.kit.style import GRID, STRIPE_ROLE, Stripes
 from inspector.gui.kit.table_models import PAGE_ROWS, PagedTable, TableSource
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout
@@ -60,6 +60,7 @@ class FindingsPanel(QWidget):
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.setWordWrap(True)
         self.table.setItemDelegateForColumn(SEVERITY, Stripes(self.table))
+        ColumnWidener(self.table, MESSAGE)
         rows = self.table.verticalHeader()
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.severities = {severity: self._severity_button(severity) for severity in Severity}
@@ -116,7 +117,7 @@ class FindingsPanel(QWidget):
             self.table.setColumnHidden(column, room < 0)
 
     def _lay_out(self) -> None:
-        bar = FlowLayout(2, 4)
+        bar = FlowLayout(GRID, GRID)
         bar.add(*self.severities.values(), self.repairing, self.copying, self.exporting)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

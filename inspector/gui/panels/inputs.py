@@ -14,6 +14,7 @@ from inspector.core.numbers import grouped
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.dropping import DropLight, take_copy
 from inspector.gui.kit.files import ask_for_files, ask_for_folder
+from inspector.gui.kit.style import on_grid
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, debounce, table_view
 from inspector.operations.protocol.create_views import Contents, Draft, InputRow
@@ -73,8 +74,7 @@ class InputsPanel(QWidget):
             button.setAutoDefault(False)
             bar.addWidget(button)
         bar.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = on_grid(QVBoxLayout(self))
         layout.addLayout(bar)
         layout.addWidget(self.stack, 1)
         layout.addWidget(self.sentence)

@@ -14,6 +14,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import NOWHERE, Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, dress_table
@@ -91,7 +92,7 @@ class RequestsPanel(QWidget):
         self.model = RequestsModel(self)
         self.table = RequestTable(self.model)
         self.sentence = SelectableLabel()
-        self.sentence.setContentsMargins(8, 4, 8, 4)
+        self.sentence.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         self.sentence.setAccessibleName("Totals of the requests")
         self.sentence.hide()
         self.stack = Emptiable(self.table)
@@ -137,7 +138,7 @@ class RequestTotals(QLabel):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("Requests to S3")
-        self.setContentsMargins(8, 0, 8, 0)
+        self.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
         self._watch: RequestWatch | None = None
         self.hide()
 

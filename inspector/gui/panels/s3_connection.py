@@ -25,6 +25,7 @@ from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.dropping import leave_drops
+from inspector.gui.kit.style import EDGE, GRID, on_grid
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, push_button, sentence_label
 from inspector.operations.protocol.requests import ProfileRequests
@@ -109,7 +110,7 @@ class ConnectionForm(QGroupBox):
         self._shown: tuple[Connection, str] = DEFAULT, ""
         self.test.hide()
         self.outcome.hide()
-        form = QFormLayout(self)
+        form = on_grid(QFormLayout(self), 2 * GRID)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow("&Profile", self.profile)
         form.addRow("&Region", self.region)
@@ -274,7 +275,7 @@ class ConnectDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.use = self.buttons.addButton("&Use It", QDialogButtonBox.ButtonRole.AcceptRole)
         self.use.setDefault(True)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.form)
         layout.addStretch(1)
         layout.addWidget(self.buttons)
@@ -318,8 +319,7 @@ class S3Target(QWidget):
         self.text.setAccessibleName("S3 connection")
         self.button = push_button("Connectio&n…", "Choose profile, region and endpoint")
         self.button.clicked.connect(lambda _: self.ask())
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = on_grid(QHBoxLayout(self))
         layout.addWidget(self.text, 1)
         layout.addWidget(self.button)
         self.hide()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWi
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.core.progress import Eta
 from inspector.gui.kit.icons import icon
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import ElidedLabel, debounce
 
@@ -36,7 +37,7 @@ class StatusLine(QStatusBar):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeGripEnabled(False)
-        self.setContentsMargins(6, 0, 6, 0)
+        self.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
         self.mode = QLabel("EDIT")
         self.mode.setToolTip("Typing in the hex view overwrites bytes; nothing is saved until it is written")
         font = self.mode.font()
@@ -46,7 +47,7 @@ class StatusLine(QStatusBar):
         self.selection = QLabel()
         self.path = ElidedLabel()
         for label in (self.mode, self.offset, self.selection):
-            label.setContentsMargins(0, 0, 12, 0)
+            label.setContentsMargins(0, 0, 3 * GRID, 0)
         self.work = QLabel()
         self.bar = QProgressBar()
         self.bar.setFixedWidth(140)

@@ -13,6 +13,7 @@ from inspector.core.numbers import count, grouped, hexadecimal
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import PagedTable, TableSource
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, FlowLayout, debounce, label_of, push_button
@@ -61,13 +62,13 @@ class StringsPanel(QWidget):
         self.filter.setAccessibleName("Filter strings")
         self.searching: QPushButton = push_button("Search", "Search all bytes of the layer shown")
         self.about = ElidedLabel("", Qt.TextElideMode.ElideRight)
-        self.about.setContentsMargins(8, 4, 8, 4)
+        self.about.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         self.model = PagedTable(StringColumns(document.client), self)
         self.table = RowTable(self.model, WIDTHS, "Strings", line_text)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self.table)
-        bar = FlowLayout(4, 4)
+        bar = FlowLayout(GRID, GRID)
         bar.add(
             *self.encodings.values(), label_of("At least:", self.minimum), self.minimum, self.filter, self.searching
         )

@@ -18,6 +18,7 @@ from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.item_views import ExpandedRows, FirstColumnFitter, by_positions
+from inspector.gui.kit.style import Sentences
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import ARROW, plain, short
 from inspector.gui.kit.tree_model import PagedTree, TreeSource
@@ -43,6 +44,7 @@ class StructurePanel(QWidget):
         self.fields = FieldTree(document.client, document.layer, swatch)
         self.model = PagedTree(self.fields, self)
         self.tree = tree_view(self.model, WIDTHS, "Fields")
+        self.tree.setItemDelegateForColumn(MEANING, Sentences(self.tree))
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         FirstColumnFitter(self.tree, VALUE)
         self._expanded_rows = ExpandedRows(self.tree, by_positions)

@@ -25,6 +25,7 @@ from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute, name_of
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import debounce, field_texts, label_of, restore_fields
 from inspector.gui.tabs.audit_model import state_label
@@ -109,21 +110,21 @@ class AuditOptions(QWidget):
 
     def _lay_out(self) -> None:
         grid = QGridLayout(self)
-        grid.setContentsMargins(10, 8, 8, 2)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
+        grid.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
+        grid.setHorizontalSpacing(2 * GRID)
+        grid.setVerticalSpacing(GRID)
         rows = (("Fol&der or prefix", self.place, self._browse), ("&Results file", self.results, self._choose))
         for at, (text, field, button) in enumerate(rows):
             grid.addWidget(label_of(text, field), at, 0)
             grid.addWidget(field, at, 1)
             grid.addWidget(button, at, 2)
         more = QHBoxLayout()
-        more.setSpacing(8)
+        more.setSpacing(2 * GRID)
         more.addWidget(self.quick)
-        more.addSpacing(8)
+        more.addSpacing(2 * GRID)
         more.addWidget(label_of("&Share", self.sample))
         more.addWidget(self.sample)
-        more.addSpacing(8)
+        more.addSpacing(2 * GRID)
         more.addWidget(label_of("&Processes", self.workers))
         more.addWidget(self.workers)
         more.addStretch(1)
@@ -214,7 +215,7 @@ class AuditFilters(QWidget):
         self.formats.addItem("All formats", ())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
+        layout.setSpacing(2 * GRID)
         layout.addWidget(self.text, 1)
         layout.addWidget(self.states)
         layout.addWidget(self.formats)

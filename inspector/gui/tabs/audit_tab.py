@@ -14,9 +14,9 @@ from inspector.core.numbers import count, grouped
 from inspector.core.progress import Eta
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, audit_client
-from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.item_views import ColumnWidener, RowTable
 from inspector.gui.kit.locations import name_of
-from inspector.gui.kit.style import GRID, Stripes
+from inspector.gui.kit.style import GRID, Sentences, Stripes, keep_narrow
 from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.audit_model import (
@@ -24,6 +24,7 @@ from inspector.gui.tabs.audit_model import (
     FORMAT,
     LOCATION,
     MEMBERS,
+    SENTENCE,
     SIZE,
     STATE,
     TITLES,
@@ -85,6 +86,8 @@ class AuditTab(SideTab):
         self.model = AuditModel(self.client, self)
         self.table = RowTable(self.model, WIDTHS, "Results of the audit", line_text)
         self.table.setItemDelegateForColumn(LOCATION, Stripes(self.table))
+        ColumnWidener(self.table, SENTENCE)
+        self.table.setItemDelegateForColumn(SENTENCE, Sentences(self.table))
         self.about = Details("The selected result in full")
         self.open = QPushButton("&Open")
         self.open.setToolTip("Open the selected archive (Enter)")
@@ -116,7 +119,7 @@ class AuditTab(SideTab):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self.options)
+        layout.addLayout(keep_narrow(self.options))
         layout.addLayout(work)
         layout.addWidget(self.message)
         layout.addLayout(chosen)

@@ -17,6 +17,7 @@ from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import Emptiable, MessageBar, SelectableLabel, push_button, tree_view
 from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
 from inspector.gui.panels.status_line import show_progress
@@ -109,8 +110,8 @@ class BrowserTab(SideTab):
         foot.addWidget(self.bar)
         foot.addWidget(self.stop)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
-        layout.setSpacing(6)
+        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        layout.setSpacing(2 * GRID)
         layout.addLayout(head)
         layout.addLayout(actions)
         layout.addWidget(self.message)

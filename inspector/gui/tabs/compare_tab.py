@@ -29,6 +29,7 @@ from inspector.gui.ipc.client import Client, Job, compare_client
 from inspector.gui.kit.filter_line import FilterLine
 from inspector.gui.kit.item_views import RowTable
 from inspector.gui.kit.locations import name_of
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import Details, ElidedLabel, Emptiable, SelectableLabel, debounce, push_button
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.aligned_view import AlignedModel, AlignedView
@@ -163,7 +164,7 @@ class CompareTab(SideTab):
             column = QVBoxLayout(holder)
             column.setContentsMargins(0, 0, 0, 0)
             column.setSpacing(0)
-            self.captions[side].setContentsMargins(8, 2, 8, 2)
+            self.captions[side].setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
             column.addWidget(self.captions[side])
             column.addWidget(view, 1)
             sides.addWidget(holder)
@@ -178,8 +179,8 @@ class CompareTab(SideTab):
         column.setSpacing(0)
         column.addLayout(row, 1)
         line = QHBoxLayout()
-        line.setContentsMargins(8, 2, 8, 2)
-        line.setSpacing(16)
+        line.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        line.setSpacing(4 * GRID)
         line.addWidget(self.caret, 1)
         line.addWidget(self.meaning, 1)
         column.addLayout(line)
@@ -610,8 +611,8 @@ class CompareTab(SideTab):
 def _row(*widgets: QWidget) -> QHBoxLayout:
     """Widgets in a row, the first one wide."""
     row = QHBoxLayout()
-    row.setContentsMargins(10, 4, 8, 4)
-    row.setSpacing(8)
+    row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+    row.setSpacing(2 * GRID)
     for at, widget in enumerate(widgets):
         row.addWidget(widget, 0 if at else 1)
     return row

@@ -27,6 +27,7 @@ from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.widgets import ElidedLabel, MessageBar, field_texts, label_of, restore_fields
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
@@ -97,8 +98,7 @@ class NewArchiveTab(SideTab):
 
     def _lay_out(self) -> None:
         self._form = QWidget()
-        grid = QGridLayout(self._form)
-        grid.setContentsMargins(0, 0, 0, 0)
+        grid = on_grid(QGridLayout(self._form))
         grid.addWidget(label_of("&Kind", self.kind), 0, 0)
         grid.addWidget(self.kind, 0, 1)
         grid.addWidget(label_of("&Write to", self.target), 1, 0)
@@ -115,7 +115,7 @@ class NewArchiveTab(SideTab):
         foot.addWidget(self.status, 1)
         for widget in (self.bar, self.stop, self.begin):
             foot.addWidget(widget)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.message)
         layout.addWidget(self._form, 1)
         layout.addLayout(foot)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from inspector.core.names import visible
 from inspector.gui.app.actions.menu_layout import menu_of
 from inspector.gui.kit.actions import without_marks
+from inspector.gui.kit.style import EDGE, on_grid
 from inspector.gui.kit.widgets import Emptiable
 
 SIZE = (620, 420)
@@ -175,7 +176,7 @@ class _PaletteDialog(QDialog):
         self.results.show_view(self.table)
         self.query.textChanged.connect(self._filter)
         self.query.installEventFilter(self)
-        layout = QVBoxLayout(self)
+        layout = on_grid(QVBoxLayout(self), EDGE)
         layout.addWidget(self.query)
         layout.addWidget(self.results)
         self.query.setFocus()

@@ -33,8 +33,8 @@ from inspector.gui.kit.style import TextSize, font_of
 from inspector.operations.protocol.views import Judged
 
 _WIDTH = 60
-NARROW_PX, LABELLED_PX = 48, 112
-"""Widths of the map where rows need the room, and where there is room to name what it shows."""
+NARROW_PX, LABELLED_PX, WIDE_PX = 48, 112, 176
+"""Widths of the map where rows need the room, where there is room to name what it shows, and to name it in full."""
 _SIDE_MARGIN = 4
 """Free pixels on both sides; the frame around the bytes in view extends into them."""
 _DAMAGE_WIDTH = 7

@@ -17,7 +17,7 @@ from inspector.core.palette import COLOURS, Colours
 from inspector.core.verdict import Verdict
 from inspector.gui.hex.beside.byte_band import fill_class
 from inspector.gui.hex.beside.file_map import VERDICT_LEGEND, fill_verdict, verdicts_in
-from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for
+from inspector.gui.hex.painting import UNDERLINE_HEIGHT, hatching, scheme_for, unread_brushes
 from inspector.operations.protocol.views import Judged
 
 _SWATCH = 13
@@ -30,6 +30,7 @@ ALL_BITS = -1
 """The bits of an entry that says nothing of what the map shows."""
 DAMAGED = "damaged"
 _EDIT_LABEL = "changed, not written"
+NEVER_READ = "never read by the reader"
 _IN_USE, _UNUSED = "{} in use", "{} unused"
 
 
@@ -121,11 +122,17 @@ class Legend(QWidget):
         )
 
     def setEntries(
-        self, entries: Iterable[LegendEntry], damaged: bool = False, judged: int = 0, edited: bool = False
+        self,
+        entries: Iterable[LegendEntry],
+        damaged: bool = False,
+        judged: int = 0,
+        edited: bool = False,
+        unread: bool = False,
     ) -> None:
-        """Show entries, one for damage and edits if there are any, and those of a verdict set."""
+        """Show entries; one for damage, edits and bytes never read, if there are any; and those of a verdict set."""
         verdicts = [verdict for verdict in verdicts_in(judged) if verdict in VERDICT_LEGEND]
-        marks = [mark for mark, there in ((DAMAGED, damaged), (_EDIT_LABEL, edited)) if there]
+        there_is = ((DAMAGED, damaged), (_EDIT_LABEL, edited), (NEVER_READ, unread))
+        marks = [mark for mark, there in there_is if there]
         shown = [
             *entries,
             *(LegendEntry(mark, mark=mark) for mark in marks),
@@ -287,6 +294,11 @@ def _mark(painter: QPainter, rect: QRect, entry: str, colours: Colours) -> None:
         painter.setPen(QPen(QColor(colours.damage), 2))
         painter.drawRect(rect.adjusted(1, 1, -1, -1))
         return
-    painter.fillRect(rect.adjusted(1, rect.height() - UNDERLINE_HEIGHT - 1, -1, -1), QColor(colours.text))
+    if entry == NEVER_READ:
+        for brush in unread_brushes(colours):
+            painter.fillRect(rect, brush)
+    else:
+        line = rect.adjusted(1, rect.height() - UNDERLINE_HEIGHT - 1, -1, -1)
+        painter.fillRect(line, QColor(colours.text))
     painter.setPen(QColor(colours.quiet))
     painter.drawRect(rect.adjusted(0, 0, -1, -1))

@@ -14,6 +14,7 @@ from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, checksum_names
 from inspector.gui.kit.filter_line import FilterLine
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.theme import fixed_font
@@ -81,7 +82,7 @@ class ChangesPanel(QWidget):
         self.filter.applied.connect(self._refresh)
         self.filter.appear_on_typing(self.past_table)
         buttons = QHBoxLayout()
-        buttons.setContentsMargins(6, 4, 6, 0)
+        buttons.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
         self._buttons = (self.write, self.repair, self.undo, self.redo, self.copy_, self.export, self.discard)
         for button in (*self._buttons, self.take_back, self.compare, self.clear):
             buttons.addWidget(button)
@@ -89,7 +90,7 @@ class ChangesPanel(QWidget):
         self._stack = Emptiable(self.table, self.past_table)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout.setSpacing(GRID)
         layout.addLayout(buttons)
         layout.addWidget(self.filter)
         layout.addWidget(self._stack, 1)

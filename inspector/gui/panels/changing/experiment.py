@@ -12,6 +12,7 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.experimenting import Experimenting
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import Emptiable, FlowLayout, push_button, select_row, table_view
@@ -93,12 +94,12 @@ class ExperimentPanel(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        bar = FlowLayout(4, 4)
+        bar = FlowLayout(GRID, GRID)
         bar.add(self.undo, self.redo, self.remove, self.change, self.damage)
         bar.add(self.save, self.recipe, self.open, self.leave)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 4, 8, 0)
-        layout.setSpacing(4)
+        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
+        layout.setSpacing(GRID)
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
 

@@ -28,6 +28,7 @@ from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.style import GRID, on_grid
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import loading_text, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
@@ -100,8 +101,7 @@ class HeaderPanel(QWidget):
         self._member: int | None = None
         self._editor = self._create_page()
         self._stack = Emptiable(self._editor)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = on_grid(QVBoxLayout(self))
         layout.addWidget(self._stack)
         self.setFocusProxy(self.table)
         self._connect()
@@ -127,7 +127,7 @@ class HeaderPanel(QWidget):
 
     def _create_page(self) -> QWidget:
         page = QWidget()
-        tools = FlowLayout(4, 6)
+        tools = FlowLayout(GRID, 2 * GRID)
         label = QLabel("&In use")
         label.setBuddy(self.count)
         tools.addWidget(label)
@@ -137,7 +137,7 @@ class HeaderPanel(QWidget):
         tools.addWidget(self.hexadecimal)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout.setSpacing(GRID)
         layout.addLayout(tools)
         # Side by side, because panels at the bottom are wide and low.
         rows = QHBoxLayout()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.theme import fixed_font
 from inspector.operations.protocol.header_draft import EntryView, HeaderView
 
@@ -27,7 +28,7 @@ class HeaderWrites(QScrollArea):
         self.label = QLabel()
         self.label.setTextFormat(Qt.TextFormat.RichText)
         self.label.setWordWrap(True)
-        self.label.setContentsMargins(8, 4, 8, 4)
+        self.label.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for widget in (self, self.label):
@@ -78,7 +79,7 @@ def names(edit: Edit, view: HeaderView) -> list[str]:
 
 def _writes(edit: Edit, view: HeaderView, family: str) -> Iterator[str]:
     for title, patch in zip(names(edit, view), edit.patches, strict=True):
-        yield f"<p style='margin:6px 0 0 0'><b>{escape(title)}</b></p>"
+        yield f"<p style='margin:{GRID}px 0 0 0'><b>{escape(title)}</b></p>"
         lines = "<br>".join(_lines(patch)) or "No byte changes."
         yield f"<pre style='margin:0; font-family:\"{family}\"'>{lines}</pre>"
 

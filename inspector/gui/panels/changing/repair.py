@@ -10,6 +10,8 @@ from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.icons import severity_icon, state_icon
+from inspector.gui.kit.row_hover import light_rows
+from inspector.gui.kit.style import GRID, on_grid
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, SalvageReport
@@ -49,7 +51,7 @@ class RepairPanel(QWidget):
         self.plan: RepairPlan | None = None
         self._is_planning = False
         self.sentence = sentence_label()
-        self.list = QListWidget()
+        self.list = light_rows(QListWidget())
         self.list.setAccessibleName("Repairs")
         self.list.setAlternatingRowColors(True)
         self.list.setWordWrap(True)
@@ -64,8 +66,7 @@ class RepairPanel(QWidget):
         self.salvage = push_button("&Salvage…", "Write everything that is provably intact to a new archive")
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = on_grid(QVBoxLayout(self))
         layout.addWidget(self._stack)
         self.setFocusProxy(self.list)
         self.list.currentItemChanged.connect(self._show_details)
@@ -87,8 +88,8 @@ class RepairPanel(QWidget):
             buttons.addWidget(button)
         buttons.addStretch(1)
         layout = QVBoxLayout(page)
-        layout.setContentsMargins(8, 4, 8, 0)
-        layout.setSpacing(4)
+        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
+        layout.setSpacing(GRID)
         layout.addLayout(buttons)
         layout.addWidget(self.sentence)
         # Side by side, because panels at the bottom are wide and low.

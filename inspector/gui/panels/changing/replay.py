@@ -16,6 +16,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.replaying import Replaying
 from inspector.gui.kit.icons import severity_icon, state_icon
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import (
@@ -27,6 +28,7 @@ from inspector.gui.kit.widgets import (
     sentence_label,
     table_view,
 )
+from inspector.gui.panels.banner import REPAIRABLE
 from inspector.operations.protocol.replay_views import (
     CRASH_MEANINGS,
     AnewWrites,
@@ -98,6 +100,7 @@ class ReplayPanel(QWidget):
         self._offered: list[tuple[str, Writes | None]] = []
         self._is_due = False
         self.chooser = QComboBox()
+        self.chooser.setPlaceholderText("nothing to replay yet")
         self.chooser.setAccessibleName("What is written")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.begin_ = push_button("Replay", "Show the archive before the first of these writes")
@@ -123,8 +126,8 @@ class ReplayPanel(QWidget):
         self._stack = Emptiable(page := self._page())
         self._pages = page
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 4, 8, 0)
-        layout.setSpacing(4)
+        layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
+        layout.setSpacing(GRID)
         layout.addLayout(self._bar())
         layout.addWidget(self._stack, 1)
         self.setFocusProxy(self.chooser)
@@ -150,7 +153,7 @@ class ReplayPanel(QWidget):
         self._refresh()
 
     def _bar(self) -> FlowLayout:
-        bar = FlowLayout(4, 4)
+        bar = FlowLayout(GRID, GRID)
         bar.add(label_of("&Writes of:", self.chooser), self.chooser, self.begin_)
         bar.add(self.previous, self.slider, self.next)
         bar.add(label_of("In the middle, after", self.part), self.part)
@@ -168,7 +171,7 @@ class ReplayPanel(QWidget):
         split.setStretchFactor(1, 3)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout.setSpacing(GRID)
         layout.addWidget(split, 1)
         layout.addWidget(self.about)
         return page
@@ -208,7 +211,8 @@ class ReplayPanel(QWidget):
             offered.append(("the archive, from its first byte to its footer", AnewWrites()))
         if self._document.status.format == "datas3t" and not self._document.status.collection:
             offered.append(("the upload of this range: tar, metadata", AnewWrites()))
-        offered.append(("the repair", RepairWrites(())))
+        if self._document.status.state in REPAIRABLE:
+            offered.append(("the repair", RepairWrites(())))
         for number, write in enumerate(self._editing.past):
             when = datetime.fromtimestamp(write.written, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
             offered.append((f"{when}, {visible(write.label)}", PastWrites(number)))
@@ -279,7 +283,7 @@ class ReplayPanel(QWidget):
         replaying, view = self._replaying, self._replaying.view
         known = replaying.is_on and view is not None
         self.chooser.setEnabled(not replaying.is_on)
-        self.begin_.setEnabled(not replaying.is_on and not replaying.why_not)
+        self.begin_.setEnabled(bool(self._offered) and not replaying.is_on and not replaying.why_not)
         self.previous.setEnabled(known and replaying.point > Point(0))
         self.next.setEnabled(view is not None and replaying.point < view.end)
         self.slider.setEnabled(known)

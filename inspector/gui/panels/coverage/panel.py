@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 
 from inspector.core.numbers import plural
 from inspector.gui.document.document import Document, Selection
-from inspector.gui.kit.style import secondary
+from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, debounce, sentence_label
 from inspector.gui.panels.coverage.painting import Legend
 from inspector.gui.panels.coverage.view import BandView
@@ -64,8 +64,8 @@ class CoveragePanel(QWidget):
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
-        foot.setContentsMargins(8, 4, 8, 4)
-        foot.setSpacing(4)
+        foot.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        foot.setSpacing(GRID)
         foot.addWidget(self.description, 1)
         foot.addWidget(self.legend)
         self.buttons = [

@@ -23,12 +23,13 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.palette import COLOURS
 from inspector.gui.hex.painting import scheme_for
+from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import plain
 from inspector.gui.panels.coverage.bands import Band, Keys, Run, limits_of
 from inspector.gui.panels.coverage.painting import BandPainter
 from inspector.operations.protocol.coverage_views import RANGE_STATES, DatasetRow, RangeMetadata, RangeRow, RangeState
 
-_MARGIN_PX = 8
+_MARGIN_PX = 2 * GRID
 _LABEL_PX = 210
 """Pixels: the width of the label, or less if the view is narrow."""
 _MIN_RANGE_PX = 5

@@ -21,11 +21,13 @@ from inspector.core.numbers import count, grouped
 from inspector.core.reader import ReaderKind, Step
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
+from inspector.gui.kit.item_views import ColumnWidener
+from inspector.gui.kit.style import GRID, Sentences
 from inspector.gui.kit.table_models import FixedTable
 from inspector.gui.kit.text import loading_text
 from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, label_of, sentence_label, table_view, tree_view
 from inspector.gui.panels.reader.steps import BYTES, DECISION, STEP, VALUE, StepsModel, overlap, span_text
-from inspector.gui.panels.reader.table import KIND_LABELS, table_row
+from inspector.gui.panels.reader.table import KIND_LABELS, WHY, table_row
 from inspector.gui.panels.reader.table import TITLES as TABLE_TITLES
 from inspector.gui.panels.reader.table import WIDTHS as TABLE_WIDTHS
 from inspector.gui.panels.reader.timeline import ReadTimeline, reads_text
@@ -83,12 +85,15 @@ class ReaderPanel(QWidget):
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.model = StepsModel(self)
         self.tree = tree_view(self.model, WIDTHS, "Steps of the reader")
+        self.tree.setItemDelegateForColumn(DECISION, Sentences(self.tree))
+        ColumnWidener(self.tree, BYTES)
         self.tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.about = sentence_label()
         self.end = Details("How the reader ends")
         self.variables = Details("Variables of the reader at this step")
         self.table_model = FixedTable(TABLE_TITLES, (), self)
         self.table = table_view(self.table_model, TABLE_WIDTHS, "What each reader makes of this archive")
+        self.table.setItemDelegateForColumn(WHY, Sentences(self.table))
         self.timeline = ReadTimeline()
         self.costs = sentence_label()
         self.latency = QSpinBox()
@@ -126,7 +131,7 @@ class ReaderPanel(QWidget):
     # ---- layout ------------------------------------------------------------------------------------------------
 
     def _bar(self) -> FlowLayout:
-        bar = FlowLayout(4, 4)
+        bar = FlowLayout(GRID, GRID)
         self._moves = [
             _button("|◀", "First step", lambda: self.go(0)),
             _button("◀", "Previous step", lambda: self.step(-1)),
@@ -162,8 +167,8 @@ class ReaderPanel(QWidget):
         costs.addWidget(label_of("Latency:", self.latency))
         costs.addWidget(self.latency)
         layout = QVBoxLayout(page)
-        layout.setContentsMargins(4, 0, 4, 2)
-        layout.setSpacing(2)
+        layout.setContentsMargins(GRID, 0, GRID, GRID)
+        layout.setSpacing(GRID)
         layout.addWidget(self.about)
         layout.addWidget(split, 1)
         layout.addWidget(self.timeline)

@@ -5,22 +5,29 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QSize, Signal
 from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QWidget
 
+from inspector.core import verdict
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.reader import ReaderKind
 from inspector.gui.document.document import Document
-from inspector.gui.kit.style import row_height
+from inspector.gui.kit.style import Sentences, row_height
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, table_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.trace_views import ReaderRow, Verdict
 
 TITLES = ("Reader", "Kind", "Verdict", "Why")
+WHY = TITLES.index("Why")
 WIDTHS = {0: 130, 1: 90, 2: 110}
 KIND_LABELS = {ReaderKind.RUN: "runs", ReaderKind.DESCRIBED: "as described"}
 MAX_ROWS = 6
 """Rows that are seen without scrolling."""
-_MARKS = {Verdict.REJECTS: Severity.ERROR, Verdict.WRONG: Severity.WARNING, Verdict.UNKNOWN: Severity.INFO}
+_MARKS: dict[Verdict, Severity | verdict.Verdict] = {
+    Verdict.ACCEPTS: verdict.Verdict.VERIFIED,
+    Verdict.REJECTS: Severity.ERROR,
+    Verdict.WRONG: Severity.WARNING,
+    Verdict.UNKNOWN: Severity.INFO,
+}
 
 
 def table_row(row: ReaderRow) -> FixedRow:
@@ -44,6 +51,7 @@ class ReadersTable(Emptiable):
         self._document = document
         self.model = FixedTable(TITLES, ())
         self.table = table_view(self.model, WIDTHS, "What each reader makes of this archive")
+        self.table.setItemDelegateForColumn(WHY, Sentences(self.table))
         super().__init__(self.table)
         self.setParent(parent)
         self.model.setParent(self)
