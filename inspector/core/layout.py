@@ -101,6 +101,10 @@ class Record:
         """The bytes of one part; ``data`` begins where the record does."""
         return data[self._places[name][1]]
 
+    def place(self, name: str) -> slice:
+        """Where one part stands in the bytes of a record."""
+        return self._places[name][1]
+
     def number(self, name: str, data: bytes) -> int:
         """The value of one part that is a number; 0 where it is none, or cut off."""
         value = self.value(name, data)

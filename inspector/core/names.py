@@ -77,7 +77,21 @@ def visible(name: bytes | str) -> str:
     text = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else name
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_visible_character(character) for character in text)
+    return text.translate(_SHOWN)
+
+
+class _Shown(dict[int, str]):
+    """What stands for each character, looked up once for the characters that were met: names may have millions."""
+
+    def __missing__(self, code: int) -> str:
+        shown = _visible_character(chr(code))
+        if len(self) < _MAX_SHOWN:
+            self[code] = shown
+        return shown
+
+
+_MAX_SHOWN = 4_096
+_SHOWN = _Shown()
 
 
 def _visible_character(character: str) -> str:

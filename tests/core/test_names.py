@@ -42,6 +42,11 @@ IGNORABLE = (
 """Default_Ignorable_Code_Point of Unicode 16, DerivedCoreProperties.txt: what a renderer shows nothing for."""
 
 
+def test_a_name_of_more_characters_than_are_remembered_is_escaped_like_each_of_them() -> None:
+    text = "".join(map(chr, range(0x3000)))
+    assert visible(text * 2) == "".join(map(visible, text)) * 2
+
+
 def test_everything_a_renderer_may_leave_out_is_made_visible() -> None:
     assert [f"{code:04X}" for code in IGNORABLE if visible(chr(code)) != f"‹U+{code:04X}›"] == []
 

@@ -24,6 +24,9 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._tar import extension
 from inspector.formats._zip import check
+from inspector.formats._zip.directory import DirectoryWalk
+from inspector.formats.caf.overwritten import caf_end
+from inspector.formats.caf.scan import Scanner
 from inspector.operations.bytes.places import Places, field_text
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open import opening
@@ -184,6 +187,58 @@ def test_a_damaged_member_that_others_claim_is_damaged_for_all_of_them(unpacked:
 def test_a_header_that_all_entries_claim_is_read_once() -> None:
     _, source = decoded(bombs.one_claim(5_000, 10), "a.zip")
     assert source.reads < 200
+
+
+@pytest.mark.parametrize("bomb", [bombs.one_claim(25_000, 10), bombs.nested_headers(25_000)], ids=["one", "nested"])
+def test_entries_whose_faults_are_only_counted_are_listed_in_bulk(bomb: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[int] = []
+    real = DirectoryWalk.entry
+
+    def entry(self: DirectoryWalk, at: int, *given: Any) -> None:
+        looked_at.append(at)
+        real(self, at, *given)
+
+    monkeypatch.setattr(DirectoryWalk, "entry", entry)
+    quick, _ = decoded(bomb, "a.zip")
+    assert len(looked_at) <= 10_100
+    monkeypatch.setattr("inspector.formats._zip.decode.MIN_BULK_BYTES", 1 << 62)
+    slow, _ = decoded(bomb, "a.zip")
+    assert len(looked_at) > 25_000
+    assert list(quick.members) == list(slow.members)
+    assert (quick.findings, quick.findings_dropped) == (slow.findings, slow.findings_dropped)
+    check_archive(quick, Progress(), causes=False)
+    monkeypatch.setattr("inspector.formats._zip.check._MIN_ALIKE", 1 << 62)
+    check_archive(slow, Progress(), causes=False)
+    assert (quick.verdicts, quick.findings) == (slow.verdicts, slow.findings)
+    assert (quick.findings_dropped, quick.detail.computed) == (slow.findings_dropped, slow.detail.computed)
+
+
+def test_headers_that_name_nothing_that_is_missing_are_not_read_for_strays() -> None:
+    data = bombs.nested_headers(5_000)
+    archive, source = decoded(data, "a.zip")
+    before = source.read_bytes
+    check_archive(archive, Progress())
+    assert source.read_bytes - before < 20 * len(data)
+
+
+def test_what_most_of_an_archive_claims_is_damaged_for_all_of_it() -> None:
+    data = bytearray(bombs.one_claim(12_000, 1 << 16))
+    data[40] ^= 0xFF
+    archive, _ = decoded(bytes(data), "a.zip")
+    check_archive(archive, Progress())
+    assert {archive.verdict(member) for member in range(12_000)} == {Verdict.MISMATCH}
+
+
+def test_headers_of_ar_that_lie_close_are_read_together() -> None:
+    data = bombs.ar_names(20_000, bsd=True)
+    _, source = decoded(data, "names.a")
+    assert source.reads < 2_000
+
+
+def test_an_index_that_the_footer_names_is_not_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = BytesSource(bombs.same_range(5_000, 100), "a.caf")
+    monkeypatch.delattr(Scanner, "value")
+    assert caf_end(source, 0, Progress()) == source.size
 
 
 def test_headers_in_each_other_are_read_within_a_budget() -> None:

@@ -90,7 +90,8 @@ def zeros(archive: Archive, survey: Survey, bad: Suspects, explained: Sequence[S
         )
         yield Explanation(Cause.ALL_ZEROS, message, (Span(0, survey.size),), tuple(wrong(archive)))
         return
-    holes = [hole for run in survey.runs if (hole := _hole(archive, survey.size, run, bad, explained))]
+    near = united([Span(span.start - NEAR_BYTES, span.stop + NEAR_BYTES) for span in bad.structure])
+    holes = [hole for run in survey.runs if (hole := _hole(archive, survey.size, run, bad, near, explained))]
     parts = [each for each in holes if part_size(each, survey.size)]
     blocks = [each for each in holes if not part_size(each, survey.size)]
     if parts:
@@ -99,10 +100,15 @@ def zeros(archive: Archive, survey: Survey, bad: Suspects, explained: Sequence[S
         yield _zero_blocks(archive, blocks, bad)
 
 
-def _hole(archive: Archive, size: int, run: Span, bad: Suspects, explained: Sequence[Span]) -> Span | None:
-    """The bytes of a run of zeros that should be others; None where nothing is wrong with them."""
+def _hole(
+    archive: Archive, size: int, run: Span, bad: Suspects, near: list[Span], explained: Sequence[Span]
+) -> Span | None:
+    """The bytes of a run of zeros that should be others; None where nothing is wrong with them.
+
+    ``near`` is what lies near a structure where something is wrong.
+    """
     tar = archive.format in ("tar", "datas3t")
-    if not _is_damage(run, size, bad, explained, tar=tar) or (not tar and _is_padding(archive, run)):
+    if not _is_damage(run, size, bad, near, explained, tar=tar) or (not tar and _is_padding(archive, run)):
         return None
     low = -(-(run.start) // SECTOR_BYTES) * SECTOR_BYTES
     high = run.stop // SECTOR_BYTES * SECTOR_BYTES
@@ -121,21 +127,22 @@ _MIN_UNALIGNED = 256
 
 def _is_padding(archive: Archive, run: Span) -> bool:
     """Whether the format fills up its archives there. What a tar passes over as padding may be lost members."""
+    if run.size > _MAX_PADDING_BYTES:
+        return False
     chain = locate(archive.fields, (run.start + run.stop) // 2)
-    return run.size <= _MAX_PADDING_BYTES and bool(chain) and chain[-1][1].kind is Kind.PADDING
+    return bool(chain) and chain[-1][1].kind is Kind.PADDING
 
 
 _MAX_PADDING_BYTES = 4_096
 """More zeros than fill up a block, whatever the format says of them."""
 
 
-def _is_damage(run: Span, size: int, bad: Suspects, explained: Sequence[Span], *, tar: bool) -> bool:
+def _is_damage(run: Span, size: int, bad: Suspects, near: list[Span], explained: Sequence[Span], *, tar: bool) -> bool:
     """Whether other bytes than zeros should be there: a digest says so, or the structure does at this place."""
     if tar and run.stop == size and run.size <= _TAR_PADDING_BYTES:
         return False
-    near = [Span(span.start - NEAR_BYTES, span.stop + NEAR_BYTES) for span in bad.structure]
     in_content = intersect([run], bad.content)
-    in_structure = intersect(subtract([run], bad.data), bad.structure if tar else united(near))
+    in_structure = intersect(subtract([run], bad.data), bad.structure if tar else near)
     if total(in_structure) >= _MIN_STRUCTURE:
         return True
     return bool(in_content) and not intersect(in_content, united(list(explained)))

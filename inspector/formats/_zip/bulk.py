@@ -1,7 +1,8 @@
 """List many ordinary members of a central directory at once, with numpy.
 
 A member is ordinary here if nothing has to be said about it: its local header repeats its central one, its name is
-plain, and nothing in either needs a finding. All others are left to the walk, which looks at one after another.
+plain, and nothing in either needs a finding. All others are left to the walk, which looks at one after another. Once
+there are so many errors that more are only counted, members whose local header has another name are ordinary too.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.member import FOLDER, HAS_DIGEST, Codec, codec_number
 from inspector.formats._zip.compression import CODECS
+from inspector.formats._zip.directory import EXTRA_GUESS_BYTES, DirectoryWalk
 from inspector.formats._zip.extra import is_harmless
 from inspector.formats._zip.headers import UNSUPPORTED
 from inspector.formats._zip.members import DOS_FOLDER, MAX_PLAIN_NAME_BYTES, PLAIN_TYPES, SET_ID, impossible_time
@@ -29,9 +31,6 @@ from inspector.formats._zip.records import (
     LOCAL_SIZE,
     Central,
 )
-
-if TYPE_CHECKING:
-    from inspector.formats._zip.directory import DirectoryWalk
 
 Numbers = Any
 """A column or a mask: an array of numpy."""
@@ -98,6 +97,8 @@ class BulkWalk:
 
     def _window(self, at: int, data: bytes, rows: Numbers) -> int:
         """Add the members whose headers begin at ``rows`` of ``data``, which is at ``at``; returns where they end."""
+        walk = self._walk
+        capped = walk.capped
         ordinary = self._ordinary(at, data, rows)
         first = 0
         slow = np.flatnonzero(np.diff(ordinary.before) == 0).tolist()
@@ -110,8 +111,10 @@ class BulkWalk:
                 extra = name + header[10]
                 comment = extra + header[11]
                 common = data[begin + 6 : begin + 30]
-                stop = at + comment + header[12]
-                self._walk.entry(at + begin, header, common, data[name:extra], data[extra:comment], stop)
+                stop: int = at + comment + header[12]
+                walk.entry(at + begin, header, common, data[name:extra], data[extra:comment], stop)
+                if walk.capped != capped:
+                    return stop
             first = row + 1
         last = int(rows[-1])
         self._directory.stop = at + last + CENTRAL_SIZE + sum(CENTRAL_STRUCT.unpack_from(data, last)[10:13])
@@ -133,22 +136,24 @@ class BulkWalk:
         local = near[places[:, None] + np.arange(LOCAL_SIZE)]
         same = (local[:, :4] == np.frombuffer(LOCAL, np.uint8)).all(axis=1)
         same &= (local[:, 4:28] == raw[chosen, 6:30]).all(axis=1)
-        extras = local[:, 28].astype(np.int64) + (local[:, 29].astype(np.int64) << 8)
-        starts = heads[chosen] + LOCAL_SIZE + lengths[chosen] + extras
-        same &= starts + stored[chosen] <= self._source.size
+        names, extras = _pair(local, 26), _pair(local, 28)
         same &= _harmless(near, places + LOCAL_SIZE + lengths[chosen], extras, local=True)
+        renamed, unread = self._only_counted(buffer, rows[chosen] + CENTRAL_SIZE, near, places, lengths[chosen])
+        starts = heads[chosen] + LOCAL_SIZE + names + extras
+        same = (same | renamed | unread) & (starts + stored[chosen] <= self._source.size)
         chosen, places, starts = chosen[same], places[same], starts[same]
+        renamed, unread = renamed[same], unread[same]
 
         here, stops = _ragged(buffer, rows[chosen] + CENTRAL_SIZE, lengths[chosen])
         there, _ = _ragged(near, places + LOCAL_SIZE, lengths[chosen])
-        wrong = here != there
+        wrong = (here != there) & ~np.repeat(renamed | unread, lengths[chosen])
         wrong |= _is_unusual(here, stops, lengths[chosen])
         folders = here[stops - 1] == ord("/")
         external = central["external"][chosen]
         plain = ~folders | (sizes[chosen] == 0)
         plain &= folders | (external & DOS_FOLDER == 0)
         plain[np.searchsorted(stops, np.flatnonzero(wrong), "right")] = False
-        names = here[np.repeat(plain, lengths[chosen])].tobytes()
+        paths = here[np.repeat(plain, lengths[chosen])].tobytes()
         chosen, starts, folders = chosen[plain], starts[plain], folders[plain]
 
         before = np.zeros(len(rows) + 1, np.int64)
@@ -164,8 +169,35 @@ class BulkWalk:
             "marks": np.where(folders, FOLDER | HAS_DIGEST, HAS_DIGEST),
             "central": at + rows[chosen],
             "described": described,
+            "renamed": renamed[plain],
+            "unread": unread[plain],
         }
-        return Ordinary(np.cumsum(before).tolist(), names, np.cumsum(lengths[chosen]), columns)
+        return Ordinary(np.cumsum(before).tolist(), paths, np.cumsum(lengths[chosen]), columns)
+
+    def _only_counted(
+        self, buffer: Bytes, names: Numbers, near: Bytes, places: Numbers, lengths: Numbers
+    ) -> tuple[Numbers, Numbers]:
+        """Which local headers have another name than the central one, and which are not compared at all.
+
+        Both are none as long as the walk reports each.
+        """
+        none = np.zeros(len(places), bool)
+        full, used_up = self._walk.capped
+        if not (full or used_up) or not len(places):
+            return none, none
+        local = near[places[:, None] + np.arange(LOCAL_SIZE)]
+        name_sizes, extra_sizes = _pair(local, 26), _pair(local, 28)
+        signed = (local[:, :4] == np.frombuffer(LOCAL, np.uint8)).all(axis=1)
+        renamed = unread = none
+        if full:
+            here, stops = _ragged(buffer, names, lengths)
+            there, _ = _ragged(near, places + LOCAL_SIZE, lengths)
+            renamed = np.add.reduceat(here != there, stops - lengths) > 0
+            renamed = signed & (renamed | (name_sizes != lengths))
+        if used_up:
+            rest = name_sizes + extra_sizes
+            unread = signed & ~renamed & (rest > self._walk.rest_left) & (rest > lengths + EXTRA_GUESS_BYTES)
+        return renamed, unread
 
     def _has_harmless_extra(self, data: bytes, rows: Numbers, central: Numbers) -> Numbers:
         lengths = central["extra_length"].astype(np.int64)
@@ -202,7 +234,14 @@ class BulkWalk:
         _extend(members.path_stops, name_stops[first:last] - skipped + base)
         _extend(directory.central, columns["central"][first:last])
         directory.descriptors.frombytes(bytes(last - first))
+        self._walk.emitter.archive.findings_dropped += int(columns["renamed"][first:last].sum())
+        self._walk.not_compared += int(columns["unread"][first:last].sum())
         _extend(directory.with_descriptor, index + np.flatnonzero(columns["described"][first:last]))
+
+
+def _pair(headers: Bytes, at: int) -> Numbers:
+    """The number of two bytes at ``at`` of each header."""
+    return headers[:, at].astype(np.int64) + (headers[:, at + 1].astype(np.int64) << 8)
 
 
 def _extend(column: array[int], values: Numbers) -> None:

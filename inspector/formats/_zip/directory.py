@@ -66,7 +66,8 @@ MAX_NAME_BYTES = 1 << 28
 _ENTRIES_PER_STEP = 4096
 
 
-_EXTRA_GUESS_BYTES = 64
+EXTRA_GUESS_BYTES = 64
+"""Bytes of an extra field that are read with the header before it."""
 
 
 _MAX_SHOWN_BYTES = 1024
@@ -153,6 +154,11 @@ class DirectoryWalk:
         self.not_compared = 0
         self.split = is_split(eocd)
         self.disk = int.from_bytes(source.read(eocd.record.start + 4, 2), "little") if self.split else 0
+
+    @property
+    def capped(self) -> tuple[bool, bool]:
+        """Whether more errors are only counted, and whether the budget for headers in each other is used up."""
+        return self.emitter.full(Severity.ERROR), self.not_compared > 0
 
     def run(self, start: int, limit: int, progress: Progress, bulk: Iterable[int] = ()) -> None:
         """Add a member for each header in ``[start, limit)``, up to the first that is not readable.
@@ -275,7 +281,7 @@ class DirectoryWalk:
         if not 0 <= head <= self.source.size - LOCAL_SIZE:
             return b""
         if self.last_local[:2] != (head, name_size):
-            data = self.source.read(head, LOCAL_SIZE + name_size + _EXTRA_GUESS_BYTES)
+            data = self.source.read(head, LOCAL_SIZE + name_size + EXTRA_GUESS_BYTES)
             self.last_local = head, name_size, data
         return self.last_local[2]
 
@@ -326,12 +332,15 @@ class DirectoryWalk:
             self.emitter.report(codes.NO_LOCAL_HEADER, message, place, (head, head + LOCAL_SIZE), member=index)
             return -1
         data_start = head + LOCAL_SIZE + local.name_length + local.extra_length
+        if local.name_length != len(name) and self.emitter.full(Severity.ERROR):
+            # Headers that differ are errors; what is only counted need not be put in words.
+            self.emitter.archive.findings_dropped += 1
+            return data_start
         rest = self._read_rest(head + LOCAL_SIZE, local.name_length + local.extra_length, data)
         if rest is None:
             self.not_compared += 1
             return data_start
         if rest[: local.name_length] != name and self.emitter.full(Severity.ERROR):
-            # Headers that differ are errors; what is only counted need not be put in words.
             self.emitter.archive.findings_dropped += 1
             return data_start
         extra = rest[local.name_length :]

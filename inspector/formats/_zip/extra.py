@@ -181,12 +181,21 @@ def unicode_path(data: bytes) -> SecondName | None:
     return None
 
 
+MAX_RECORDS = 1_024
+"""Records of an extra field that are fields of their own: 64 KiB may have 16,384."""
+
+
 def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], *, local: bool) -> Field:
     """The extra field whose bytes begin at ``start``; ``placeholders`` as for ``zip64``, ``local`` for ``shortage``."""
     children: list[Field] = []
     stop = 0
     seen: set[int] = set()
     for record in extra_records(data):
+        if len(children) == MAX_RECORDS:
+            rest = Span(start + stop, start + len(data))
+            children.append(Field("records", EXTRA, (rest,), note="More records, too many to show one by one."))
+            stop = len(data)
+            break
         lacking = shortage(record.identifier, data[record.start : record.stop], local=local)
         wrong = bool(lacking) or record.identifier in seen
         children.append(_record_field(data, record, start, placeholders, wrong=wrong))

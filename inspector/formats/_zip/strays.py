@@ -42,6 +42,8 @@ MAX_SEARCHED_BYTES = 128 << 20
 """Bytes outside members that are searched for local headers in any case; twice what members hold if that is more."""
 MAX_INFLATED_RATIO = 1_100
 """Deflate gives no more bytes than so many times its own."""
+NAME_LENGTH_AT = 26
+"""Where a local header has the length of its name."""
 _WINDOW_BYTES = 1 << 20
 _DESCRIPTOR_BYTES = 16
 
@@ -69,6 +71,7 @@ def find_strays(archive: Archive, directory: Directory, progress: Progress) -> t
     names, taken, claimed = _known(archive, directory, listed=listed)
     if listed and all(names.values()):
         return ()
+    lengths = set(map(len, names))
     found: list[Stray] = []
     left = MAX_READS_OF_FILE * source.size
     free = 0
@@ -79,11 +82,13 @@ def find_strays(archive: Archive, directory: Directory, progress: Progress) -> t
             continue
         if _is_inside(source, head, claimed):
             continue
-        read = read_local(source, head)
-        if read is None or (listed and names.get(read[1], True)) or names.get(read[1], False):
+        size = int.from_bytes(source.read(head + NAME_LENGTH_AT, 2), "little")
+        read = read_local(source, head) if size in lengths or not listed else None
+        left -= LOCAL_SIZE if read is None else LOCAL_SIZE + len(read[1]) + len(read[2])
+        if read is None or names.get(read[1], listed):
             continue
         stray, cost = _verified(source, head, read, left, progress)
-        left -= cost + LOCAL_SIZE
+        left -= cost
         if stray is not None:
             found.append(stray)
             names[stray.name] = True

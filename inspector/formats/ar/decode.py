@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from inspector.core.archive import Archive, Emitter
+from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.format import MemberError, MemberMetadata, ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.member import SPECIAL, UNREADABLE, Members
@@ -25,9 +25,11 @@ from inspector.formats.ar.layout import (
     IS_THIN,
     LONG_NAME,
     MAGIC,
+    NAME_AT,
     NAME_TABLE,
     NO_HEADER,
     PADDING,
+    SIZE_AT,
     SYMBOL_TABLE,
     SYMBOLS,
     THIN,
@@ -42,6 +44,10 @@ MAX_SHOWN_BYTES = 200
 ELSEWHERE = "a file beside this thin archive, which only names it"
 SEARCH_BYTES = 1 << 18
 """Bytes looked through at a time for the next header."""
+PROGRESS_BYTES = 1 << 14
+"""Headers no further apart are no progress to show."""
+NEAR_BYTES = 4096
+"""Headers no further apart are read together."""
 MAX_HEADER_SEARCH_BYTES = 256 << 20
 """A header is searched within so many bytes; what follows an archive may have no end."""
 
@@ -92,10 +98,13 @@ class _Walk:
         self._names = Span(0, 0)
         self._spare_name_bytes = source.size
         """Bytes that names elsewhere than in headers may still have: each stands once, but all may claim the same."""
+        self._unnamed = CappedFindings(emitter, LONG_NAME, "headers without a name that can be read")
+        self._near, self._near_at = b"", 0
+        self._follows = -1
 
     def run(self) -> None:
         """Read everything."""
-        size, at = self._source.size, len(MAGIC)
+        size, at, shown = self._source.size, len(MAGIC), 0
         if self._thin:
             self._emitter.archive.title = "Unix ar archive (thin)"
             message = "This is a thin archive: it only names its members, which are files beside it."
@@ -103,17 +112,27 @@ class _Walk:
         elif self._source.read(0, at) != MAGIC:
             self._emitter.report(BAD_MAGIC, "The first 8 bytes are not those of an ar archive.", (0, at))
         while at < size:
-            data = self._source.read(at, HEADER.size)
-            if is_header(data) or self._is_likely(at, data):
+            data = self._bytes(at)
+            if at == self._follows or is_header(data) or self._is_likely(at, data):
                 at = self._entry(at, data)
             else:
                 start, at = at, self._next_header(at)
                 where = "and no other is found" if at == size else f"and the next one begins at byte {at:,}"
                 self._entries.strays.append(Span(start, at))
                 self._emitter.report(NO_HEADER, f"There is no header at byte {start:,}, {where}.", (start, at))
-            self._progress.done = min(at, size)
-            self._progress.advance(0)
+            if at >= min(shown, size):
+                shown = at + PROGRESS_BYTES
+                self._progress.advance(min(at, size) - self._progress.done)
+        self._unnamed.close()
         self._check_symbols()
+
+    def _bytes(self, at: int, size: int = HEADER.size) -> bytes:
+        """The bytes of a header or a name at ``at``; of members that are small, many are read at once."""
+        start = at - self._near_at
+        if not 0 <= start <= len(self._near) - size:
+            is_near = 0 <= start <= len(self._near) + NEAR_BYTES
+            self._near, self._near_at, start = self._source.read(at, SEARCH_BYTES if is_near else size), at, 0
+        return self._near[start : start + size]
 
     def _is_likely(self, at: int, data: bytes) -> bool:
         """Whether a header with a wrong end or size stands here: all else in it fits, or what follows it."""
@@ -125,7 +144,11 @@ class _Walk:
     def _ends_well(self, stop: int) -> bool:
         """Whether the archive ends at ``stop``, or a header follows there."""
         after = stop + (stop & 1)
-        return self._source.size in (stop, after) or is_header(self._source.read(after, HEADER.size))
+        if self._source.size in (stop, after):
+            return True
+        if is_header(self._bytes(after)):
+            self._follows = after
+        return self._follows == after
 
     def _next_header(self, at: int) -> int:
         """The offset of the next header from ``at`` on, or the size of the archive."""
@@ -144,7 +167,7 @@ class _Walk:
     def _entry(self, at: int, data: bytes) -> int:
         """List what the header ``data`` at ``at`` describes; returns where the next header should be."""
         source, start = self._source, at + HEADER.size
-        name, table, kept = self._name(start, HEADER.piece("ar_name", data).rstrip(b" "))
+        name, table, kept = self._name(start, data[NAME_AT].rstrip(b" "))
         size = _size(data)
         stop = start + (0 if self._thin and table is None else size or 0)
         start += kept
@@ -153,15 +176,18 @@ class _Walk:
             outside = SPECIAL if self._thin else UNREADABLE if size is None else 0
             whole = (size or 0) - kept
             member = self._emitter.members.append(name, start, max(start, stop), size=whole, head=at, marks=outside)
-        what = f"of the {table}" if table else f"of {visible(name[:MAX_SHOWN_BYTES])}"
-        if HEADER.piece("ar_fmag", data) != END:
+
+        def what() -> str:
+            return f"of the {table}" if table else f"of {visible(name[:MAX_SHOWN_BYTES])}"
+
+        if not data.endswith(END):
             place = (at + HEADER.size - len(END), at + HEADER.size)
-            self._emitter.report(HEADER_END, f"The header {what} does not end as it should.", place, member=member)
-        if name.startswith(b"/") and member is not None:
-            message = f"The header {what} names a place that is not in the table of long names."
+            self._emitter.report(HEADER_END, f"The header {what()} does not end as it should.", place, member=member)
+        if name.startswith(b"/") and member is not None and not self._unnamed.full():
+            message = f"The header {what()} names a place that is not in the table of long names."
             if self._spare_name_bytes < 0:
-                message = f"The header {what} names bytes that other headers name too: more than the archive has."
-            self._emitter.report(LONG_NAME, message, (at, at + 16), member=member)
+                message = f"The header {what()} names bytes that other headers name too: more than the archive has."
+            self._unnamed.add(message, ((at, at + 16),), member)
         stop, end, after = self._end(at, start, stop, what, member, is_known=size is not None)
         if member is not None:
             self._emitter.members.stops[member] = max(start, min(stop, source.size))
@@ -171,17 +197,17 @@ class _Walk:
         return after
 
     def _end(
-        self, at: int, start: int, stop: int, what: str, member: int | None, *, is_known: bool
+        self, at: int, start: int, stop: int, what: Callable[[], str], member: int | None, *, is_known: bool
     ) -> tuple[int, int, int]:
         """Where data that should end at ``stop`` end, without and with padding, and where the next header is."""
         size, after = self._source.size, stop + (stop & 1)
         if is_known and self._ends_well(stop):
             if stop & 1 and self._source.read(stop, 1) not in (b"\n", b""):
-                message = f"The byte of padding after the data {what} is not a line feed."
+                message = f"The byte of padding after the data {what()} is not a line feed."
                 self._emitter.report(PADDING, message, (stop, after), member=member)
             return stop, after, after
-        if is_known and stop & 1 and is_header(self._source.read(stop, HEADER.size)):
-            message = f"The data {what} have an odd size, and no padding follows."
+        if is_known and stop & 1 and is_header(self._bytes(stop)):
+            message = f"The data {what()} have an odd size, and no padding follows."
             self._emitter.report(PADDING, message, (stop - 1, stop), member=member)
             return stop, stop, stop
         # An archive that is a member has headers of its own.
@@ -194,21 +220,27 @@ class _Walk:
             return stop, after, after
         said = f"says {in_bytes(stop - start)}" if is_known else "gives no size"
         ends = "the next one begins" if found < size else "the archive ends"
-        message = f"The header {what} {said}, but {ends} after {in_bytes(found - start)}."
+        message = f"The header {what()} {said}, but {ends} after {in_bytes(found - start)}."
         self._emitter.report(BAD_SIZE, message, (at, at + HEADER.size), member=member)
         stop = min(stop, found) if is_known else found
         return stop, stop, found
 
     def _name(self, start: int, written: bytes) -> tuple[bytes, Kind | None, int]:
         """The name that a header writes so, the kind of table that it stands for, and the bytes of a BSD name."""
+        if not written.startswith((b"/", b"#1/", b"__.SYMDEF")):
+            return written.removesuffix(b"/"), None, 0
         if written in (b"/", b"/SYM64/") or written.startswith(b"__.SYMDEF"):
             return written, SYMBOL_TABLE, 0
         if written == b"//":
             return written, NAME_TABLE, 0
         if written.startswith(b"#1/") and (length := decimal(written[3:])) is not None:
-            name = self._kept(self._source.read(start, min(length, MAX_NAME_BYTES)).rstrip(b"\0"), b"/" + written)
+            if self._spare_name_bytes < 0:
+                return b"/" + written, None, length
+            name = self._kept(self._bytes(start, min(length, MAX_NAME_BYTES)).rstrip(b"\0"), b"/" + written)
             return name, SYMBOL_TABLE if name.startswith(b"__.SYMDEF") else None, length
         if written.startswith(b"/") and (offset := decimal(written[1:].partition(b":")[0])) is not None:
+            if self._spare_name_bytes < 0:
+                return written, None, 0
             place = self._names.start + offset
             line = self._source.read(place, max(0, min(MAX_NAME_BYTES, self._names.stop - place)))
             name = line.replace(b"\0", b"\n").partition(b"\n")[0].removesuffix(b"/")
@@ -243,4 +275,4 @@ class _Walk:
 
 
 def _size(data: bytes) -> int | None:
-    return decimal(HEADER.piece("ar_size", data))
+    return decimal(data[SIZE_AT])

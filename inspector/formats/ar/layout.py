@@ -59,11 +59,13 @@ HEADER = Record(
     Part("ar_size", 10, Kind.LENGTH, decimal, note=_size),
     Part("ar_fmag", 2, Kind.SIGNATURE, padded_text),
 )
+NAME_AT, SIZE_AT, _END_AT = (HEADER.place(name) for name in ("ar_name", "ar_size", "ar_fmag"))
+"""Where a name, a size and the last two bytes stand in a header."""
 
 
 def is_header(data: bytes) -> bool:
     """Whether these bytes begin with a header: a size, and the signature at its end."""
-    return HEADER.piece("ar_fmag", data) == END and decimal(HEADER.piece("ar_size", data)) is not None
+    return data[_END_AT] == END and decimal(data[SIZE_AT]) is not None
 
 
 # ---- kinds and findings --------------------------------------------------------------------------------------------

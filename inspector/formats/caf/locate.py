@@ -148,7 +148,7 @@ def search(source: Source, last_bytes: int = MAX_INDEX_BYTES) -> Found | None:
 
 def object_at(source: Source, start: int) -> Found | None:
     """The JSON object that begins at ``start``; None if there is none."""
-    whole = _named_by_footer(source, start)
+    whole = named_by_footer(source, start)
     if whole is not None:
         return whole
     length = _FIRST_READ_BYTES
@@ -168,7 +168,7 @@ def object_at(source: Source, start: int) -> Found | None:
         length *= 16
 
 
-def _named_by_footer(source: Source, start: int) -> Found | None:
+def named_by_footer(source: Source, start: int) -> Found | None:
     """The object at ``start`` if it is large, strict JSON, and as long as the footer says; None for any other."""
     size = source.size - FOOTER_SIZE - start
     if not _FIRST_READ_BYTES < size <= MAX_INDEX_BYTES:

@@ -21,7 +21,7 @@ from inspector.formats._signatures import found_outside
 from inspector.formats._zip.eocd import eocd_at
 from inspector.formats._zip.records import END, END_SIZE, LOCAL
 from inspector.formats.caf import codes
-from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, object_at
+from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, named_by_footer, object_at
 from inspector.formats.caf.write import Writer, in_json
 
 if TYPE_CHECKING:  # annotations only
@@ -146,15 +146,17 @@ def caf_end(source: Source, at: int, progress: Progress) -> int | None:
     for tried, place in enumerate(_openings(source, at, progress)):
         if tried == MAX_CANDIDATES or left <= 0:
             return None
-        most = SplicedSource(source, [Span(place, min(source.size, place + MAX_INDEX_BYTES))], source.name)
-        found = object_at(most, 0)
-        left -= most.size if found is None or not found.complete else found.span.size
+        most = Span(place, min(source.size, place + MAX_INDEX_BYTES))
+        # The last index of the file, whatever its size, is known to be whole without being scanned.
+        found = named_by_footer(source, place) or object_at(SplicedSource(source, [most], source.name), 0)
         if found is None or not found.complete:
+            left -= most.size
             continue
-        ends = [int(each) for each in _END_BYTE.findall(most.read(0, found.span.size))]
-        stop = place + found.span.size
-        footer = source.read(stop, FOOTER_SIZE)
-        if ends and max(ends) == place - at and int.from_bytes(footer, "little") == found.span.size:
+        size = found.span.size
+        left -= size
+        stop = place + size
+        end = max((int(each[1]) for each in _END_BYTE.finditer(source.read(place, size))), default=-1)
+        if end == place - at and int.from_bytes(source.read(stop, FOOTER_SIZE), "little") == size:
             return stop + FOOTER_SIZE
     return None
 

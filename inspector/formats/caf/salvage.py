@@ -19,7 +19,7 @@ from inspector.core.repair import Content, Repair, outcomes
 from inspector.core.rows import LazyRows
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
-from inspector.core.verdict import Verdict
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf import codes
 from inspector.formats.caf.shift import Doubled, Shift
@@ -40,10 +40,13 @@ def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
     ``incomplete`` are the positions (``Members.heads``) of incomplete entries.
     """
     members = archive.members
-    kept = _whole(archive, incomplete)
+    repeated = _repeated(members, range(len(members)))
+    kept = _whole(archive, incomplete, repeated)
     if not kept:
         return None
-    names = _names(members, kept)
+    if repeated and len(kept) < len(members):
+        repeated = _repeated(members, kept)
+    names = _names(members, kept, repeated)
     title = (
         f"Write {count(len(kept), 'member')} that {verb(len(kept), 'lies', 'lie')} in the data section to a new archive"
     )
@@ -239,7 +242,8 @@ def _with_doubtful(archive: Archive, shift: Shift) -> Repair | None:
 
 def _placed(members: Members, shift: Shift) -> list[_Extent]:
     """The members whose place is known: those before the shift, empty ones, and those that it moved, where they are."""
-    names = _names(members, range(len(members)))
+    every = range(len(members))
+    names = _names(members, every, _repeated(members, every))
     found = []
     for member in range(len(members)):
         if member < shift.first or member >= shift.last or not members.stored(member):
@@ -252,20 +256,20 @@ def _placed(members: Members, shift: Shift) -> list[_Extent]:
 # ---- what a new archive holds, and what it loses ----------------------------------------------------------------
 
 
-def _whole(archive: Archive, incomplete: Collection[int]) -> Sequence[int]:
+def _whole(archive: Archive, incomplete: Collection[int], repeated: Collection[int]) -> Sequence[int]:
     """The members inside the data section whose place is not in doubt, or that a manifest's digest proves.
 
-    Of exact duplicates it is the first.
+    Of exact duplicates, which are among ``repeated``, it is the first.
     """
     members, end = archive.members, archive.detail.stop
-    repeated = _repeated(members, range(len(members)))
+    verdicts, proved = archive.verdicts, VERDICTS.index(Verdict.VERIFIED)
     seen: set[tuple[bytes, int, int]] = set()
     kept = array("I")
     assert members.heads is not None
     for member in range(len(members)):
         start, stop = members.starts[member], members.stops[member]
         uncertain = members.marks is not None and members.marks[member] & (UNREADABLE | MISPLACED)
-        if archive.verdict(member) is Verdict.VERIFIED:
+        if member < len(verdicts) and verdicts[member] == proved:
             uncertain = False
         if uncertain or members.heads[member] in incomplete or not start <= stop <= end:
             continue
@@ -286,9 +290,8 @@ def _repeated(members: Members, which: Sequence[int]) -> Collection[int]:
     return {member for member, each in zip(which, hashes, strict=True) if each in twice} if twice else ()
 
 
-def _names(members: Members, kept: Sequence[int]) -> Mapping[int, bytes]:
-    """New names for members: what is not UTF-8 is replaced, and duplicates get a number before the suffix."""
-    repeated = _repeated(members, kept)
+def _names(members: Members, kept: Sequence[int], repeated: Collection[int]) -> Mapping[int, bytes]:
+    """New names for members: what is not UTF-8 is replaced, and those of ``repeated`` may get a number."""
     taken = {in_json(members.path(member)) for member in kept} if repeated else set()
     numbers: dict[bytes, int] = {}
     found: dict[int, bytes] = {}

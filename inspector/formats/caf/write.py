@@ -43,6 +43,8 @@ def quoted(name: bytes) -> bytes:
 
 def in_json(name: bytes) -> bytes:
     """The name as strict JSON can hold it: what is not UTF-8 becomes U+FFFD, lone surrogates stay."""
+    if name.isascii():
+        return name
     try:
         name.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:

@@ -68,8 +68,10 @@ class _Block:
         self.names = [blob[start:stop] for start, stop in zip((0, *stops), stops, strict=False)]
         self.keys = self.names.copy()
         odd = [at for at, name in enumerate(self.names) if not _PLAIN.fullmatch(name)]
-        for at, key in zip(odd, collision_keys([self.names[at] for at in odd]), strict=True):
-            self.keys[at] = key
+        distinct = list(dict.fromkeys(self.names[at] for at in odd))
+        keys = dict(zip(distinct, collision_keys(distinct), strict=True))
+        for at in odd:
+            self.keys[at] = keys[self.names[at]]
         self._folders = {at for at in odd if self.names[at].endswith(b"/")}
         if members.marks is not None:
             self._folders.update(at for at, marks in enumerate(members.marks[first:last]) if marks & FOLDER)
@@ -134,6 +136,7 @@ class _Collisions:
         self._known = {
             finding.member for finding in archive.findings if finding.member is not None and "duplicate" in finding.code
         }
+        self._first = -1, b""
         self._same = CappedFindings(emitter, codes.NAME_DUPLICATE, "names that occur more than once")
         self._alike = CappedFindings(emitter, codes.NAME_COLLISION, "names that are the same on some systems")
         self._mixed = CappedFindings(emitter, codes.NAME_FILE_AND_FOLDER, "names of files that are folders too")
@@ -151,8 +154,9 @@ class _Collisions:
             kept.close()
 
     def _look_at_files(self, block: _Block, files: dict[bytes, int]) -> None:
+        wanted = self._twice | self._both
         for member, key in block.files():
-            if hash(key) in self._twice or hash(key) in self._both:
+            if hash(key) in wanted:
                 earlier = files.setdefault(key, member)
                 if earlier != member:
                     self._report_pair(earlier, member)
@@ -163,7 +167,9 @@ class _Collisions:
                 folders.setdefault(key, member)
 
     def _report_pair(self, earlier: int, later: int) -> None:
-        first, second = self._archive.members.path(earlier), self._archive.members.path(later)
+        if self._first[0] != earlier:
+            self._first = earlier, self._archive.members.path(earlier)
+        first, second = self._first[1], self._archive.members.path(later)
         if first == second:
             if later not in self._known and not self._same.full():
                 message = f"The name '{brief(first)}' occurs more than once: extracted, one file replaces the other."
