@@ -18,6 +18,7 @@ from inspector.gui.kit.item_views import FirstColumnFitter
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels import members, structure
 from tests.gui.conftest import Show, press, settle
+from tests.sweeping import in_the_sweep
 
 DAMAGED = "flipped-blob-byte.rca"
 SMALL, LARGE = (1024, 700), (1600, 1000)
@@ -39,7 +40,7 @@ def scrolls_across(view: QAbstractItemView) -> bool:
     return view.horizontalScrollBar().maximum() > 0
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("size", [SMALL, in_the_sweep(LARGE)])
 def test_trees_need_not_be_scrolled_across(checked: Show, window: Window, qtbot: QtBot, size: tuple[int, int]) -> None:
     window.resize(*size)
     tab = checked(DAMAGED)
@@ -89,8 +90,9 @@ def test_sharing_a_width_looks_at_the_rows_in_view_only(qtbot: QtBot) -> None:
 
 
 def test_a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("nested.caf")
+    tab = show(DAMAGED)
     tree = tab.members.tree
+    assert tree.isVisible()
     header = tree.header()
     qtbot.mousePress(window.start_page, Qt.MouseButton.LeftButton)  # what opens a tab may still be held
     tree.setColumnWidth(members.SIZE, 300)
