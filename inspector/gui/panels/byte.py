@@ -205,8 +205,8 @@ def byte_scroll_area(body: QWidget, area: QScrollArea) -> None:
 class BytePanel(QScrollArea):
     """Describes the selected field, or the field of the byte at the caret."""
 
-    def __init__(self, document: Document, inspector: QWidget) -> None:
-        super().__init__()
+    def __init__(self, document: Document, inspector: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._document = document
         self._member: int | None = None
         self._row: MemberRow | None = None
@@ -217,7 +217,7 @@ class BytePanel(QScrollArea):
         self.finding_sentences = self.about.finding_sentences
         self.references = ReferenceLinks(document)
         self.about.links.addWidget(self.references)
-        body = QWidget()
+        body = QWidget(self.viewport())
         layout = QVBoxLayout(body)
         layout.setContentsMargins(10, 8, 10, 8)
         layout.addWidget(self.about)
