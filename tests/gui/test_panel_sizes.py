@@ -19,6 +19,7 @@ from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.style import GRID
 from inspector.gui.panels import findings, members, structure
 from tests.gui.conftest import Show, press, settle
+from tests.sweeping import in_the_sweep
 
 DAMAGED = "flipped-blob-byte.rca"
 SMALL, LARGE = (1024, 700), (1600, 1000)
@@ -40,7 +41,7 @@ def scrolls_across(view: QAbstractItemView) -> bool:
     return view.horizontalScrollBar().maximum() > 0
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("size", [SMALL, in_the_sweep(LARGE)])
 def test_trees_need_not_be_scrolled_across(checked: Show, window: Window, qtbot: QtBot, size: tuple[int, int]) -> None:
     window.resize(*size)
     tab = checked(DAMAGED)
@@ -90,8 +91,9 @@ def test_sharing_a_width_looks_at_the_rows_in_view_only(qtbot: QtBot) -> None:
 
 
 def test_a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("nested.caf")
+    tab = show(DAMAGED)
     tree = tab.members.tree
+    assert tree.isVisible()
     header = tree.header()
     qtbot.mousePress(window.start_page, Qt.MouseButton.LeftButton)  # what opens a tab may still be held
     tree.setColumnWidth(members.SIZE, 300)

@@ -102,14 +102,18 @@ class Tab(QWidget):
         super().__init__(parent)
         self.document = document
         document.setParent(self)
+        self.area = QMainWindow(self)
+        self.area.setWindowFlags(Qt.WindowType.Widget)
+        self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
+        self.area.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.banner = Banner(document)
-        self.hex_pane = HexPane(document)
+        self.hex_pane = HexPane(document, self.area)
         self.note = OverlayLabel(document, self.hex_pane)
-        self.members = MembersPanel(document)
-        self.structure = StructurePanel(document, self.hex_pane.swatch)
-        self.byte = BytePanel(document, self.hex_pane.inspector)
-        self.findings = FindingsPanel(document)
-        self.digests = ChecksumsPanel(document)
+        self.members = MembersPanel(document, self._new_dock("Members"))
+        self.structure = StructurePanel(document, self.hex_pane.swatch, self._new_dock("Structure"))
+        self.byte = BytePanel(document, self.hex_pane.inspector, self._new_dock("Byte"))
+        self.findings = FindingsPanel(document, self._new_dock("Findings"))
+        self.digests = ChecksumsPanel(document, self._new_dock("Digests"))
         self.editing = Editing(document)
         self.experiment = Experimenting(document, self.editing)
         self.replaying = Replaying(document, self.editing)
@@ -134,10 +138,6 @@ class Tab(QWidget):
         self.findings.repairRequested.connect(self.plan_repairs)
         self.coverage = card(CoverageDock(document))
         card(self.hex_pane)
-        self.area = QMainWindow(self)
-        self.area.setWindowFlags(Qt.WindowType.Widget)
-        self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
-        self.area.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.area.setCentralWidget(self.hex_pane)
         left, right, bottom = (
             Qt.DockWidgetArea.LeftDockWidgetArea,
@@ -213,10 +213,15 @@ class Tab(QWidget):
         """Whether all requests are answered and shown."""
         return self.document.settled and self.coverage.settled
 
+    def _new_dock(self, name: str) -> QDockWidget:
+        """A dock that is the parent of its panel from the start."""
+        return QDockWidget(_title(name), self.area)
+
     def _dock(self, name: str, panel: QWidget | Callable[[], QWidget], side: Qt.DockWidgetArea) -> QDockWidget:
-        """A dock with a panel, or for one that is made when it is first needed."""
+        """The dock around a panel, or one for a panel that is made when it is first needed."""
         if isinstance(panel, QWidget):
-            dock = QDockWidget(_title(name), self.area)
+            dock = panel.parentWidget()
+            assert isinstance(dock, QDockWidget), name
             dock.setWidget(panel)
         else:
             dock = LateDock(_title(name), self.area, panel)

@@ -79,8 +79,8 @@ class HexPane(QWidget):
     menuRequested = Signal(QPoint)
     lookChanged = Signal(str)
 
-    def __init__(self, document: Document) -> None:
-        super().__init__()
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._document = document
         self._info: LayerInfo | None = None
         self._model: HexModel | None = None

@@ -204,8 +204,8 @@ def byte_scroll_area(body: QWidget, area: QScrollArea) -> None:
 class BytePanel(QScrollArea):
     """Describes the selected field, or the field of the byte at the caret."""
 
-    def __init__(self, document: Document, inspector: QWidget) -> None:
-        super().__init__()
+    def __init__(self, document: Document, inspector: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._document = document
         self._member: int | None = None
         self._row: MemberRow | None = None
@@ -216,7 +216,7 @@ class BytePanel(QScrollArea):
         self.finding_sentences = self.about.finding_sentences
         self.references = ReferenceLinks(document)
         self.about.links.addWidget(self.references)
-        body = QWidget()
+        body = QWidget(self.viewport())
         layout = on_grid(QVBoxLayout(body), 2 * GRID, GRID)
         layout.addWidget(self.about)
         layout.addSpacing(2 * GRID)

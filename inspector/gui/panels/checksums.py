@@ -41,8 +41,8 @@ WIDTHS = {NAME: 260, STATE: 118, ALGORITHM: 120, STORED: 150, COMPUTED: 150}
 class ChecksumsPanel(QWidget):
     """Lists the checksums of a document. Selecting one highlights its bytes; double-click goes to the stored value."""
 
-    def __init__(self, document: Document) -> None:
-        super().__init__()
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._document = document
         self._columns = ChecksumColumns(document.client)
         self.model = PagedTable(self._columns, self)

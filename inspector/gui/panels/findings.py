@@ -48,8 +48,8 @@ class FindingsPanel(QWidget):
     exportRequested = Signal()
     repairRequested = Signal(str)
 
-    def __init__(self, document: Document) -> None:
-        super().__init__()
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._document = document
         self._columns = FindingColumns(document.client)
         self.model = PagedTable(self._columns, self)

@@ -128,8 +128,8 @@ class MembersPanel(QWidget):
 
     menuWanted = Signal(QPoint)
 
-    def __init__(self, document: Document) -> None:
-        super().__init__()
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._document = document
         self._is_following = False
         self._followed: int | None = None

@@ -36,8 +36,8 @@ WIDTHS = {NAME: 190, VALUE: 100, OFFSET: 90, SIZE: 70}
 class StructurePanel(QWidget):
     """Shows the fields of a layer and follows the selection."""
 
-    def __init__(self, document: Document, swatch: Callable[[FieldRow], QColor]) -> None:
-        super().__init__()
+    def __init__(self, document: Document, swatch: Callable[[FieldRow], QColor], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._document = document
         self._is_following = False
         self._layer = document.layer
