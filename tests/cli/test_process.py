@@ -98,7 +98,7 @@ def big_archive(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("arguments", [("list",), ("cat", "readme.txt")])
+@pytest.mark.parametrize("arguments", [("list",), in_the_sweep(("cat", "readme.txt"))])
 def test_an_output_that_takes_nothing_is_a_sentence(arguments: tuple[str, ...]) -> None:
     command, *names = arguments
     with Path("/dev/full").open("wb") as full:
@@ -156,7 +156,9 @@ def in_a_shell(line: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(["bash", "-c", line.replace("$0", python)], cwd=ROOT, capture_output=True, check=False)
 
 
-@pytest.mark.parametrize("command", ["list {} 2>&-", "check {} --progress 2>&-", "list {} 2>&- <&-"])
+@pytest.mark.parametrize(
+    "command", [in_the_sweep("list {} 2>&-"), "check {} --progress 2>&-", in_the_sweep("list {} 2>&- <&-")]
+)
 def test_with_standard_error_closed_the_work_is_done_quietly(command: str, sample: Sample) -> None:
     done = in_a_shell(f"$0 {command.format(sample('journey.caf'))}")
 
@@ -171,7 +173,7 @@ def test_with_standard_error_closed_no_sentence_gets_among_the_data(tmp_path: Pa
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
 
 
-@pytest.mark.parametrize("command", ["list {}", "check {}", "cat {} readme.txt"])
+@pytest.mark.parametrize("command", [in_the_sweep("list {}"), in_the_sweep("check {}"), "cat {} readme.txt"])
 def test_with_standard_output_closed_what_was_asked_for_could_not_be_given(command: str, sample: Sample) -> None:
     done = in_a_shell(f"$0 {command.format(sample('journey.caf'))} >&-")
 

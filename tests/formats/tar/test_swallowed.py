@@ -18,6 +18,7 @@ from inspector.operations.open.opening import Opened
 from tests.damage.measure import contents
 from tests.formats.archives import checked, codes, opened, salvaged
 from tests.formats.tar.tar_building import build
+from tests.sweeping import every
 
 FORMS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
 LOSSES = 300
@@ -59,9 +60,10 @@ def held(archive: Opened) -> Files:
     return {name.decode(): data for name, data in contents(archive, (Verdict.NOT_CHECKABLE, Verdict.VERIFIED))}
 
 
-def test_whole_blocks_lost_in_a_member_leave_no_wrong_member_that_is_in_no_doubt() -> None:
+@every(3)
+def test_whole_blocks_lost_in_a_member_leave_no_wrong_member_that_is_in_no_doubt(step: int) -> None:
     lost = total = 0
-    for seed in range(LOSSES):
+    for seed in range(0, LOSSES, step):
         data, files, name = damaged(seed)
         archive = checked(BytesSource(data, "a.tar"))
         found = held(archive)
@@ -131,8 +133,9 @@ def shapes(random: Random) -> Iterator[Files]:
         yield {f"chunk_{at // size:03d}": whole[at : at + size] for at in range(0, len(whole), size)}
 
 
-def test_a_tar_in_a_tar_is_sound_whatever_its_shape() -> None:
-    for seed in range(NESTED):
+@every(5)
+def test_a_tar_in_a_tar_is_sound_whatever_its_shape(step: int) -> None:
+    for seed in range(0, NESTED, step):
         random = Random(seed)
         files: Files = {}
         for at, each in enumerate(random.sample(list(shapes(random)), random.randint(1, 4))):
