@@ -275,9 +275,12 @@ def test_a_changed_structure_is_seen_though_nothing_else_tells(
 # ---- what may be in the folder ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def kept(tmp_path: Path, folder: Path) -> Iterator[tuple[Path, Path, bytes, list[Row]]]:
+@pytest.fixture(params=[1, 500_000], ids=["numpy", "plain"])
+def kept(
+    request: pytest.FixtureRequest, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Path, Path, bytes, list[Row]]]:
     """An archive, its file in the cache with what is in that, and what is listed."""
+    monkeypatch.setattr(index_cache, "_MANY", request.param)
     path = tarred(tmp_path / "a.tar")
     rows = listed(path)
     (place,) = files(folder)

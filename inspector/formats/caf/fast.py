@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from itertools import accumulate
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source
@@ -98,11 +97,13 @@ class _Slices:
             return False  # the decoder reads -0 as 0
         index.starts.extend(starts)
         index.stops.extend(stops)
-        joined = "".join(entries)
-        lengths = map(len, entries) if joined.isascii() else (len(name.encode()) for name in entries)
-        name_stops = accumulate(lengths, initial=len(index.names))
-        next(name_stops)
-        index.names += joined.encode()
-        index.name_stops.extend(name_stops)
+        names, base = "".join(entries).encode(), len(index.names)
+        # Names stand between the first two quotes of their entries, as they are where nothing is escaped.
+        if b"\\" not in data:
+            lengths = quotes[1::_QUOTES_PER_ENTRY] - quotes[::_QUOTES_PER_ENTRY] - 1
+        else:
+            lengths = np.fromiter((len(name.encode()) for name in entries), np.int64, len(entries))
+        index.names += names
+        index.name_stops.frombytes((np.cumsum(lengths) + base).astype(np.uint64).tobytes())
         self.hashes.extend(map(hash, entries))
         return True

@@ -257,18 +257,31 @@ def _suspicious(members: Members, first: int, last: int) -> Iterable[int]:
     # Three more bytes, so that an empty name at the end has two bytes to look at.
     data = np.frombuffer(names + b"aaa", np.uint8)
     table = _pairs()
-    pairs = data[:-1].astype(np.uint16)
-    pairs <<= 8
-    pairs |= data[1:]
     suspicious = (
         table[1][data[starts]]
         | (data[starts + 1] == ord(":"))
         | (stops == starts)
         | (stops - starts > _MAX_UNCHECKED_NAME_BYTES)
     )
-    places = np.searchsorted(stops, np.flatnonzero(table[0][pairs]), "right")
-    suspicious[places[places < len(stops)]] = True
+    if not _is_tidy(names):
+        pairs = data[:-1].astype(np.uint16)
+        pairs <<= 8
+        pairs |= data[1:]
+        places = np.searchsorted(stops, np.flatnonzero(table[0][pairs]), "right")
+        suspicious[places[places < len(stops)]] = True
     return [first + int(place) for place in np.flatnonzero(suspicious)]
+
+
+def _is_tidy(names: bytes) -> bool:
+    """Whether none of the pairs of ``_pairs`` is in names of ASCII, which is found out in a fraction of the time."""
+    import numpy as np
+
+    data = np.frombuffer(names, np.uint8)
+    return (
+        names.isascii()
+        and not any(each in names for each in (b"\\", b"//", b"/."))
+        and (not names or (int(data.min()) >= 0x20 and not (data == 0x7F).any()))
+    )
 
 
 @cache

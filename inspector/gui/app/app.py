@@ -248,7 +248,12 @@ def _collect_when_idle() -> None:
 
 
 def _collect() -> None:
-    """Collect the oldest generation that is due, and all younger ones; usually none is due."""
+    """Collect the oldest generation that is due, and all younger ones; usually none is due.
+
+    The oldest has the next turn of the event loop for itself: what makes it due is a turn that has done much already.
+    """
     due = [threshold and count > threshold for count, threshold in zip(gc.get_count(), gc.get_threshold(), strict=True)]
     if due[0]:
-        gc.collect(2 if all(due) else int(bool(due[1])))
+        gc.collect(int(bool(due[1])))
+    if all(due):
+        QTimer.singleShot(0, gc.collect)
