@@ -13,7 +13,6 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -25,16 +24,18 @@ from tests.benchmarks import (
     comparing,
     entropy,
     formats,
+    growth,
     hex_view,
     members,
+    peers,
     ranges,
     s3,
     stalls,
     window,
 )
-from tests.benchmarks.measure import HEADING, Row
+from tests.benchmarks.measure import HEADING, Row, Skipped
 
-SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
+SUITES: dict[str, Callable[[Path], Iterator[Row | Skipped]]] = {
     "hex": hex_view.rows,
     "formats": formats.rows,
     "zip-check": checking.zip_rows,
@@ -47,10 +48,13 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "s3": s3.rows,
     "start": window.start_rows,
     "commands": commands.rows,
+    "peers": peers.rows,
+    "growth": growth.rows,
     "stalls": stalls.rows,
     "window": window.rows,
 }
-QUICK = ("start", "commands", "stalls", "hex")
+QUICK = {**{word: SUITES[word] for word in ("start", "stalls", "hex", "peers")}, "growth": growth.quick_rows}
+"""What ``--quick`` runs."""
 
 
 def main(words: list[str]) -> int:
@@ -63,9 +67,10 @@ def main(words: list[str]) -> int:
     machine = f"{platform.platform()}, {os.cpu_count()} processors, Python {platform.python_version()}"
     print(json.dumps({"machine": machine, "version": __version__}) if options.json else f"{machine}\n{HEADING}")
     with tempfile.TemporaryDirectory() as folder:
-        for word in options.suites or (QUICK if options.quick else SUITES):
-            for row in SUITES[word](Path(folder)):
-                print(json.dumps(asdict(row) | {"ratio": row.ratio}) if options.json else row.line(), flush=True)
+        suites = QUICK if options.quick else SUITES
+        for word in options.suites or suites:
+            for row in suites.get(word, SUITES[word])(Path(folder)):
+                print(json.dumps(row.values()) if options.json else row.line(), flush=True)
     return 0
 
 

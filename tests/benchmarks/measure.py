@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import gc
+import os
+import resource
+import shutil
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from inspector.core.limits import INDEX_CACHE
+
+PRODUCT: list[str | Path] = [sys.executable, "-m", "inspector"]
+
+
+class Median(float):
+    """The median of several runs. ``spread`` is how far apart the least and the most are, as a part of it."""
+
+    spread: float
+
+    @classmethod
+    def of(cls, runs: Sequence[float]) -> Median:
+        """The median of these runs."""
+        found = cls(statistics.median(runs))
+        found.spread = (max(runs) - min(runs)) / found if found else 0.0
+        return found
 
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: the reference and the product in the same unit, and the ratio to reach (product / reference)."""
+    """One comparison: the reference and the product in the same unit, and the ratio to reach (product / reference).
+
+    ``reach`` is None where none is set: the row tells where the product stands.
+    """
 
     work: str
     reference: float
     product: float
-    reach: float
+    reach: float | None
     unit: str = "s"
 
     @property
@@ -24,14 +50,41 @@ class Row:
         """How many times the reference the product takes."""
         return self.product / self.reference if self.reference else float("inf")
 
+    @property
+    def spread(self) -> float | None:
+        """How far apart the runs of the product were, see Median; None for one run."""
+        return getattr(self.product, "spread", None)
+
     def line(self) -> str:
         """The row as text."""
-        verdict = "reached" if self.ratio <= self.reach else "MISSED"
-        figures = f"{shown(self.reference, self.unit):>11} {shown(self.product, self.unit):>11}"
-        return f"{self.work:<62} {figures} {self.ratio:>8.2f} {self.reach:>8.2f}  {verdict}"
+        verdict = "" if self.reach is None else "reached" if self.ratio <= self.reach else "MISSED"
+        reach = "" if self.reach is None else f"{self.reach:.2f}"
+        spread = "" if self.spread is None else f"{self.spread:.0%}"
+        figures = f"{shown(self.reference, self.unit):>11} {shown(self.product, self.unit):>11} {spread:>6}"
+        return f"{self.work:<62} {figures} {self.ratio:>8.2f} {reach:>8}  {verdict}".rstrip()
+
+    def values(self) -> dict[str, object]:
+        """The row for JSON."""
+        return {**asdict(self), "ratio": self.ratio, "spread": self.spread}
 
 
-HEADING = f"{'work':<62} {'reference':>11} {'product':>11} {'ratio':>8} {'reach':>8}"
+@dataclass(frozen=True)
+class Skipped:
+    """A comparison with a program that is not here."""
+
+    work: str
+    missing: str
+
+    def line(self) -> str:
+        """The row as text."""
+        return f"{self.work:<62} skipped: no {self.missing} here"
+
+    def values(self) -> dict[str, object]:
+        """The row for JSON."""
+        return asdict(self)
+
+
+HEADING = f"{'work':<62} {'reference':>11} {'product':>11} {'spread':>6} {'ratio':>8} {'reach':>8}"
 
 
 def shown(figure: float, unit: str) -> str:
@@ -52,4 +105,29 @@ def timed(work: Callable[[], object]) -> float:
 def paired(reference: Callable[[], object], product: Callable[[], object], runs: int = 5) -> tuple[float, float]:
     """The medians of both, run in turn so that a machine that changes its speed changes it for both."""
     pairs = [(timed(reference), timed(product)) for _ in range(runs)]
-    return statistics.median(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
+    return Median.of([pair[0] for pair in pairs]), Median.of([pair[1] for pair in pairs])
+
+
+def in_turn(
+    reference: list[str | Path], product: list[str | Path], runs: int = 3, remove: Path | None = None
+) -> tuple[Median, Median]:
+    """The median processor times of both, run in turn after a first of each; ``remove`` is deleted after each."""
+    used = [(processor_time(reference, remove), processor_time(product, remove)) for _ in range(runs + 1)][1:]
+    return Median.of([each[0] for each in used]), Median.of([each[1] for each in used])
+
+
+def processor_time(command: list[str | Path], remove: Path | None, given: Mapping[str, str] | None = None) -> float:
+    """Seconds of processor time that one run takes, of the system's too; ``given`` is added to its environment."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, env=environment() | dict(given or {}), stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if remove is not None:
+        shutil.rmtree(remove) if remove.is_dir() else remove.unlink(missing_ok=True)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def environment() -> dict[str, str]:
+    """The environment of a program that is run: with bytecode beside its modules, as where it is installed."""
+    found = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    found["PYTHONPATH"] = str(Path(__file__).parents[2])
+    return {**found, INDEX_CACHE.variable: "0"}  # a second run decodes like the first

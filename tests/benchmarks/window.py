@@ -20,7 +20,7 @@ from inspector.gui.kit.settings import Settings
 from inspector.operations.protocol.views import Stage
 from tests.benchmarks import checking, commands, inputs
 from tests.benchmarks.formats import COUNT
-from tests.benchmarks.measure import Row, timed
+from tests.benchmarks.measure import PRODUCT, Row, in_turn, timed
 
 PATIENCE = 120_000
 """Milliseconds to wait for anything."""
@@ -43,7 +43,7 @@ app.processEvents()
 os._exit(0)
 """
 
-PRODUCT = """
+WINDOW = """
 import os, sys
 from PySide6.QtCore import QSettings
 from inspector.gui.kit import theme
@@ -67,19 +67,19 @@ def start_rows(folder: Path) -> Iterator[Row]:
     settings = str(folder / "settings.ini")
     # An installed program has its bytecode beside it; here the first, uncounted start writes it.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run([sys.executable, "-c", PRODUCT, settings], check=True, env=environment)
+    subprocess.run([sys.executable, "-c", WINDOW, settings], check=True, env=environment)
     bare: list[float] = []
     product: list[float] = []
     for _ in range(7):
         bare.append(timed(lambda: subprocess.run([sys.executable, "-c", BARE], check=True, env=environment)))
         product.append(
-            timed(lambda: subprocess.run([sys.executable, "-c", PRODUCT, settings], check=True, env=environment))
+            timed(lambda: subprocess.run([sys.executable, "-c", WINDOW, settings], check=True, env=environment))
         )
     yield Row("start to first paint / bare PySide6 window", statistics.median(bare), statistics.median(product), 1.5)
     small = folder / "small.zip"
     commands.write(small, 20)
-    picture = [*commands.PRODUCT, "--screenshot", folder / "picture.png", small]
-    times = commands.pair([sys.executable, "-c", BARE], picture)
+    picture = [*PRODUCT, "--screenshot", folder / "picture.png", small]
+    times = in_turn([sys.executable, "-c", BARE], picture)
     yield Row("first file in a window, with its picture / bare window, processor time", *times, 2.5)
 
 
