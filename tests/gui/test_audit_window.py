@@ -107,7 +107,6 @@ def test_results_are_sorted_and_filtered(tab: AuditTab, qtbot: QtBot, folder: Pa
     tab._add_actions(menu)
     by_state = next(each for each in menu.actions() if each.text() == "Sort By").menu().actions()[STATE]  # type: ignore[union-attr]
     by_state.trigger()
-    by_state.trigger()
     qtbot.waitUntil(lambda: rows(tab, STATE)[0] == "damaged", timeout=WAIT)
     tab.filters.formats.setCurrentText("rca")
     qtbot.waitUntil(lambda: tab.model.rowCount() == 2, timeout=WAIT)

@@ -145,12 +145,12 @@ def texts_in_view(view: QAbstractItemView, column: int) -> Iterator[int]:
 class ColumnWidener(QObject):
     """Widens columns to their visible texts in a view that has room to spare, until the user resizes one.
 
-    The column ``rest`` takes what remains, and is not made narrower than LEAST_REST for the others.
+    The column ``rest`` takes what remains, and is not made narrower than ``least`` pixels for the others.
     """
 
-    def __init__(self, view: QTreeView | QTableView, rest: int) -> None:
+    def __init__(self, view: QTreeView | QTableView, rest: int, least: int = LEAST_REST) -> None:
         super().__init__(view)
-        self._view, self._rest = view, rest
+        self._view, self._rest, self._least = view, rest, least
         self._viewport = view.viewport()
         self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
         self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
@@ -177,7 +177,7 @@ class ColumnWidener(QObject):
 
     def _room(self) -> int:
         """The pixels that are left for texts which their columns cut."""
-        return self._viewport.width() - sum(self._widths[at] for at in self._columns()) - LEAST_REST
+        return self._viewport.width() - sum(self._widths[at] for at in self._columns()) - self._least
 
     def _fit(self) -> None:
         room = max(0, self._room())

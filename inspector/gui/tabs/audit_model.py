@@ -107,7 +107,9 @@ class AuditModel(PagedTable):
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         if 0 <= column < len(SORT_KEYS):
-            self.choose(sort=SORT_KEYS[column], descending=order is Qt.SortOrder.DescendingOrder)
+            down = order is Qt.SortOrder.DescendingOrder
+            # A first click shows the worst state first, for that is what is looked for among many.
+            self.choose(sort=SORT_KEYS[column], descending=down is not (column == STATE))
 
 
 def state_label(state: str) -> str:

@@ -27,7 +27,7 @@ from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.style import EDGE, on_grid
+from inspector.gui.kit.style import EDGE, PAGE_PX, on_grid
 from inspector.gui.kit.widgets import ElidedLabel, MessageBar, field_texts, label_of, restore_fields
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
@@ -115,7 +115,13 @@ class NewArchiveTab(SideTab):
         foot.addWidget(self.status, 1)
         for widget in (self.bar, self.stop, self.begin):
             foot.addWidget(widget)
-        layout = on_grid(QVBoxLayout(self), EDGE)
+        page = QWidget()
+        page.setMaximumWidth(PAGE_PX)
+        centred = on_grid(QHBoxLayout(self))
+        centred.addStretch()
+        centred.addWidget(page, 1)
+        centred.addStretch()
+        layout = on_grid(QVBoxLayout(page), EDGE)
         layout.addWidget(self.message)
         layout.addWidget(self._form, 1)
         layout.addLayout(foot)

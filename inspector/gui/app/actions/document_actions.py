@@ -256,7 +256,7 @@ def ask_import(tab: Tab) -> None:
     tab.save_flow.ask_import()
 
 
-@action("R&eport…")
+@action("R&eport…", "Ctrl+P")
 def export_report(tab: Tab) -> None:
     """Write a report to hand over, as HTML, PDF or Markdown."""
     tab.export_report()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -33,7 +34,7 @@ from inspector.gui.kit.style import TextSize, font_of
 from inspector.operations.protocol.views import Judged
 
 _WIDTH = 60
-NARROW_PX, LABELLED_PX, WIDE_PX = 48, 112, 176
+NARROW_PX, LABELLED_PX, WIDE_PX = 48, 124, 176
 """Widths of the map where rows need the room, where there is room to name what it shows, and to name it in full."""
 _SIDE_MARGIN = 4
 """Free pixels on both sides; the frame around the bytes in view extends into them."""
@@ -48,6 +49,7 @@ MARK_REACH = 5
 """Pixels of a bookmark above and below its byte."""
 _PLATE_OPACITY = 0.75
 """Of the plate behind a name, so that it is read over any colour."""
+_FURTHER = re.compile(" (?:and|or|of|between) ")
 _KEY_STEPS = 20
 """Page Up and Page Down move by at least one ``_KEY_STEPS``-th of the layer."""
 
@@ -252,7 +254,9 @@ class FileMap(Strip):
         painter.setFont(font_of(self, TextSize.SMALL))
         painter.setPen(QColor(colours.text))
         for row, name in self.labels():
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._roles_width() - _LANDMARK_WIDTH - 4)
+            room = self._roles_width() - _LANDMARK_WIDTH - 4
+            fitting = name if metrics.horizontalAdvance(name) <= room else brief(name)
+            text = metrics.elidedText(fitting, Qt.TextElideMode.ElideRight, room)
             box = QRect(left, round(row * scale), metrics.horizontalAdvance(text) + 2, metrics.height())
             painter.fillRect(box, plate)
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, f" {text}")
@@ -301,6 +305,11 @@ class MapLabel(NamedTuple):
 
     row: int
     name: str
+
+
+def brief(name: str) -> str:
+    """The first thing that a name has: ``index`` of ``index or directory``."""
+    return _FURTHER.split(name, maxsplit=1)[0]
 
 
 def labels_of(sets: Sequence[int], height: int, by: ColourBy) -> list[MapLabel]:
