@@ -74,15 +74,20 @@ def standard_input(location: str, progress: Progress) -> Source | None:
 
 
 def open_parts(
-    location: str, connection: Connection = DEFAULT, *, sparing: bool = False, names: Iterable[str] = ()
+    location: str,
+    connection: Connection = DEFAULT,
+    *,
+    sparing: bool = False,
+    names: Iterable[str] = (),
+    quick: bool = False,
 ) -> list[LocationPart]:
     """Open and decode ``location``, with a progress bar; raises SourceError.
 
-    ``connection``, ``sparing`` and ``names`` are as in ``load``.
+    ``connection``, ``sparing``, ``names`` and ``quick`` are as in ``load``.
     """
     report_interrupted(location)
     with ProgressBar(Progress()) as progress:
         place = standard_input(location, progress)
-        archives = load(location, progress, connection, sparing=sparing, names=names, place=place)
+        archives = load(location, progress, connection, sparing=sparing, names=names, place=place, quick=quick)
     keys = [inside(location, archive.source.name) for archive in archives]
     return [LocationPart(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]

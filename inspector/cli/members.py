@@ -28,6 +28,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
     command.add_argument("locations", metavar="LOCATION", nargs="+", help=A_LOCATION_TO_READ)
     command.add_argument("--names", action="store_true", help="print the names alone, one a line")
+    command.add_argument(
+        "--quick",
+        action="store_true",
+        help="of datas3t ranges, names and sizes as the metadata has them: keys without extensions, no header is read",
+    )
     add_json(command)
     add_connection(command)
 
@@ -49,7 +54,7 @@ def _list(location: str, options: argparse.Namespace) -> int:
 
     The status is NOT_SOUND if the structure has errors, and UNREADABLE if not all of it could be read.
     """
-    opened = open_parts(location, connection_of(options), sparing=True)
+    opened = open_parts(location, connection_of(options), sparing=True, quick=options.quick)
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{location}: {UNKNOWN_FORMAT}")
     heading = len(options.locations) > 1 and not (options.json or options.names)
@@ -58,10 +63,12 @@ def _list(location: str, options: argparse.Namespace) -> int:
             out.write(f"{visible(location)}:\n")
         if not (options.json or options.names):
             out.write(_HEADING)
-        with suppress(SourceError):  # whichever cannot be read says so in its turn
-            learn_all((part.archive for part in opened), Progress())
+        if not options.quick:
+            with suppress(SourceError):  # whichever cannot be read says so in its turn
+                learn_all((part.archive for part in opened), Progress())
         for part in opened:
-            _write(part, out, _object_line(part) if options.json else _name_line(part) if options.names else _row(part))
+            line = _object_line(part) if options.json else _name_line(part) if options.names else _row(part)
+            _write(part, out, line, quick=options.quick)
     for part in opened:
         part.report_findings()
     damaged = any(finding.severity is Severity.ERROR for part in opened for finding in part.archive.findings)
@@ -76,9 +83,9 @@ class _Line(Protocol):
     ) -> str: ...
 
 
-def _write(part: LocationPart, out: Lines, line: _Line) -> None:
+def _write(part: LocationPart, out: Lines, line: _Line, *, quick: bool) -> None:
     members, unreadable = part.archive.members, 0
-    if members.reader is not None:
+    if members.reader is not None and not quick:
         unreadable = _write_members(part, members_of(part.archive, Progress()), out, line)
     else:
         for start in range(0, len(members), STRETCH):
