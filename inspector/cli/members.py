@@ -27,6 +27,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Add the sub-command's options."""
     command.add_argument("locations", metavar="LOCATION", nargs="+", help=A_LOCATION_TO_READ)
     command.add_argument("--names", action="store_true", help="print the names alone, one a line")
+    command.add_argument(
+        "--quick",
+        action="store_true",
+        help="of datas3t ranges, names and sizes as the metadata has them: keys without extensions, no header is read",
+    )
     add_json(command)
     add_connection(command)
 
@@ -48,7 +53,7 @@ def _list(location: str, options: argparse.Namespace) -> int:
 
     The status is NOT_SOUND if the structure has errors, and UNREADABLE if not all of it could be read.
     """
-    opened = open_parts(location, connection_of(options), sparing=True, listing=True)
+    opened = open_parts(location, connection_of(options), sparing=True, listing=not options.quick, quick=options.quick)
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{location}: {UNKNOWN_FORMAT}")
     heading = len(options.locations) > 1 and not (options.json or options.names)
@@ -57,11 +62,13 @@ def _list(location: str, options: argparse.Namespace) -> int:
             out.write(f"{visible(location)}:\n")
         if not (options.json or options.names):
             out.write(_HEADING)
-        with suppress(SourceError):  # whichever cannot be read says so in its turn
-            learn_all((part.archive for part in opened), Progress())
+        if not options.quick:
+            with suppress(SourceError):  # whichever cannot be read says so in its turn
+                learn_all((part.archive for part in opened), Progress())
         for part in opened:
-            _write(part, out, _line_of(part, options))
-    keep_listed([part.archive for part in opened])
+            _write(part, out, _line_of(part, options), quick=options.quick)
+    if not options.quick:
+        keep_listed([part.archive for part in opened])
     for part in opened:
         part.report_findings()
     damaged = any(finding.severity is Severity.ERROR for part in opened for finding in part.archive.findings)
@@ -86,9 +93,9 @@ class _Line(Protocol):
         """The lines of plain members."""
 
 
-def _write(part: LocationPart, out: Lines, line: _Line) -> None:
+def _write(part: LocationPart, out: Lines, line: _Line, *, quick: bool) -> None:
     members, unreadable = part.archive.members, 0
-    if members.reader is not None:
+    if members.reader is not None and not quick:
         unreadable = _write_members(part, members_of(part.archive, Progress()), out, line)
     else:
         for start in range(0, len(members), STRETCH):

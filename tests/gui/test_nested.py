@@ -53,6 +53,25 @@ def test_an_archive_in_compressed_bytes_is_opened_and_left_again(
     assert (shown(window), window.tabs.count()) == (outer, 3)
 
 
+def test_archives_open_sixteen_deep_and_say_so_below(show: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    data = b"the end"
+    for _ in range(18):
+        data = tar([("x.tar", data)])
+    path = tmp_path / "outer.tar"
+    path.write_bytes(data)
+    tab = show(Path(f"{path}{'!/x.tar' * 16}"))
+    assert (tab.document.status.stage, tab.document.status.members) == (Stage.READY, 1)
+    assert len(tab.hex_pane.bar.outer) == 16
+    tab.members.as_table.click()
+    tab.members.table.setCurrentIndex(tab.members.table_model.index(0, 0))
+    settle(qtbot, window)
+    window.actions_["open_inside"].trigger()
+    settle(qtbot, window)
+    below = shown(window).document
+    assert (below.location, below.status.stage) == (f"{path}{'!/x.tar' * 17}", Stage.FAILED)
+    assert "lies 16 archives deep" in below.status.sentence
+
+
 def test_what_is_no_archive_inside_says_so(show: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "plain.gz"
     path.write_bytes(b"not compressed")

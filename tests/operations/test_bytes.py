@@ -353,5 +353,29 @@ def test_a_run_that_is_too_short_is_looked_at_once() -> None:
     assert search._pattern.match(b"x" * 40_000, 1) is None
 
 
+@pytest.mark.parametrize("encoding", [Encoding.UTF16LE, Encoding.UTF16BE])
+def test_a_run_of_utf16_that_is_too_short_is_looked_at_a_few_times(encoding: Encoding) -> None:
+    codec = {Encoding.UTF16LE: "utf-16-le", Encoding.UTF16BE: "utf-16-be"}[encoding]
+    runs = b"\xff\xff\xff".join([("я" * 19_999).encode(codec)] * 200)
+    # Were each of its characters to begin a search, it would be 40 billion steps.
+    assert found_in(runs + b"\xff" + ("я" * 20_000).encode(codec), (encoding,), 20_000) == [
+        (len(runs) + 1, "я" * strings_module.MAX_TEXT_CHARACTERS)
+    ]
+
+
+WIDE = st.lists(
+    st.sampled_from([b"a\0", b"\0a", b"\0", b"\x01", b"\xff\xff", "wide я text".encode("utf-16-le"), b"a\0" * 12]),
+    max_size=30,
+).map(b"".join)
+
+
+@pytest.mark.parametrize("encoding", [Encoding.UTF16LE, Encoding.UTF16BE])
+@given(data=WIDE, minimum=st.integers(9, 14))
+def test_even_and_odd_places_apart_hold_the_same_strings(encoding: Encoding, data: bytes, minimum: int) -> None:
+    search = strings_module._Search(encoding, minimum)
+    assert search._in_step is not None
+    assert list(search._spans(data)) == [match.span() for match in search._pattern.finditer(data)]
+
+
 def test_noise_holds_few_strings() -> None:
     assert len(found_in(NOISE, (Encoding.UTF16LE, Encoding.UTF16BE), minimum=8)) <= 2

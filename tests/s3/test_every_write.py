@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import NamedTuple
 
 import pytest
 
 from inspector.__main__ import main
+from inspector.resources import resource
 from inspector.sources.s3.abort import WaitLimits
 from inspector.sources.s3.client import Client
 from inspector.sources.s3.uploads.sender import Sender
@@ -160,3 +165,68 @@ def test_what_is_written_is_whole_or_not_there_and_said_so(
             assert found.objects == desk.before, what
     if not every:
         assert unfinished(store) == []
+
+
+# ---- what is written here from what is there -----------------------------------------------------------------------
+
+
+def damaged(member: bytes) -> bytes:
+    """A ZIP of two stored members, of which this one is damaged."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name in (b"one", b"two"):
+            archive.writestr(zipfile.ZipInfo(name.decode()), name * 300)
+    return made.getvalue().replace(member * 200, member * 100 + b"!!!" + member * 99)
+
+
+SOURCES = {"a.zip": damaged(b"one"), "b.zip": damaged(b"two"), "in/1.txt": b"1" * 900, "in/2.txt": b"2" * 900}
+OLD = resource("samples", "two-resets-rcarch.rca").read_bytes()
+HERE: dict[str, Callable[[str], list[str]]] = {
+    "append": lambda target: ["append", target, f"{PLACE}in"],
+    "compare --to": lambda target: ["compare", f"{PLACE}a.zip", f"{PLACE}b.zip", "--to", target],
+}
+
+
+@pytest.mark.parametrize("command", HERE)
+def test_what_is_written_here_from_there_is_whole_or_as_it_was(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    for key, data in SOURCES.items():
+        store.put(f"{ROOT}{key}", data)
+    before = {"new.rca": OLD} if command == "append" else {}
+
+    def run(fault: Fault | None) -> tuple[int, dict[str, bytes], str, int]:
+        folder = Path(mkdtemp(dir=tmp_path))
+        for name, data in before.items():
+            (folder / name).write_bytes(data)
+        store.proxy.reset()
+        target = str(folder / ("new.rca" if command == "append" else "new.zip"))
+        with store.proxy.failing(fault) if fault else nullcontext():
+            status = main([*HERE[command](target), *store.options])
+        said = capsys.readouterr()
+        return status, {each.name: each.read_bytes() for each in folder.iterdir()}, said.err, len(store.proxy.log)
+
+    right, made, said, requests = run(None)
+    assert right == (0 if command == "append" else 1), said
+    assert [len(data) > len(before.get(name, b"")) for name, data in made.items()] == [True]
+    for at, (name, fault) in enumerate(FAULTS.items()):
+        for stage in range(at % 2, requests, 2):
+            for when in (once, after):
+                status, found, said, _ = run(when(stage, fault))
+                what = (name, stage, when.__name__, status, said)
+                assert "because of a bug" not in said, what
+                assert status in (right, 2), what
+                assert found == (made if status == right else before), what
+                assert status == right or said.strip(), what
+
+
+def test_what_is_changed_by_appending_or_combined_is_written_here_only(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for key, data in SOURCES.items() | {("old.rca", OLD)}:
+        store.put(f"{ROOT}{key}", data)
+    for name, target in (("append", f"{PLACE}old.rca"), ("compare --to", f"{PLACE}new.zip")):
+        store.proxy.reset()
+        assert main([*HERE[name](target), *store.options]) == 2
+        assert capsys.readouterr().err.strip()
+        assert {seen.method for seen in store.proxy.log} <= {"GET", "HEAD"}

@@ -22,7 +22,17 @@ from inspector.core.source import Source, is_sparing, zeros_stop
 from inspector.core.span import Span
 from inspector.formats._kinds import TAR_END
 from inspector.formats._tar import codes
-from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, padded_stop, parse
+from inspector.formats._tar.header import (
+    BLOCK,
+    EXTENSIONS,
+    PLACES,
+    ZEROS,
+    Header,
+    aligned,
+    number,
+    padded_stop,
+    parse,
+)
 from inspector.formats._tar.search import (
     MAX_REMOTE_SEARCH_BYTES,
     MAX_ZERO_SEARCH_BYTES,
@@ -37,6 +47,10 @@ HEADER_WINDOW_BYTES = 64 * 1024
 
 RECORD_BYTES = 20 * BLOCK
 """The size to which tar programs fill an archive with zeros, unless they are told another."""
+
+
+_FIRST_TYPE = 0o010000
+"""The least mode that has the type of a file in it; permissions alone are less."""
 
 
 MAX_PLACES_REPORTED = 10_000
@@ -691,7 +705,8 @@ def _pass_hole(cursor: Cursor, block: int, at: int, what: str = "the next header
 def _pass_bytes_after_end(cursor: Cursor, block: int, stop: int, *, searched: SearchResult) -> None:
     """Handle bytes without a header, from the block at ``block`` on, that follow zeros."""
     start, size = cursor.at, cursor.source.size
-    irregular = block - start < 2 * BLOCK or not _is_joined(cursor, block)
+    unused = _is_unused_record(cursor, block)
+    irregular = not unused and (block - start < 2 * BLOCK or not _is_joined(cursor, block))
     if irregular and stop < size:
         # The end of the archive follows, so the zeros are not its end.
         _pass_hole(cursor, block, stop, "the archive ends")
@@ -710,13 +725,35 @@ def _pass_bytes_after_end(cursor: Cursor, block: int, stop: int, *, searched: Se
         note = "Zeros that fill the last record, usually up to 10,240 bytes."
         cursor.stray("padding", Kind.PADDING, block, note)
     far = "" if searched.complete else f" The search for members stopped at byte {searched.stop:,}."
+    low, high = block, size
+    if unused:
+        rest = cursor.source.read(block, size - block)
+        low, high = size - len(rest.lstrip(b"\0")), block + len(rest.rstrip(b"\0"))
+        far += (
+            " The tar of AIX fills its last record with what was in memory, and its headers look like those here; the "
+            "rest of a member whose header is lost would look the same."
+        )
     cursor.emitter.report(
         codes.DATA_AFTER_END,
-        f"{in_bytes(size - block)} {verb(size - block, 'follows', 'follow')} the end of the archive. They hold no tar "
+        f"{in_bytes(high - low)} {verb(high - low, 'follows', 'follow')} the end of the archive. They hold no tar "
         f"header.{far}",
-        (block, size),
+        (low, high),
     )
     _pass_gap(cursor, (Stray("garbage", Kind.GARBAGE, Span(block, size), "Bytes after the end of the archive."),))
+
+
+def _is_unused_record(cursor: Cursor, block: int) -> bool:
+    """Whether bytes from ``block`` on, behind zeros, are in the last record of a writer that leaves there what it had.
+
+    Such a writer, of the System V family, records the type of a file in the mode too (``100644``), and ends numbers
+    with a space and a NUL. What follows the end is not defined (POSIX.1-2017, pax, ustar Interchange Format).
+    """
+    start, size = cursor.at, cursor.source.size
+    end = cursor.base + -(-(start + 2 * BLOCK - cursor.base) // RECORD_BYTES) * RECORD_BYTES
+    if block - start < 2 * BLOCK or size != end or not cursor.layout.headers:
+        return False
+    mode = cursor.source.read(cursor.layout.headers[-1], BLOCK)[PLACES["mode"]]
+    return mode.endswith(b" \0") and (number(mode) or 0) >= _FIRST_TYPE
 
 
 def report_missing_end(cursor: Cursor) -> None:

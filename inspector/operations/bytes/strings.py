@@ -43,9 +43,11 @@ _WITHIN = {
 }
 """What tells that a run of characters does not begin here but goes on; else each of its characters begins a search.
 
-Not for UTF-16, where bytes that a string at an odd place has taken may look like the character before. Of characters of
-four bytes there are few.
+Not for UTF-16, where bytes that a string at an odd place has taken may look like the character before: its even and odd
+places are searched apart. Of characters of four bytes there are few.
 """
+MAX_LOOKED_AT_AGAIN = 8
+"""Characters of UTF-16 that may be looked at again where a string is too short."""
 _CHARACTERS = {
     Encoding.ASCII: (_ASCII, 1, "ascii"),
     Encoding.UTF8: (_UTF8, 4, "utf-8"),
@@ -101,6 +103,12 @@ class _Search:
         self._minimum = minimum
         begin = _WITHIN.get(encoding, b"")
         self._pattern = re.compile(begin + character + rb"{%d,}" % minimum, re.DOTALL)
+        self._in_step = None
+        if encoding not in _WITHIN and minimum > MAX_LOOKED_AT_AGAIN:
+            some = character + rb"{%d}" % MAX_LOOKED_AT_AGAIN
+            self._in_step = re.compile(
+                rb"(?:(?!%b).{2})*+(%b{%d,})" % (some, character, MAX_LOOKED_AT_AGAIN), re.DOTALL
+            )
         self._held = b""
         self._at = 0
 
@@ -111,6 +119,35 @@ class _Search:
         yield from self.feed(beside, True)
         self._held, self._at = beside, stop - len(beside)
 
+    def _spans(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Where strings are that are long enough, each looked at a few times at most."""
+        if self._in_step is None:
+            yield from (match.span() for match in self._pattern.finditer(data))
+            return
+        runs = [self._runs(self._in_step, data, first) for first in range(2)]
+        ahead = [next(each, None) for each in runs]
+        at = 0
+        while True:
+            found = []
+            for first, each in enumerate(runs):
+                while (run := ahead[first]) is not None:
+                    start = max(run[0], at + (at - first) % 2)
+                    if run[1] - start >= 2 * self._minimum:
+                        found.append((start, run[1]))
+                        break
+                    ahead[first] = next(each, None)
+            if not found:
+                return
+            yield min(found)
+            at = min(found)[1]
+
+    @staticmethod
+    def _runs(pattern: re.Pattern[bytes], data: bytes, at: int) -> Iterator[tuple[int, int]]:
+        """Runs of characters of two bytes that begin a whole number of them behind ``at``."""
+        while (match := pattern.match(data, at)) is not None:
+            yield match.span(1)
+            at = match.end()
+
     def feed(self, block: bytes, is_last: bool) -> Iterator[Text]:
         """The strings that end in the block; what may go on after it is held back."""
         data = self._held + block
@@ -119,14 +156,14 @@ class _Search:
         if not is_last:
             # A shorter beginning of a string is no match yet.
             keep = max(0, size - self._minimum * width + 1)
-        for match in self._pattern.finditer(data):
-            if not is_last and match.end() > size - width and match.end() - match.start() < 2 * WINDOW:
-                keep = match.start()
+        for start, stop in self._spans(data):
+            if not is_last and stop > size - width and stop - start < 2 * WINDOW:
+                keep = start
                 break
-            done = match.end()
-            found = match.group().decode(self._codec, "replace")
+            done = stop
+            found = data[start:stop].decode(self._codec, "replace")
             if found.isascii() or found.replace("\t", "").isprintable():
-                span = (self._at + match.start(), self._at + match.end())
+                span = (self._at + start, self._at + stop)
                 yield Text(*span, self.encoding, len(found), found[:MAX_TEXT_CHARACTERS])
         keep = max(done, keep)
         self._held = data[keep:]

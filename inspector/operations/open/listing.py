@@ -48,15 +48,18 @@ def load(
     names: Iterable[str] = (),
     place: Source | None = None,
     listing: bool = False,
+    quick: bool = False,
 ) -> list[Opened]:
     """The decoded archives at ``location``: one for a file, one per range for a folder of ranges.
 
     ``connection`` and ``sparing`` are as in ``open_place``, ``place`` as in ``open_location``. ``names``: of a folder
     of ranges, open only those that can contain datapoints with these names, if there are any. ``listing``: members are
-    listed and nothing else, so that a single archive may come from the index cache. Raises SourceError if there is
-    nothing to open, and Cancelled.
+    listed and nothing else, so that a single archive may come from the index cache. ``quick``: take what the metadata
+    has for the members of ranges, here too. Raises SourceError if there is nothing to open, and Cancelled.
     """
     opened = open_location(location, connection, sparing=sparing, place=place)
+    if quick:
+        opened.skip_headers()
     keys = [datapoint_key(encoded(name.rpartition("/")[2])) for name in names]
     if keys and None not in keys:
         opened.narrow([key[0] for key in keys if key is not None])

@@ -17,6 +17,7 @@ from inspector.formats.datas3t import codes
 from inspector.operations.jobs.subprogress import READING, map_with_progress
 from inspector.operations.open.nested import open_nested
 from inspector.operations.open.opening import MAX_READ_ONCE_BYTES, Opened, decode, start
+from inspector.sources.local.file import FileSource
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -66,6 +67,7 @@ class Location:
         self._open_locks: dict[int, Lock] = {}
         self._decode_locks: dict[int, Lock] = {}
         self.read_ahead = False
+        self._skips_headers = False
         self.total = len(archives) if collection is None else len(collection.ranges)
 
     @property
@@ -125,6 +127,8 @@ class Location:
         assert self.collection is not None
         assert self._folder is not None
         archive = _open(self._folder, self.collection.ranges[at].location)
+        if self._skips_headers:
+            _skip_headers(archive)
         archive.late_findings = partial(overlaps_in, self.collection, at, archive)
         if at == 0:
             archive.given_findings = self.collection.findings
@@ -138,6 +142,12 @@ class Location:
             archive = self.known(at)
             if not archive.complete:
                 decode(archive, progress)
+
+    def skip_headers(self) -> None:
+        """Decode ranges from here by their metadata alone too, as those from far away are. Call it before decoding."""
+        self._skips_headers = True
+        for archive in self.archives:
+            _skip_headers(archive)
 
     def narrow(self, keys: Sequence[int]) -> None:
         """Keep only the ranges that contain one of these keys according to their names, if there are any."""
@@ -197,6 +207,11 @@ def inside(location: str, name: str) -> str:
         return key.removeprefix(folder.prefix) if key != folder.key and key.startswith(folder.prefix) else ""
     path, base = Path(name), Path(location).resolve()
     return path.relative_to(base).as_posix() if path != base and path.is_relative_to(base) else ""
+
+
+def _skip_headers(archive: Opened) -> None:
+    if archive.format == "datas3t" and isinstance(archive.source, FileSource):
+        archive.source.sparing = True
 
 
 def _open(folder: Folder, location: str) -> Opened:

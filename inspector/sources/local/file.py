@@ -64,6 +64,9 @@ class FileSource:
     Raises SourceError where the path is no regular file (a device or a pipe could block for ever) or cannot be read.
     """
 
+    sparing = False
+    """Whether it is decoded as one far away would be, see ``is_sparing``."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = str(path)
