@@ -21,7 +21,6 @@ Whatever else is in a file, loading it raises nothing, and nothing of it is used
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sys
 from array import array
@@ -35,7 +34,6 @@ from inspector.core.format import MemberError
 from inspector.core.member import SPECIAL, Codec, Members
 from inspector.core.source import Source, SourceError, SplicedSource, blocks, fingerprint_of, is_remote
 from inspector.core.span import Span
-from inspector.operations.jobs import index_store
 from inspector.operations.open.opening import Opened
 
 MAGIC = b"AIINDEX1"
@@ -100,6 +98,8 @@ def _key(archive: Opened) -> str:
     told = fingerprint_of(source)
     if not told:
         return ""
+    import hashlib  # small files need neither this nor what else is imported where it is used
+
     parts = (*told, decoder.name, __version__, sys.byteorder, MAGIC.decode())
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
@@ -109,7 +109,7 @@ def _structure(archive: Opened, members: Members) -> str:
     if is_remote(archive.source):
         return "remote"
     assert archive.decoder is not None
-    import xxhash  # small files need it not
+    import xxhash
 
     spans = archive.decoder.structure(archive.source)
     if not spans:
@@ -157,8 +157,10 @@ def keep(archive: Opened) -> bool:
 
 
 def _keep(archive: Opened) -> bool:
-    import msgspec  # small files need it not
+    import msgspec
     import xxhash
+
+    from inspector.operations.jobs import index_store
 
     members, key = archive.members, _key(archive)
     structure = _structure(archive, members) if key else ""
@@ -238,7 +240,11 @@ def find(archive: Opened, least_seconds: float = 0.0) -> Index | None:
     Raises nothing.
     """
     key = _key(archive)
-    data = index_store.read(key) if key else b""
+    if not key:
+        return None
+    from inspector.operations.jobs import index_store
+
+    data = index_store.read(key)
     if not data:
         return None
     try:
