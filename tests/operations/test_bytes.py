@@ -337,7 +337,7 @@ def test_an_endless_string_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("encoding", [Encoding.ASCII, Encoding.UTF8])
 @given(data=TEXTS, minimum=st.integers(1, 6))
 def test_strings_begin_where_a_plain_search_begins_them(encoding: Encoding, data: bytes, minimum: int) -> None:
-    character = strings_module._CHARACTERS[encoding][0]
+    character = strings_module._PATTERNS[encoding]
     plain = re.finditer(character + rb"{%d,}" % minimum, data)
     texts = [(match.span(), match.group().decode().replace("\t", "")) for match in plain]
     found = strings(BytesSource(data), (encoding,), minimum, Progress())
@@ -369,12 +369,19 @@ WIDE = st.lists(
 ).map(b"".join)
 
 
-@pytest.mark.parametrize("encoding", [Encoding.UTF16LE, Encoding.UTF16BE])
-@given(data=WIDE, minimum=st.integers(9, 14))
-def test_even_and_odd_places_apart_hold_the_same_strings(encoding: Encoding, data: bytes, minimum: int) -> None:
-    search = strings_module._Search(encoding, minimum)
-    assert search._in_step is not None
-    assert list(search._spans(data)) == [match.span() for match in search._pattern.finditer(data)]
+@pytest.mark.parametrize(
+    ("encoding", "character"),
+    [
+        (Encoding.UTF16LE, rb"(?:[\t\x20-\x7e\xa0-\xff]\x00|[\x00-\xff][\x01-\x05])"),
+        (Encoding.UTF16BE, rb"(?:\x00[\t\x20-\x7e\xa0-\xff]|[\x01-\x05][\x00-\xff])"),
+    ],
+)
+@given(data=WIDE, minimum=st.integers(1, 14))
+def test_strings_of_utf16_are_where_a_plain_search_finds_them(
+    encoding: Encoding, character: bytes, data: bytes, minimum: int
+) -> None:
+    plain = re.finditer(character + rb"{%d,}" % minimum, data, re.DOTALL)
+    assert list(strings_module._Search(encoding, minimum)._spans(data)) == [match.span() for match in plain]
 
 
 def test_noise_holds_few_strings() -> None:

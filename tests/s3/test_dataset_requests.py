@@ -120,38 +120,40 @@ def test_a_list_of_all_names_takes_one_request_a_range_of_small_datapoints(
     assert kinds(store.proxy) == {"LIST": 1, "metadata": 100, "tar": 100}
 
 
-def downloaded(store: Store, location: str, folder: Path) -> str:
-    """The dataset at an address in a folder of this machine."""
-    prefix = location.removeprefix(f"s3://{BUCKET}/")
-    for each in store.client.list_objects_v2(Bucket=BUCKET, Prefix=prefix)["Contents"]:
-        path = folder / each["Key"]
+def here(held: Held, location: str, folder: Path) -> str:
+    """The objects below an address in a folder of this machine."""
+    for key, data in held.objects.items():
+        path = folder / key
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(store.client.get_object(Bucket=BUCKET, Key=each["Key"])["Body"].read())
-    return str(folder / prefix)
+        assert isinstance(data, bytes)
+        path.write_bytes(data)
+    return str(folder / location.removeprefix(f"s3://{BUCKET}/"))
 
 
 def test_a_quick_list_takes_no_tar_and_prints_here_what_it_prints_far_away(
-    store: Store, hundred: str, output: Output, tmp_path: Path
+    store: Store, ranges: Held, hundred: str, output: Output, tmp_path: Path
 ) -> None:
     status, said = output("list", "--quick", "--json", *store.options, hundred)
     assert kinds(store.proxy) == {"LIST": 1, "metadata": 100, "tar": 0}
     assert status == 0
     assert [json.loads(line)["path"] for line in said.splitlines()] == [f"{key:020d}" for key in range(1, 1_001)]
     assert all(json.loads(line)["digest"].startswith("xxh64:") for line in said.splitlines())
-    here = downloaded(store, hundred, tmp_path)
-    assert output("list", "--quick", "--json", here) == (0, said)
-    names = output("list", "--quick", "--names", here)
+    local = here(ranges, hundred, tmp_path)
+    assert output("list", "--quick", "--json", local) == (0, said)
+    names = output("list", "--quick", "--names", local)
     assert names == output("list", "--quick", "--names", *store.options, hundred)
-    assert output("list", "--names", here)[1].splitlines() == [f"{name}.txt" for name in names[1].splitlines()]
+    assert output("list", "--names", local)[1].splitlines() == [f"{name}.txt" for name in names[1].splitlines()]
     one = f"/datapoints/{31:020d}-{40:020d}.tar"
-    assert output("list", "--quick", here + one) == output("list", "--quick", *store.options, hundred + one)
+    assert output("list", "--quick", local + one) == output("list", "--quick", *store.options, hundred + one)
 
 
 def test_a_quick_list_of_what_metadata_does_not_locate_is_a_list(store: Store, output: Output, tmp_path: Path) -> None:
-    location = dataset(store, "undescribed", 1, described=False)
-    far_away = output("list", "--quick", "--json", *store.options, location)
-    assert far_away == output("list", "--json", *store.options, location)
-    assert far_away == output("list", "--quick", "--json", downloaded(store, location, tmp_path))
+    held = Held("")
+    location = dataset(held, "undescribed", 1, described=False)
+    with store.proxy.failing(serving(held.objects)):
+        far_away = output("list", "--quick", "--json", *store.options, location)
+        assert far_away == output("list", "--json", *store.options, location)
+    assert far_away == output("list", "--quick", "--json", here(held, location, tmp_path))
 
 
 def test_headers_of_large_datapoints_are_all_that_is_read(store: Store) -> None:

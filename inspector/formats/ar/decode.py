@@ -215,7 +215,7 @@ class _Walk:
         found = self._next_header(after if is_nested else start)
         if is_known and found == size:
             if stop > size:
-                message = f"The archive ends inside the data {what}: {in_bytes(stop - size)} are missing."
+                message = f"The archive ends inside the data {what()}: {in_bytes(stop - size)} are missing."
                 self._emitter.report(CUT, message, (min(start, size), size), member=member)
             return stop, after, after
         said = f"says {in_bytes(stop - start)}" if is_known else "gives no size"

@@ -32,8 +32,12 @@ _UTF8 = (
     rb"|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}"
     rb"|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})"
 )
-_UTF16LE = rb"(?:[\t\x20-\x7e\xa0-\xff]\x00|[\x00-\xff][\x01-\x05])"
-_UTF16BE = rb"(?:\x00[\t\x20-\x7e\xa0-\xff]|[\x01-\x05][\x00-\xff])"
+_LOW_BYTE = {Encoding.UTF16LE: 0, Encoding.UTF16BE: 1}
+"""Which of the two bytes of a character is the low one."""
+_PRINTED = bytes(each == 9 or 0x20 <= each <= 0x7E or each >= 0xA0 for each in range(256))
+_IS_ZERO = bytes(each == 0 for each in range(256))
+_ALPHABETS = bytes(1 <= each <= 5 for each in range(256))
+"""Tables for all bytes at once: 1 for a low byte of Latin-1, a high one of it, a high one of other alphabets."""
 _WITHIN = {
     Encoding.ASCII: rb"(?<![\t\x20-\x7e])",
     Encoding.UTF8: (
@@ -46,15 +50,15 @@ _WITHIN = {
 Not for UTF-16, where bytes that a string at an odd place has taken may look like the character before: its even and odd
 places are searched apart. Of characters of four bytes there are few.
 """
-MAX_LOOKED_AT_AGAIN = 8
-"""Characters of UTF-16 that may be looked at again where a string is too short."""
-_CHARACTERS = {
-    Encoding.ASCII: (_ASCII, 1, "ascii"),
-    Encoding.UTF8: (_UTF8, 4, "utf-8"),
-    Encoding.UTF16LE: (_UTF16LE, 2, "utf-16-le"),
-    Encoding.UTF16BE: (_UTF16BE, 2, "utf-16-be"),
+_PATTERNS = {Encoding.ASCII: _ASCII, Encoding.UTF8: _UTF8}
+"""What a character is."""
+_CODECS = {
+    Encoding.ASCII: (1, "ascii"),
+    Encoding.UTF8: (4, "utf-8"),
+    Encoding.UTF16LE: (2, "utf-16-le"),
+    Encoding.UTF16BE: (2, "utf-16-be"),
 }
-"""What a character of each encoding is, the bytes it has at most, and Python's name of the encoding.
+"""The bytes that a character of each encoding has at most, and Python's name of the encoding.
 
 Of UTF-16 only characters to U+05FF count, the alphabets of Latin, Greek, Cyrillic and Hebrew: any two bytes are a
 character of it, and others would find strings everywhere.
@@ -98,17 +102,12 @@ class _Search:
     """Finds the strings of one encoding in blocks that follow each other."""
 
     def __init__(self, encoding: Encoding, minimum: int) -> None:
-        character, self._width, self._codec = _CHARACTERS[encoding]
+        self._width, self._codec = _CODECS[encoding]
         self.encoding = encoding
         self._minimum = minimum
-        begin = _WITHIN.get(encoding, b"")
-        self._pattern = re.compile(begin + character + rb"{%d,}" % minimum, re.DOTALL)
-        self._in_step = None
-        if encoding not in _WITHIN and minimum > MAX_LOOKED_AT_AGAIN:
-            some = character + rb"{%d}" % MAX_LOOKED_AT_AGAIN
-            self._in_step = re.compile(
-                rb"(?:(?!%b).{2})*+(%b{%d,})" % (some, character, MAX_LOOKED_AT_AGAIN), re.DOTALL
-            )
+        self._low = _LOW_BYTE.get(encoding)
+        pattern = b"\x01" if self._low is not None else _WITHIN[encoding] + _PATTERNS[encoding]
+        self._pattern = re.compile(pattern + rb"{%d,}" % minimum)
         self._held = b""
         self._at = 0
 
@@ -121,10 +120,10 @@ class _Search:
 
     def _spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Where strings are that are long enough, each looked at a few times at most."""
-        if self._in_step is None:
+        if self._low is None:
             yield from (match.span() for match in self._pattern.finditer(data))
             return
-        runs = [self._runs(self._in_step, data, first) for first in range(2)]
+        runs = [self._runs(self._low, data, first) for first in range(2)]
         ahead = [next(each, None) for each in runs]
         at = 0
         while True:
@@ -141,12 +140,14 @@ class _Search:
             yield min(found)
             at = min(found)[1]
 
-    @staticmethod
-    def _runs(pattern: re.Pattern[bytes], data: bytes, at: int) -> Iterator[tuple[int, int]]:
-        """Runs of characters of two bytes that begin a whole number of them behind ``at``."""
-        while (match := pattern.match(data, at)) is not None:
-            yield match.span(1)
-            at = match.end()
+    def _runs(self, low: int, data: bytes, first: int) -> Iterator[tuple[int, int]]:
+        """Runs of characters of UTF-16 that begin a whole number of them after ``first``."""
+        stop = len(data) - (len(data) - first) % 2
+        lows, highs = data[first + low : stop : 2], data[first + 1 - low : stop : 2]
+        latin = int.from_bytes(lows.translate(_PRINTED)) & int.from_bytes(highs.translate(_IS_ZERO))
+        flags = (latin | int.from_bytes(highs.translate(_ALPHABETS))).to_bytes(len(lows))
+        for match in self._pattern.finditer(flags):
+            yield first + 2 * match.start(), first + 2 * match.end()
 
     def feed(self, block: bytes, is_last: bool) -> Iterator[Text]:
         """The strings that end in the block; what may go on after it is held back."""
