@@ -271,3 +271,20 @@ def test_a_panel_behind_a_tab_says_its_title_once(checked: Show, window: Window,
     for other in tab.area.tabifiedDockWidgets(findings):
         other.hide()
     qtbot.waitUntil(lambda: findings.titleBarWidget() is None)
+
+
+def test_another_height_asks_for_the_map_and_counts_nothing_again(
+    show: Show, window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = show("two-chunks.rca").document.client
+    asked: list[str] = []
+    start = client.start
+
+    def starting(request: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(request.__name__)
+        return start(request, *args, **kwargs)
+
+    monkeypatch.setattr(client, "start", starting)
+    window.resize(1280, 700)
+    settle(qtbot, window)
+    assert set(asked) == {"overview"}
