@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.patience import PATIENCE
 
 Sample = Callable[[str], Path]
@@ -89,5 +91,6 @@ def test_archives_are_read(root: Path, sample: Sample) -> None:
     assert said(root, READ, *map(sample, names)).endswith(f"{[0] * 3 * len(names)}\n")
 
 
+@pytest.mark.sweep
 def test_the_window_opens_an_archive(root: Path, sample: Sample, tmp_path: Path) -> None:
     assert "RCA archive" in said(root, SHOW, sample("two-chunks.rca"), tmp_path / "settings.ini")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
@@ -42,6 +43,7 @@ def test_a_screenshot_of_what_is_missing_says_so(root: Path, tmp_path: Path) -> 
     assert not QImage(str(out)).isNull()
 
 
+@pytest.mark.sweep
 def test_a_screenshot_that_cannot_be_written_says_so(root: Path, sample: Sample, tmp_path: Path) -> None:
     done = run(root, "--screenshot", tmp_path / "no" / "folder.png", sample("journey.caf"))
     assert done.returncode == 2

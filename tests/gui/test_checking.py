@@ -22,6 +22,7 @@ from inspector.gui.panels.members import VERDICT
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import JobState, Judged, LayerKind
 from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
+from tests.sweeping import in_the_sweep
 
 DAMAGED = "flipped-blob-byte.rca"
 
@@ -161,7 +162,7 @@ def test_a_checksum_lights_up_what_it_covers(
     assert checksums.line_text(row).startswith("verified: hash of segment 2")
 
 
-@pytest.mark.parametrize("name", ["journey.caf", "library.a"])
+@pytest.mark.parametrize("name", ["journey.caf", in_the_sweep("library.a")])
 def test_what_records_no_checksums_says_so(name: str, checked: Show) -> None:
     tab = checked(name)
     assert tab.digests.empty_sentence() == (

@@ -26,6 +26,7 @@ from inspector.gui.tabs.compare_tab import EARLIER, NOT_ALIGNED, CompareTab
 from inspector.gui.tabs.differences import IN_A, KIND, RIGHT, WHAT
 from inspector.operations.protocol.compare_views import A, B, Change, Level
 from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, settle
+from tests.sweeping import in_the_sweep
 
 LOST = 512
 """Bytes cut out of the second copy, at byte 1,024."""
@@ -655,7 +656,7 @@ def test_earlier_writes_are_compared_with_the_state_before_each(copied: Copied, 
     assert model_of(before, B).bytes_at(1_000, 1_001) == [(1_000, b"!")]
 
 
-@pytest.mark.parametrize("grown", [False, True])
+@pytest.mark.parametrize("grown", [False, in_the_sweep(True)])
 def test_what_was_opened_is_compared_with_what_is_on_disk_now(
     copied: Copied, window: Window, qtbot: QtBot, tmp_path: Path, grown: bool
 ) -> None:

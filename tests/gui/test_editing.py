@@ -18,6 +18,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.hex.beside.data_inspector import ALL_ROWS
 from tests.gui.conftest import Copied, Show, answer, dialog_of, overwrite, press, previewed, save_to, settle
+from tests.sweeping import in_the_sweep
 
 PADDING = 42
 """Two bytes of nothing in the payload of the TACO header, which its CRC covers."""
@@ -349,7 +350,7 @@ def test_a_patch_of_another_file_is_refused(
 # ---- leaving -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("action", ["close_tab", "reopen"])
+@pytest.mark.parametrize("action", ["close_tab", in_the_sweep("reopen")])
 def test_leaving_pending_changes_asks(edited: tuple[Tab, Path], window: Window, qtbot: QtBot, action: str) -> None:
     tab, path = edited
     getattr(window, action)()

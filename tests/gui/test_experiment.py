@@ -20,6 +20,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.protocol.experiment_views import DAMAGES, Cut, Flip, Step, Swap
 from tests.gui.conftest import WAIT, Copied, dialog_of, overwrite, press, settle
+from tests.sweeping import in_the_sweep
 
 Shown = Callable[[], None]
 
@@ -207,7 +208,9 @@ def test_what_needs_more_is_asked_for(
 
 
 @pytest.mark.parametrize(
-    ("expression", "size"), [("0x80", 4), ("end-4", 4), ("chunk[1]", 10)], ids=["position", "end", "structure"]
+    ("expression", "size"),
+    [in_the_sweep("0x80", 4), in_the_sweep("end-4", 4), ("chunk[1]", 10)],
+    ids=["position", "end", "structure"],
 )
 def test_selected_bytes_change_places_with_others_of_a_go_to_expression(
     archive: tuple[Tab, Path], window: Window, shown: Shown, expression: str, size: int, qtbot: QtBot

@@ -21,7 +21,7 @@ from inspector.gui.kit.theme import Theme
 from inspector.gui.panels.changing.repair import RepairPanel
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import WAIT, Show, press, settle
-from tests.sweeping import in_the_sweep
+from tests.sweeping import at_every_change, in_the_sweep
 
 ROOT = Path(__file__).parents[2] / "resources" / "samples"
 NONE, SHIFT, ALT, CTRL = (
@@ -250,7 +250,7 @@ def test_the_frame_follows_its_pane(show: Show, window: Window, qtbot: QtBot) ->
 # ---- no traps --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["two-entries.tacozip", "weather"])
+@pytest.mark.parametrize("name", [in_the_sweep("two-entries.tacozip"), "weather"])
 def test_tab_backwards_comes_round_through_all_that_can_be_seen(show: Show, window: Window, name: str) -> None:
     tab = show(ROOT / name)
     window.activateWindow()
@@ -267,7 +267,7 @@ def test_tab_backwards_comes_round_through_all_that_can_be_seen(show: Show, wind
     assert {around(tab, each) for each in seen} >= set(tab.panes.panes())
 
 
-@pytest.mark.parametrize("name", ["two-entries.tacozip", "weather"])
+@pytest.mark.parametrize("name", [in_the_sweep("two-entries.tacozip"), "weather"])
 def test_tab_forwards_leads_from_everything_to_the_bytes(show: Show, window: Window, name: str) -> None:
     tab = show(ROOT / name)
     window.activateWindow()
@@ -319,7 +319,10 @@ def test_a_sample_is_opened_with_a_key(window: Window, qtbot: QtBot, pressed: Qt
     settle(qtbot, window)
 
 
-@pytest.mark.parametrize("chosen", [each for each in Theme if each is not Theme.SYSTEM])
+@pytest.mark.parametrize(
+    "chosen",
+    at_every_change([each for each in Theme if each is not Theme.SYSTEM], lambda each: each is Theme.CONTRAST_DARK),
+)
 def test_the_sample_that_the_keyboard_is_on_has_a_frame(window: Window, qtbot: QtBot, chosen: Theme) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)

@@ -61,8 +61,10 @@ def cut(within: QWidget) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "theme"),
     [
-        *(("weather", Theme.LIGHT), ("flipped-blob-byte.rca", Theme.CONTRAST_DARK)),
-        *(("two-entries.tacozip", Theme.LIGHT), in_the_sweep("weather", Theme.CONTRAST_DARK)),
+        ("weather", Theme.LIGHT),
+        ("flipped-blob-byte.rca", Theme.CONTRAST_DARK),
+        in_the_sweep("two-entries.tacozip", Theme.LIGHT),
+        in_the_sweep("weather", Theme.CONTRAST_DARK),
         in_the_sweep("flipped-blob-byte.rca", Theme.LIGHT),
         in_the_sweep("two-entries.tacozip", Theme.CONTRAST_DARK),
     ],

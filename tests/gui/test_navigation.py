@@ -14,6 +14,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.protocol.requests import ArchiveRequests
 from tests.gui.conftest import Show, press, settle
+from tests.sweeping import in_the_sweep
 
 
 def go(qtbot: QtBot, window: Window, tab: Tab, offset: int) -> None:
@@ -127,7 +128,7 @@ def test_the_next_unexplained_bytes_are_selected_and_then_there_are_none(
     assert tab.document.selection.caret == gap
 
 
-@pytest.mark.parametrize("name", ["plain.tar", "plain.zip"])
+@pytest.mark.parametrize("name", ["plain.tar", in_the_sweep("plain.zip")])
 def test_the_next_field_of_this_kind_and_back(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
     tab = show(name)
     go(qtbot, window, tab, 0)

@@ -15,6 +15,7 @@ from inspector.gui.tabs.new_archive import NewArchiveTab
 from inspector.operations.protocol.create_views import ArchiveKind
 from tests.gui.conftest import WAIT, answer, dialog_of, press, settle
 from tests.gui.create_helpers import drop, dropped, new_archive, slow, tree
+from tests.sweeping import in_the_sweep
 
 __all__ = ["tree"]
 
@@ -25,7 +26,11 @@ def names(tab: NewArchiveTab) -> list[str]:
 
 @pytest.mark.parametrize(
     ("kind", "file", "title"),
-    [(ArchiveKind.CAF, "n.caf", "CAF"), (ArchiveKind.RCA, "n.rca", "RCA"), (ArchiveKind.TACO, "n.tacozip", "TACO")],
+    [
+        in_the_sweep(ArchiveKind.CAF, "n.caf", "CAF"),
+        in_the_sweep(ArchiveKind.RCA, "n.rca", "RCA"),
+        (ArchiveKind.TACO, "n.tacozip", "TACO"),
+    ],
 )
 def test_an_archive_is_made_and_opened(
     window: Window, qtbot: QtBot, tree: Path, tmp_path: Path, kind: ArchiveKind, file: str, title: str

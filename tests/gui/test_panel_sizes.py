@@ -299,3 +299,20 @@ def test_a_message_is_not_cut_for_the_columns_beside_it(show: Show, window: Wind
     settle(qtbot, window)
     widths = [tab.findings.table.columnWidth(column) for column in (findings.BYTES, findings.CODE)]
     assert widths == [findings.WIDTHS[findings.BYTES], findings.WIDTHS[findings.CODE]]
+
+
+def test_another_height_asks_for_the_map_and_counts_nothing_again(
+    show: Show, window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = show("two-chunks.rca").document.client
+    asked: list[str] = []
+    start = client.start
+
+    def starting(request: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(request.__name__)
+        return start(request, *args, **kwargs)
+
+    monkeypatch.setattr(client, "start", starting)
+    window.resize(1280, 700)
+    settle(qtbot, window)
+    assert set(asked) == {"overview"}

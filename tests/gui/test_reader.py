@@ -24,6 +24,7 @@ from inspector.gui.panels.reader.steps import StepsModel
 from inspector.operations.protocol.trace_views import Verdict
 from tests.formats.rca import build
 from tests.gui.conftest import Copied, Show, press, previewed, settle
+from tests.sweeping import in_the_sweep
 
 
 def followed(qtbot: QtBot, window: Window, tab: Tab, name: str = "") -> ReaderPanel:
@@ -274,7 +275,7 @@ def test_an_empty_tree_of_steps(qtmodeltester: object) -> None:
     assert not model.index_of(0).isValid()
 
 
-@pytest.mark.parametrize("name", ["plain.zip", "plain.tar", "journey.caf", "two-chunks.rca"])
+@pytest.mark.parametrize("name", [*map(in_the_sweep, ("plain.zip", "plain.tar", "journey.caf")), "two-chunks.rca"])
 def test_the_reads_of_the_first_reader_are_shown(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
     panel = followed(qtbot, window, show(name))
     assert panel.result is not None

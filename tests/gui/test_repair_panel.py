@@ -18,6 +18,7 @@ from inspector.gui.app.window import Window
 from inspector.gui.panels.changing.repair import COLLECTION, NOT_PLANNED, NOTHING
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, save_to, settle
 from tests.operations.extracting import caf
+from tests.sweeping import in_the_sweep
 
 Found = Callable[[str], tuple[Tab, Path]]
 TORN = "torn-after-write-2.tacozip"
@@ -278,7 +279,7 @@ def test_sentences_stand_where_there_is_no_plan(
     assert several.note.text.text().startswith("This is a folder of several files")
 
 
-@pytest.mark.parametrize("name", ["wrong-metadata.rca", "truncated.caf"])
+@pytest.mark.parametrize("name", ["wrong-metadata.rca", in_the_sweep("truncated.caf")])
 def test_the_panel_fits_into_a_small_window(planned: Found, window: Window, qtbot: QtBot, name: str) -> None:
     window.resize(1024, 700)
     tab, _ = planned(name)

@@ -74,6 +74,7 @@ def made(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
     return tab.banner.message.text.text()
 
 
+@pytest.mark.sweep
 def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     window: Window, qtbot: QtBot, store: Store, tmp_path: Path
 ) -> None:
@@ -133,6 +134,7 @@ def test_what_is_no_place_for_a_copy_is_said(window: Window, qtbot: QtBot, tab: 
     dialog.reject()
 
 
+@pytest.mark.sweep
 def test_a_repaired_copy_and_what_is_saved_can_be_objects(
     window: Window, qtbot: QtBot, store: Store, tmp_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ def test_what_was_sent_can_be_taken_back(window: Window, qtbot: QtBot, store: St
     assert entry(tab) == 1
 
 
+@pytest.mark.sweep
 def test_what_was_sent_is_listed_and_taken_back_by_a_later_session(
     window: Window, qtbot: QtBot, store: Store, data: bytes
 ) -> None:
@@ -161,7 +162,7 @@ def test_a_change_that_fits_no_more_is_not_lost(
     assert (tmp_path / "kept.json").exists()
 
 
-@pytest.mark.parametrize("method", ["PUT", "POST"])
+@pytest.mark.parametrize("method", [in_the_sweep("PUT"), "POST"])
 @pytest.mark.parametrize(
     "fault",
     [
@@ -235,6 +236,7 @@ def test_sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, ta
     assert unfinished(store) == []
 
 
+@pytest.mark.sweep
 def test_closing_the_tab_while_it_is_sent_leaves_nothing(
     window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
 ) -> None:
@@ -278,6 +280,7 @@ def test_all_of_it_is_sent_only_when_that_is_agreed_to_too(
     assert content(store, KEY) != data
 
 
+@pytest.mark.sweep
 def test_repairing_in_place_asks_too(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
     whole = taco(tmp_path, [1000])
     tab = opened_at(window, qtbot, store, store.put("window/torn.tacozip", whole + b"garbage"))

@@ -58,7 +58,12 @@ def large(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [(ArchiveKind.CAF, "n.caf"), (ArchiveKind.RCA, "n.rca"), (ArchiveKind.TACO, "n.tacozip")]
+    ("kind", "name"),
+    [
+        (ArchiveKind.CAF, "n.caf"),
+        in_the_sweep(ArchiveKind.RCA, "n.rca"),
+        in_the_sweep(ArchiveKind.TACO, "n.tacozip"),
+    ],
 )
 def test_an_archive_is_made_there_and_opened(
     window: Window, qtbot: QtBot, store: Store, tree: Path, kind: ArchiveKind, name: str
@@ -187,7 +192,7 @@ def test_cancelling_aborts_the_upload(window: Window, qtbot: QtBot, store: Store
 
 
 @pytest.mark.parametrize(
-    "fault", [silent, refuse(403, "AccessDenied"), *map(in_the_sweep, (refuse(500, "InternalError"), refuse(503)))]
+    "fault", [silent, *map(in_the_sweep, (refuse(403, "AccessDenied"), refuse(500, "InternalError"), refuse(503)))]
 )
 def test_a_failure_is_a_sentence_and_leaves_nothing(
     window: Window, qtbot: QtBot, store: Store, tmp_path: Path, fault: Fault

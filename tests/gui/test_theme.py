@@ -20,7 +20,9 @@ from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme, palette
 from tests.gui.conftest import Show
+from tests.sweeping import at_every_change
 
+CHOSEN = [each for each in Theme if each is not Theme.SYSTEM]
 APART = 60
 """Steps of 255 between what is to be told apart."""
 
@@ -63,7 +65,7 @@ def test_the_system_is_followed_where_it_says_what_it_wants(system: System, sche
     assert theme.scheme(cast("QApplication", system), Theme.SYSTEM) is scheme
 
 
-@pytest.mark.parametrize("chosen", [each for each in Theme if each is not Theme.SYSTEM])
+@pytest.mark.parametrize("chosen", CHOSEN)
 def test_what_is_chosen_holds_on_any_system(chosen: Theme) -> None:
     found = {theme.scheme(cast("QApplication", System(dark, sharp)), chosen) for dark in (0, 1) for sharp in (0, 1)}
     assert len(found) == 1
@@ -115,7 +117,7 @@ def test_what_is_drawn_in_a_mark_is_seen_where_it_is_selected(
 
 
 @pytest.mark.qt_log_ignore("does not support (raise|grabbing)", extend=True)
-@pytest.mark.parametrize("chosen", [each for each in Theme if each is not Theme.SYSTEM])
+@pytest.mark.parametrize("chosen", at_every_change(CHOSEN, lambda each: each in (Theme.LIGHT, Theme.CONTRAST_DARK)))
 def test_the_line_of_a_list_that_is_lit_can_be_read(
     window: Window, settings: Settings, qtbot: QtBot, chosen: Theme
 ) -> None:
@@ -168,6 +170,7 @@ def test_everything_follows_a_theme_that_is_switched(show: Show, window: Window,
         assert sampled.count(wrong) / len(sampled) < 0.02
 
 
+@pytest.mark.sweep
 def test_links_follow_a_theme_that_is_switched_behind_another_tab(
     show: Show, window: Window, settings: Settings, qtbot: QtBot
 ) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from tests.patience import PATIENCE
 from tests.pictures.comparing import difference, keep
 from tests.pictures.drawing import SIZE, STATES
+from tests.sweeping import at_every_change
 
 Sample = Callable[[str], Path]
 HERE = Path(__file__).parent
@@ -27,6 +28,8 @@ SHOWN = {
     "coverage.png": "weather-overlap",
 }
 """The pictures of the README and the manual, and the samples that they show."""
+SELDOM = ("archive-dark", "archive-contrast-light", "archive-fine")
+"""States whose theme and sample others show too, and one with smaller pixels."""
 
 
 def drawn(root: Path, scale: float, *arguments: object) -> None:
@@ -57,7 +60,7 @@ def compare(
     assert difference(kept, made, marks) == ""
 
 
-@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("name", at_every_change(STATES, lambda name: name not in SELDOM))
 def test_a_state_looks_as_it_did(
     name: str, root: Path, sample: Sample, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -67,7 +70,7 @@ def test_a_state_looks_as_it_did(
     compare(request, HERE / f"{name}.png", made, draw)
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", at_every_change(SHOWN, lambda name: name == "findings.png"))
 def test_what_users_read_shows_the_program_as_it_is(
     name: str, root: Path, sample: Sample, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

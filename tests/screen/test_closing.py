@@ -42,6 +42,7 @@ def opened(start: Start, path: Path) -> Program:
     return program
 
 
+@pytest.mark.sweep
 def test_a_window_with_nothing_unfinished_closes(start: Start, sample: Sample) -> None:
     program = opened(start, sample("journey.caf"))
 
@@ -50,6 +51,7 @@ def test_a_window_with_nothing_unfinished_closes(start: Start, sample: Sample) -
     assert program.ended() == 0
 
 
+@pytest.mark.sweep
 def test_work_under_way_asks(start: Start, endless: Path) -> None:
     program = opened(start, endless)
     program.keys("ctrl+k")

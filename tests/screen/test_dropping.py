@@ -51,6 +51,7 @@ def test_a_file(empty: Program, screen: Display, sample: Sample) -> None:
     assert empty.title == "journey.caf – Archive Inspector"
 
 
+@pytest.mark.sweep
 def test_several_files_and_a_folder(empty: Program, screen: Display, sample: Sample) -> None:
     names = ["journey.caf", "plain.tar", "weather"]
     with source(screen, "uris", *map(sample, names)) as other:
@@ -58,12 +59,14 @@ def test_several_files_and_a_folder(empty: Program, screen: Display, sample: Sam
         until(lambda: empty.tabs() == names, empty.texts)
 
 
+@pytest.mark.sweep
 def test_an_address_as_text(empty: Program, screen: Display) -> None:
     with source(screen, "text", "s3://bucket-of-nobody/archive.caf") as other:
         other.drop_on(empty.part("frame", ""))
         until(lambda: empty.tabs() == ["archive.caf"], empty.texts)
 
 
+@pytest.mark.sweep
 def test_other_text_is_refused_in_words(empty: Program, screen: Display) -> None:
     with source(screen, "text", "only some words") as other:
         other.drop_on(empty.part("frame", ""))
@@ -86,6 +89,7 @@ def test_on_an_rca_archive_it_is_added(start: Start, screen: Display, archive: P
     assert archive.stat().st_size > SIZE
 
 
+@pytest.mark.sweep
 def test_or_opened(start: Start, screen: Display, archive: Path, note: Path) -> None:
     program = start(archive)
     program.appear("log.rca")

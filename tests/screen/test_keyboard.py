@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import tacozip
 
 from tests.patience import until
@@ -55,6 +56,7 @@ def test_an_archive_is_opened_repaired_and_written_without_a_mouse(
     assert tacozip.read_header(str(path))
 
 
+@pytest.mark.sweep
 def test_panes_are_reached_in_turn(start: Start, sample: Sample) -> None:
     program = start(sample("two-chunks.rca"))
     program.appear("two-chunks.rca")

@@ -36,6 +36,7 @@ def reopened(program: Program) -> None:
     assert program.title.startswith("two-chunks.rca")
 
 
+@pytest.mark.sweep
 def test_a_session_is_taken_up_where_it_ended(used: Program, start: Start) -> None:
     used.close()
     assert used.ended() == 0

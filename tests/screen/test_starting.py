@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.patience import until
 from tests.screen.conftest import Start
 from tests.screen.display import Display
@@ -30,6 +32,7 @@ def test_a_later_start_hands_over_its_file_and_the_window_comes_to_the_front(
     assert len(screen.windows(TITLE)) == 2
 
 
+@pytest.mark.sweep
 def test_a_hidden_window_comes_back_for_what_it_is_given(start: Start, screen: Display, sample: Sample) -> None:
     program = start(sample("two-chunks.rca"))
     program.appear("two-chunks.rca")
@@ -42,6 +45,7 @@ def test_a_hidden_window_comes_back_for_what_it_is_given(start: Start, screen: D
     assert program.tabs() == ["two-chunks.rca", "journey.caf"]
 
 
+@pytest.mark.sweep
 def test_when_the_first_has_gone_the_next_takes_its_place(start: Start, sample: Sample) -> None:
     first = start(sample("journey.caf"))
     first.appear("journey.caf")

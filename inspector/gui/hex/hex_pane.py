@@ -93,6 +93,8 @@ class HexPane(QWidget):
         self._verdict_job: Job[list[int]] | None = None
         self._census_job: Job[Census] | None = None
         self._counts_job: Job[dict[Verdict, int]] | None = None
+        self._counted: int | None = None
+        """The layer of which structures and verdicts are counted as they are now; None if none is."""
         self._by = ColourBy.STRUCTURE
         self._census: Census = Census()
         self._judged: dict[Verdict, int] = {}
@@ -297,6 +299,7 @@ class HexPane(QWidget):
             self.map.setShown(*self.hex.shown())
             self.band_feed.ask()
             self._mark_damage()
+            self._counted = None
             self._draw_map(self.map.rows())
             self._follow(self._document.selection)
 
@@ -340,14 +343,14 @@ class HexPane(QWidget):
         self.hex.setDamage([*self._damage, *chosen])
 
     def _draw_map(self, rows: int) -> None:
-        for job in (self._map_job, self._verdict_job, self._census_job, self._counts_job):
+        for job in (self._map_job, self._verdict_job):
             if job is not None:
                 job.supersede()
         if self._info is not None and rows > 0:
             client, layer = self._document.client, self._info.layer
             self._map_job = client.start(ArchiveRequests.overview, layer, rows).then(self._show_map)
-            self._census_job = client.start(ArchiveRequests.census, layer).then(self._take_census)
-            self._counts_job = client.start(ArchiveRequests.verdict_counts, layer).then(self._take_counts)
+            if layer != self._counted:
+                self._count(layer)
             status = self._document.status
             if status.checked or status.judged:
                 self._verdict_job = client.start(ArchiveRequests.verdict_overview, layer, rows).then(
@@ -355,6 +358,16 @@ class HexPane(QWidget):
                 )
             else:
                 self._show_verdicts([])  # verdicts of an earlier version of the bytes
+
+    def _count(self, layer: int) -> None:
+        """Count the structures and the verdicts of a layer, which are the same however high the map is."""
+        for job in (self._census_job, self._counts_job):
+            if job is not None:
+                job.supersede()
+        client = self._document.client
+        self._census_job = client.start(ArchiveRequests.census, layer).then(self._take_census)
+        self._counts_job = client.start(ArchiveRequests.verdict_counts, layer).then(self._take_counts)
+        self._counted = layer
 
     def _show_verdicts(self, sets: list[int]) -> None:
         self.map.setVerdicts(sets)

@@ -262,7 +262,7 @@ def differing(picture: np.ndarray, other: np.ndarray) -> np.ndarray:
     "case",
     at_every_change(
         product((Scheme.LIGHT, Scheme.CONTRAST_DARK), (1.0, 1.25, 1.5, 2.0)),
-        lambda case: case[0] is Scheme.LIGHT or case[1] == 1.0,
+        lambda case: case in ((Scheme.LIGHT, 1.0), (Scheme.LIGHT, 1.25), (Scheme.CONTRAST_DARK, 1.0)),
         lambda case: f"{case[0]}, {case[1]}",
     ),
 )
