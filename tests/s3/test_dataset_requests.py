@@ -77,7 +77,7 @@ def test_100_ranges_take_a_listing_and_their_metadata(store: Store, hundred: str
 
 
 def test_a_listing_comes_by_pages(store: Store) -> None:
-    location = dataset(store, "pages", 10)
+    location = dataset(store, "by-pages", 10)
     with store.proxy.failing(in_pages(3)):
         assert len(far(store, location)) == 10
     assert kinds(store.proxy) == {"LIST": 7, "metadata": 10, "tar": 0}
