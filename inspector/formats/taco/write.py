@@ -10,8 +10,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
@@ -72,8 +71,7 @@ class WriteError(Exception):
     """The archive cannot be written as asked; the message is for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A member and its place: ``head`` is the offset of its local header; ``stamp`` is its DOS time and date.
 
     ``extra`` is the extra field of its local header, which may align its data.
