@@ -160,7 +160,8 @@ class ColumnWidener(QObject):
         self._timer.timeout.connect(self._fit)
         self._viewport.installEventFilter(self)
         self._header.sectionResized.connect(self._resized)
-        for changed in (view.model().dataChanged, view.model().rowsInserted, view.model().modelReset):
+        # Not with dataChanged: columns that grow while one scrolls move what is read.
+        for changed in (view.model().rowsInserted, view.model().modelReset):
             changed.connect(self._schedule)
 
     def eventFilter(self, _: QObject, event: QEvent) -> bool:

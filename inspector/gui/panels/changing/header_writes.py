@@ -79,7 +79,7 @@ def names(edit: Edit, view: HeaderView) -> list[str]:
 
 def _writes(edit: Edit, view: HeaderView, family: str) -> Iterator[str]:
     for title, patch in zip(names(edit, view), edit.patches, strict=True):
-        yield f"<p style='margin:{GRID}px 0 0 0'><b>{escape(title)}</b></p>"
+        yield f"<p style='margin:{2 * GRID}px 0 0 0'><b>{escape(title)}</b></p>"
         lines = "<br>".join(_lines(patch)) or "No byte changes."
         yield f"<pre style='margin:0; font-family:\"{family}\"'>{lines}</pre>"
 
