@@ -20,6 +20,7 @@ from inspector.core.colouring import fill_of
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
 from inspector.formats._kinds import LOCAL_HEADER
+from inspector.gui.app.app import application
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from tests.benchmarks.measure import Row, timed
@@ -114,7 +115,7 @@ def _busy() -> None:
 
 def rows(folder: Path) -> Iterator[Row]:  # noqa: ARG001 - every suite is given a folder
     """See measure.Row."""
-    app = QApplication.instance() or QApplication([])
+    app = application()
     data, runs = content()
     for name, (width, height) in SCREENS.items():
         view = view_of(data, runs, width, height)

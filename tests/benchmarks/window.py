@@ -13,6 +13,7 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from inspector.gui.app.app import application
 from inspector.gui.app.window import Window
 from inspector.gui.document.document import Document
 from inspector.gui.hex.view import HexView
@@ -86,7 +87,7 @@ def start_rows(folder: Path) -> Iterator[Row]:
 def rows(folder: Path) -> Iterator[Row]:
     """See measure.Row."""
     settings = str(folder / "settings.ini")
-    app = QApplication.instance() or QApplication([])
+    app = application()
     yield from _million(folder, settings)
     yield from _frames_while_checking(folder, settings)
     small = inputs.sparse_caf(folder, 1 << 20)
