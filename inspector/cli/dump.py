@@ -224,7 +224,7 @@ def _write_fields(out: Lines, fields: Sequence[Field], depth: int, separator: st
         note = quoted(field.note) if field.note else '""'
         line = f'{separator}{{{head}, "spans": [{spans}], "value": {shown}, "note": {note}, "children": ['
         separator = ", "
-        below = field.children or field.inside if depth > 1 else ()
+        below = field.below if depth > 1 else ()
         if not below:
             out.write(f"{line}]}}")
             continue

@@ -109,13 +109,16 @@ def _visible_character(character: str) -> str:
 
 def abridged(text: str) -> str:
     """The text without its middle if it has more than MAX_TEXT characters: names may have millions."""
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} … {text[-MAX_TEXT // 2 :]}"
+    return _without_middle(text, MAX_TEXT, " … ")
 
 
 def brief(name: bytes | str) -> str:
     """The name as ``visible`` has it, without its middle if it has more than MAX_NAME characters: for a sentence."""
-    text = visible(name)
-    return text if len(text) <= MAX_NAME else f"{text[: MAX_NAME // 2]}…{text[-MAX_NAME // 2 :]}"
+    return _without_middle(visible(name), MAX_NAME, "…")
+
+
+def _without_middle(text: str, most: int, mark: str) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]}{mark}{text[-most // 2 :]}"
 
 
 def hazards(name: bytes) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,11 +18,10 @@ from inspector.gui.tabs.audit_model import LOCATION, STATE
 from inspector.gui.tabs.audit_tab import AuditTab
 from inspector.gui.tabs.compare_tab import CompareTab
 from inspector.operations.protocol.views import LayerKind
-from tests.gui.conftest import WAIT, Show
+from tests.gui.conftest import WAIT, Copied, Sample, Show
 from tests.gui.create_helpers import drop, dropped
 from tests.gui.test_keyboard_story import Hands, K, M
 
-Sample = Callable[[str], Path]
 MANY = 100_000
 pytestmark = pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
 
@@ -84,12 +82,8 @@ def test_3_whether_a_crash_is_recoverable(hands: CountingHands, sample: Sample) 
     assert hands.actions <= 1
 
 
-def test_4_what_an_edit_of_the_header_would_write(
-    hands: CountingHands, show: Show, sample: Sample, tmp_path: Path
-) -> None:
-    path = tmp_path / "tiles.tacozip"
-    shutil.copyfile(sample("two-entries.tacozip"), path)
-    tab = show(path)
+def test_4_what_an_edit_of_the_header_would_write(hands: CountingHands, copied: Copied) -> None:
+    tab, _ = copied("two-entries.tacozip")
     hands.press(K.Key_H, M.ControlModifier | M.ShiftModifier)
     hands.press(K.Key_Right)
     hands.press(K.Key_F2)
@@ -164,31 +158,25 @@ def test_8_which_of_forty_are_bad(hands: CountingHands, sample: Sample, tmp_path
     assert hands.actions <= 2
 
 
-def test_9_everything_that_is_whole_is_got_out(
-    hands: CountingHands, show: Show, sample: Sample, tmp_path: Path
-) -> None:
-    path = tmp_path / "log.rca"
-    shutil.copyfile(sample("flipped-blob-byte.rca"), path)
-    show(path)
+def test_9_everything_that_is_whole_is_got_out(hands: CountingHands, copied: Copied) -> None:
+    _, path = copied("flipped-blob-byte.rca")
     hands.press(K.Key_E, M.ControlModifier)
     dialog = hands.dialog(ExtractDialog)
     assert isinstance(dialog, ExtractDialog)
     hands.wait(lambda: dialog.plan is not None and dialog.extract.isEnabled())
     hands.press(K.Key_Return)
-    whole = tmp_path / "log" / "station-4" / "2024-05.log"
+    whole = path.with_suffix("") / "station-4" / "2024-05.log"
     hands.wait(whole.exists)
     hands.settle()
     assert hands.actions <= 2
 
 
-def test_10_a_report_is_handed_over(hands: CountingHands, show: Show, sample: Sample, tmp_path: Path) -> None:
-    path = tmp_path / "log.rca"
-    shutil.copyfile(sample("two-resets-spec.rca"), path)
-    show(path)
+def test_10_a_report_is_handed_over(hands: CountingHands, copied: Copied) -> None:
+    _, path = copied("two-resets-spec.rca")
     hands.press(K.Key_P, M.ControlModifier)
     hands.dialog(QFileDialog)
     hands.press(K.Key_Return)
-    report = tmp_path / "log.rca.report.html"
+    report = Path(f"{path}.report.html")
     hands.wait(report.exists)
     hands.settle()
     assert "<svg" in report.read_text(encoding="utf-8")

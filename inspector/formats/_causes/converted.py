@@ -11,7 +11,7 @@ import binascii
 import codecs
 import quopri
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from urllib.parse import unquote_to_bytes
 
@@ -40,7 +40,7 @@ def convert_back(archive: Archive, cause: Cause, progress: Progress) -> Repair |
     Raises SourceError and Cancelled.
     """
     source = archive.source
-    known = _CONVERSIONS.get(cause, ())
+    known = [(title, convert) for each, title, convert in _CONVERSIONS if each is cause]
     if not known or source.size > MAX_CONVERTED_BYTES or getattr(archive.detail, "text_mode", False):
         return None  # of a CAF in text mode only the data is converted back, by a repair of its own
     data = source.read(0, source.size)
@@ -118,32 +118,34 @@ def _from_percents(data: bytes) -> bytes:
     return unquote_to_bytes(data.strip()) if data.isascii() else b""
 
 
-def _known() -> Iterator[tuple[Cause, str, Convert]]:
-    text, encoded = Cause.TEXT_MODE, Cause.ENCODED_TEXT
-    yield text, "Take the carriage return before each line feed away", _without_returns
-    yield (
-        text,
+_TEXT, _ENCODED = Cause.TEXT_MODE, Cause.ENCODED_TEXT
+_CONVERSIONS: tuple[tuple[Cause, str, Convert], ...] = (
+    (_TEXT, "Take the carriage return before each line feed away", _without_returns),
+    (
+        _TEXT,
         "Take the two carriage returns before each line feed away",
         lambda data: _without_returns(_without_returns(data)),
-    )
-    yield text, "Take the UTF-8 encoding back", _narrowed("utf-8")
-    yield text, "Take the UTF-16 encoding back", _narrowed("utf-16-le")
-    yield text, "Take the UTF-16 encoding back", _narrowed("utf-16-be")
-    yield encoded, "Decode the hexadecimal text", lambda data: binascii.unhexlify(re.sub(rb"\s", b"", data))
-    yield encoded, "Decode the base64 text", _from_base64
-    yield encoded, "Decode the base32 text", lambda data: base64.b32decode(re.sub(rb"\s", b"", data))
-    yield encoded, "Decode the base85 text", lambda data: base64.b85decode(re.sub(rb"\s", b"", data))
-    yield encoded, "Decode the Ascii85 text", lambda data: base64.a85decode(data.strip(), adobe=data[:2] == b"<~")
-    yield encoded, "Turn the hex dump into bytes", _from_hex_dump
-    yield encoded, "Decode the uuencoded text", _from_uu
-    yield encoded, "Turn the bytes that Python printed into bytes", _from_literal
-    yield encoded, "Decode the quoted-printable text", quopri.decodestring
-    yield encoded, "Decode the percent-encoded text", _from_percents
-    for order in BYTE_ORDERS:
-        title = f"Put the bytes of every {8 * len(order.places)} bits back in their order"
-        yield Cause.BYTE_ORDER, title, partial(reordered, order=order)
-
-
-_CONVERSIONS: dict[Cause, list[tuple[str, Convert]]] = {}
-for _cause, _title, _convert in _known():
-    _CONVERSIONS.setdefault(_cause, []).append((_title, _convert))
+    ),
+    (_TEXT, "Take the UTF-8 encoding back", _narrowed("utf-8")),
+    (_TEXT, "Take the UTF-16 encoding back", _narrowed("utf-16-le")),
+    (_TEXT, "Take the UTF-16 encoding back", _narrowed("utf-16-be")),
+    (_ENCODED, "Decode the hexadecimal text", lambda data: binascii.unhexlify(re.sub(rb"\s", b"", data))),
+    (_ENCODED, "Decode the base64 text", _from_base64),
+    (_ENCODED, "Decode the base32 text", lambda data: base64.b32decode(re.sub(rb"\s", b"", data))),
+    (_ENCODED, "Decode the base85 text", lambda data: base64.b85decode(re.sub(rb"\s", b"", data))),
+    (_ENCODED, "Decode the Ascii85 text", lambda data: base64.a85decode(data.strip(), adobe=data[:2] == b"<~")),
+    (_ENCODED, "Turn the hex dump into bytes", _from_hex_dump),
+    (_ENCODED, "Decode the uuencoded text", _from_uu),
+    (_ENCODED, "Turn the bytes that Python printed into bytes", _from_literal),
+    (_ENCODED, "Decode the quoted-printable text", quopri.decodestring),
+    (_ENCODED, "Decode the percent-encoded text", _from_percents),
+    *(
+        (
+            Cause.BYTE_ORDER,
+            f"Put the bytes of every {8 * len(order.places)} bits back in their order",
+            partial(reordered, order=order),
+        )
+        for order in BYTE_ORDERS
+    ),
+)
+"""What undoes each cause, the likeliest first. Of those that fit none, the copy is no archive without an error."""

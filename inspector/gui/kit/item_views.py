@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from PySide6.QtCore import QEvent, QItemSelectionRange, QModelIndex, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QItemSelectionRange, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView, QTreeView
 
 from inspector.gui.kit.table_models import PagedTable
 from inspector.gui.kit.tree_model import PagedTree
-from inspector.gui.kit.widgets import dress_table
+from inspector.gui.kit.widgets import debounce, dress_table
 from inspector.operations.protocol.views import Chosen, Page, TreeRow
 
 MIN_FIRST_WIDTH = 96
@@ -42,9 +42,7 @@ class FirstColumnFitter(QObject):
         self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
         self._needed = [0] * len(self._widths)
         self._fitting = self._pressed = self._by_hand = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._fit_again)
+        self._timer = debounce(self, 0, self._fit_again)
         self._viewport.installEventFilter(self)
         self._header.viewport().installEventFilter(self)
         self._header.sectionResized.connect(self._resized)
@@ -155,9 +153,7 @@ class ColumnWidener(QObject):
         self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
         self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
         self._fitting = self._by_hand = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._fit)
+        self._timer = debounce(self, 0, self._fit)
         self._viewport.installEventFilter(self)
         self._header.sectionResized.connect(self._resized)
         # Not with dataChanged: columns that grow while one scrolls move what is read.
@@ -184,7 +180,7 @@ class ColumnWidener(QObject):
         room = max(0, self._room())
         self._fitting = True
         for column in self._columns():
-            more = min(room, max(0, *texts_in_view(self._view, column), 0) - self._widths[column])
+            more = min(room, max(texts_in_view(self._view, column), default=0) - self._widths[column])
             room -= max(0, more)
             self._header.resizeSection(column, self._widths[column] + max(0, more))
         self._fitting = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, plural, rounded
@@ -82,14 +83,14 @@ class JoinedWrites:
         self._held, self._size = [], 0
 
 
-def is_small(each: Input) -> bool:
+def is_small(each: Input) -> TypeGuard[FileInput]:
     """Whether ``content_of`` gives its bytes."""
     return isinstance(each, FileInput) and each.identity.size <= MAX_WHOLE_BYTES
 
 
 def content_of(each: Input) -> bytes | None:
     """All bytes of a small file; None for other inputs, which are written in pieces. Raises SourceError."""
-    return each.whole() if isinstance(each, FileInput) and each.identity.size <= MAX_WHOLE_BYTES else None
+    return each.whole() if is_small(each) else None
 
 
 def write_input(

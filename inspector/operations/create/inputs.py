@@ -18,7 +18,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.sources.local.disk_calls import reason
+from inspector.sources.local.disk_calls import SAFELY, reason
 from inspector.sources.local.file import Identity
 from inspector.sources.local.unfinished import temporary_prefix, unfinished
 from inspector.sources.s3.address import Address, is_s3
@@ -29,7 +29,6 @@ MAX_PIECE_BYTES = 1 << 20
 """Bytes read at once."""
 MAX_WHOLE_BYTES = 64 << 10
 """Files of so many bytes or fewer are read in one call, and written together with others."""
-_FLAGS = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 _NOTHING_WRITTEN = "Nothing was written."
 _MAX_NAMES = 10
 """Invalid names that one message lists; the rest are counted."""
@@ -87,7 +86,7 @@ class FileInput(NamedTuple):
         """All bytes of a small file, with the checks of ``opened`` and ``rest``. Raises SourceError."""
         identity = self.identity
         try:
-            descriptor = os.open(b"%s/%s" % (_encoded(self.root), self.name), _FLAGS)
+            descriptor = os.open(b"%s/%s" % (_encoded(self.root), self.name), os.O_RDONLY | SAFELY)
         except OSError as error:
             raise self._failure(error) from error
         try:
@@ -129,7 +128,7 @@ class FileInput(NamedTuple):
         Checks before and after the block that the file is still the one that was found. Raises SourceError.
         """
         try:
-            descriptor = os.open(self.where, _FLAGS)
+            descriptor = os.open(self.where, os.O_RDONLY | SAFELY)
         except OSError as error:
             raise self._failure(error) from error
         try:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inspector.core.limits import INDEX_CACHE
+from inspector.sources.local.disk_calls import SAFELY
 
 SUFFIX = ".index"
 _PARTIAL = ".partial"
@@ -22,7 +23,6 @@ _ABANDONED_S = 3_600
 """Seconds after which a file that was never renamed is one of a run that ended before."""
 _OTHERS = 0o077
 """Permissions of anybody but the owner."""
-_FLAGS = ("O_CLOEXEC", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK")
 
 
 def folder() -> Path:
@@ -36,7 +36,7 @@ def read(name: str) -> bytes:
     """What was kept under a name; empty if there is nothing, or not by this user alone."""
     place = folder() / (name + SUFFIX)
     with contextlib.suppress(OSError):
-        descriptor = os.open(place, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in _FLAGS))
+        descriptor = os.open(place, os.O_RDONLY | SAFELY)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not _is_own(place.parent.lstat()) or not stat.S_ISREG(status.st_mode) or not _is_own(status):

@@ -47,6 +47,10 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
         return os.read(descriptor, length)
 
 
+SAFELY = sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
+"""Flags to open a file by that somebody else may have put there: no link is followed, and no pipe waited for."""
+
+
 class Disk:
     """System calls. Offsets, lengths and sizes are in bytes; all raise OSError."""
 
@@ -60,8 +64,7 @@ class Disk:
 
     def open(self, path: Path, flags: int) -> int:
         """A descriptor. Symbolic links are not followed; a new file is private to its owner."""
-        more = ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY")  # the last two: never block on a pipe; Windows
-        return os.open(path, flags | sum(getattr(os, name, 0) for name in more), 0o600)
+        return os.open(path, flags | SAFELY, 0o600)
 
     def close(self, descriptor: int) -> None:
         """Close the descriptor, which releases its lock."""

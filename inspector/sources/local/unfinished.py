@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.disk_calls import SAFELY, Disk
 
 _NAME = re.compile(r"\.part-([0-9a-f]{12})[0-9a-f]{4}|\..*\.([0-9a-f]{12})[0-9a-f]{4}\.part", re.DOTALL)
 _MAX_NAME_CHARS = 50
 """Characters of the final name in a temporary one: they may be 200 bytes of the 255 that file systems take."""
-_FLAGS = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 
 FolderRef = Path | int
 """A folder, as a path or a descriptor."""
@@ -98,7 +97,7 @@ def _locked(folder: FolderRef, name: str) -> Iterator[os.stat_result | None]:
     try:
         status = None
         with contextlib.suppress(OSError):
-            flags = os.O_RDWR | sum(getattr(os, flag, 0) for flag in _FLAGS)
+            flags = os.O_RDWR | SAFELY
             if isinstance(folder, int):
                 descriptor = os.open(name, flags, dir_fd=folder)
             else:

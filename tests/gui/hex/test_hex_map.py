@@ -15,7 +15,7 @@ from inspector.core.kinds import ROLES, Family, Kind, Role, family_bit, role_bit
 from inspector.core.palette import COLOURS, FAMILY_HUES, Scheme
 from inspector.formats.rca.kinds import CHUNK_HEADER
 from inspector.formats.taco.kinds import TACO_ENTRY
-from inspector.gui.hex.beside.file_map import FileMap, brief, labels_of
+from inspector.gui.hex.beside.file_map import FileMap, first_of, labels_of
 from inspector.gui.hex.beside.legend import Legend, LegendEntry, role_entries, structure_entries
 from inspector.gui.kit.theme import palette
 
@@ -65,7 +65,7 @@ def test_names_on_the_map_do_not_cover_each_other_and_landmarks_come_first() -> 
 
 
 def test_names_on_the_map_are_brief_where_they_would_be_cut() -> None:
-    found = [brief(family.value) for family in Family]
+    found = [first_of(family.value) for family in Family]
     assert found == ["chunk headers", "reset", "headers", "TACO header", "member data", "index", "footer", "padding"]
 
 

@@ -255,7 +255,7 @@ class FileMap(Strip):
         painter.setPen(QColor(colours.text))
         for row, name in self.labels():
             room = self._roles_width() - _LANDMARK_WIDTH - 4
-            fitting = name if metrics.horizontalAdvance(name) <= room else brief(name)
+            fitting = name if metrics.horizontalAdvance(name) <= room else first_of(name)
             text = metrics.elidedText(fitting, Qt.TextElideMode.ElideRight, room)
             box = QRect(left, round(row * scale), metrics.horizontalAdvance(text) + 2, metrics.height())
             painter.fillRect(box, plate)
@@ -307,7 +307,7 @@ class MapLabel(NamedTuple):
     name: str
 
 
-def brief(name: str) -> str:
+def first_of(name: str) -> str:
     """The first thing that a name has: ``index`` of ``index or directory``."""
     return _FURTHER.split(name, maxsplit=1)[0]
 
