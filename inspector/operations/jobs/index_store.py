@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inspector.core.limits import INDEX_CACHE
-from inspector.sources.local.disk_calls import SAFELY
 
 SUFFIX = ".index"
 _PARTIAL = ".partial"
@@ -34,6 +33,8 @@ def folder() -> Path:
 
 def read(name: str) -> bytes:
     """What was kept under a name; empty if there is nothing, or not by this user alone."""
+    from inspector.sources.local.disk_calls import SAFELY  # the window clears, and loads no sources
+
     place = folder() / (name + SUFFIX)
     with contextlib.suppress(OSError):
         descriptor = os.open(place, os.O_RDONLY | SAFELY)
