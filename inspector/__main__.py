@@ -47,7 +47,7 @@ def _run(arguments: list[str]) -> int:
     with exit_on_interrupt():
         from inspector.cli.options import with_debug_target
         from inspector.cli.parser import COMMANDS, PROGRAM, mistyped, window_parser
-        from inspector.core.debug_log import VARIABLE, LogError, logging_to
+        from inspector.core.program.debug_log import VARIABLE, LogError, logging_to
 
     if arguments == [RENDER_PDF]:
         from inspector.gui.kit import pdf
@@ -75,7 +75,7 @@ def _run_window(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
     if options.install_desktop or options.uninstall_desktop:
         if options.locations:
             parser.error("--install-desktop and --uninstall-desktop take no location")
-        from inspector.cli import desktop
+        from inspector.cli.commands import desktop
 
         return desktop.run(install_it=options.install_desktop)
     if options.screenshot is None and _no_screen():

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.jobs.process_pool import attempt
 
 

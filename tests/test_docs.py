@@ -17,7 +17,7 @@ from inspector.__main__ import main
 from inspector.cli.parser import COMMANDS as SUB_COMMANDS
 from inspector.core import codes
 from inspector.core.finding import FindingType
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats import FORMATS
 from inspector.gui.app.window import actions
 from inspector.operations.diagram.drawing import diagram_svg

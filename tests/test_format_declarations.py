@@ -34,7 +34,7 @@ from inspector.core.kinds import (
     role_of,
     role_set,
 )
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import FORMATS, ar
 from inspector.formats._causes.survey import NOT_READ

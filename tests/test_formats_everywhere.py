@@ -21,7 +21,7 @@ from inspector.__main__ import main
 from inspector.core.field import Field, at_path, locate, runs
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind, declared_kinds
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError
 from inspector.core.span import Span
 from inspector.formats import FORMATS

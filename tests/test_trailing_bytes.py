@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import check_archive
 from inspector.operations.edit.plan_repairs import plan

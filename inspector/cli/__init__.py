@@ -1,1 +1,1 @@
-"""Sub-commands in the terminal: text, JSON, exit statuses. Never imports PySide6."""
+"""The terminal: one parser, output and exit statuses; the sub-commands are in `commands`. Never imports PySide6."""

@@ -12,7 +12,7 @@ from inspector.cli.options import STANDARD_INPUT
 from inspector.cli.output import ProgressBar, complain, remark
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.operations.edit.interrupted import interrupted, may_be_interrupted
 from inspector.operations.open.listing import load

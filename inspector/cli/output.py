@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, rounded
-from inspector.core.progress import Eta, Progress
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.progress import Eta, Progress
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import Source, blocks
 
 if TYPE_CHECKING:  # a command that lists creates and repairs nothing

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from inspector import __version__
 from inspector.cli.options import add_debug
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 
 PROGRAM = "archive-inspector"
 _DEFAULT_COLUMNS = 80

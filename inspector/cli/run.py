@@ -20,9 +20,9 @@ from inspector.cli.options import STANDARD_INPUT, add_message_options, hint_text
 from inspector.cli.output import OutputError, close_output, complain, flush, remark, under_quiet
 from inspector.cli.parser import PROGRAM, READS_STANDARD_INPUT, DiscreetParser, description, epilog
 from inspector.core import limits
-from inspector.core.debug_log import VARIABLE, LogError, logging_to, remarks_on_standard_error
-from inspector.core.hints import using_hints
-from inspector.core.redaction import redacted
+from inspector.core.program.debug_log import VARIABLE, LogError, logging_to, remarks_on_standard_error
+from inspector.core.program.hints import using_hints
+from inspector.core.program.redaction import redacted
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.web.address import enter, is_web, read_only, without_query
@@ -49,7 +49,7 @@ class CommandModule(Protocol):
 
 def _module(name: str) -> CommandModule:
     """The module of a sub-command, imported when it is needed: each one loads only what it uses."""
-    return cast("CommandModule", import_module(f"inspector.cli.{'members' if name == 'list' else name}"))
+    return cast("CommandModule", import_module(f"inspector.cli.commands.{'members' if name == 'list' else name}"))
 
 
 class CommandParser(DiscreetParser):
@@ -226,7 +226,7 @@ def _wrong_output(options: argparse.Namespace) -> str:
 
 def report_bug(error: BaseException) -> None:
     """Print where the program failed, and write a crash report if REPORT_VARIABLE asks for one."""
-    from inspector.core import crash_report
+    from inspector.core.program import crash_report
 
     kind = type(error).__name__
     complain(f"The program failed because of a bug: {kind} in {crash_report.raised_at(error)}. {_crash_report(error)}")
@@ -236,7 +236,7 @@ def _crash_report(error: BaseException) -> str:
     name = os.environ.get(REPORT_VARIABLE, "")
     if not name:
         return f"Set {REPORT_VARIABLE}=FILE in the environment to get a report, which names none of your files."
-    from inspector.core import crash_report
+    from inspector.core.program import crash_report
 
     try:
         Path(name).write_text(crash_report.report(error, "terminal") + "\n", encoding="utf-8")

@@ -11,7 +11,7 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Kind
 from inspector.core.numbers import count, grouped
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict

@@ -16,7 +16,7 @@ from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source
 from inspector.core.span import Span, subtract, united
 

@@ -11,7 +11,7 @@ from inspector.core.archive import Archive
 from inspector.core.edit import Edit
 from inspector.core.finding import Severity, first_sentence
 from inspector.core.member import UNREADABLE
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict

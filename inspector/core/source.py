@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol
 
-from inspector.core.progress import Progress
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.progress import Progress
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.span import Span, Spans
 
 BLOCK = 512 * 1024

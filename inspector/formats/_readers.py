@@ -23,7 +23,7 @@ from typing import IO
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.pieces import PieceSource
-from inspector.core.progress import Cancelled
+from inspector.core.program.progress import Cancelled
 from inspector.core.reader import Reader, ReaderKind, ReaderLimit, Recorder, Rejected
 from inspector.core.source import BLOCK, SourceError, blocks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 

@@ -17,7 +17,7 @@ import zstandard
 from isal.isal_zlib import crc32
 
 from inspector.core.archive import Emitter
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.check.checking import check_archive, forget_check
 from inspector.operations.open import opening
 from inspector.sources.local.file import FileSource
@@ -108,7 +108,7 @@ def _rca_blocks(content: bytes, count: int) -> Iterable[bytes]:
 
 FILES = """
 import sys
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.protocol.check_views import CheckTarget
 from inspector.operations.audit.audit import check_many
 from inspector.operations.protocol.check_views import ReportKind

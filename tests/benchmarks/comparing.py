@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.compare.comparing import compare
 from inspector.operations.compare.listing import open_listing
 from inspector.operations.open.opening import open_place

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.operations.bytes.classes import CHUNK, bands

@@ -13,7 +13,7 @@ import msgspec
 import zstandard
 
 from inspector.core.archive import Archive
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.open import opening
 from inspector.sources.local.file import FileSource
 from tests.benchmarks import inputs

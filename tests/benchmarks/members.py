@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session.archive_session import ArchiveSession
 from tests.benchmarks import inputs

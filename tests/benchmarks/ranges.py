@@ -12,7 +12,7 @@ import xxhash
 import zstandard
 
 from inspector.core.archive import Emitter
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.operations.check.checking import forget_check
 from inspector.operations.open import opening

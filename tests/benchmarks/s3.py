@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.check.checking import check_location
 from inspector.operations.create.creating_rca import RcaOptions, create_rca
 from inspector.operations.create.creating_taco import create_taco

@@ -10,7 +10,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import open_location
 from inspector.sources.s3.source import TAIL_BYTES

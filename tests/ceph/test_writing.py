@@ -9,7 +9,7 @@ import pytest
 import tacozip
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.sources.s3.uploads import new_objects
 from inspector.sources.s3.uploads.writing import write_object
 from tests.ceph.access_log import AccessLog

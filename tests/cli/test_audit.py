@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli import audit
-from inspector.cli.audit import _Clock, _time_left
+from inspector.cli.commands import audit
+from inspector.cli.commands.audit import _Clock, _time_left
 from inspector.cli.output import ProgressBar
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Job, Plan, Todo, lost
 from inspector.operations.audit.results import Results
 from inspector.operations.protocol.audit_views import Amount, Result
@@ -218,7 +218,7 @@ def test_an_interrupt_stops_at_once_and_keeps_what_is_finished(tmp_path: Path) -
 
 def test_the_bar_says_how_far_how_fast_and_how_long_still(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("inspector.cli.audit.time.monotonic", lambda: now)
+    monkeypatch.setattr("inspector.cli.commands.audit.time.monotonic", lambda: now)
     clock = _Clock()
     progress = Progress("Listing", 0, "archives")
     progress.done = 7

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.cli import formats, run
+from inspector.cli import run
+from inspector.cli.commands import formats
 
 CANARY = "payroll.caf AKIAIOSFODNN7EXAMPLE"
 

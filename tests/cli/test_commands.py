@@ -18,7 +18,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.cli.parser import mistyped
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import load
 from tests.cli.running import Run, objects
 from tests.operations.extracting import caf, linked_tar

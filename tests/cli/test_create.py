@@ -14,7 +14,7 @@ import pytest
 import tacozip
 
 from inspector.cli.output import ProgressBar
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from tests.cli.running import ROOT, Run, objects, process
 from tests.operations.creations import held, plant, visible_names
 from tests.sweeping import in_the_sweep
@@ -188,7 +188,7 @@ def test_without_a_terminal_progress_is_said_only_on_a_word(run: Run, monkeypatc
             said.append(log_interval_s)
             super().__init__(progress, log_interval_s=log_interval_s)
 
-    monkeypatch.setattr("inspector.cli.create.ProgressBar", Told)
+    monkeypatch.setattr("inspector.cli.commands.create.ProgressBar", Told)
     assert run("create", "caf", "a.caf", "tree")[2] == ""
     assert run("create", "caf", "b.caf", "tree", "--progress")[2] == ""  # it does not take ten seconds
     assert said == [0, 10]

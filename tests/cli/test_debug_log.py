@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core import debug_log
+from inspector.core.program import debug_log
 from tests.cli.running import Run, process
 
 Sample = Callable[[str], Path]

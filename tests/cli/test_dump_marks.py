@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.cli.dump import _marks
+from inspector.cli.commands.dump import _marks
 from inspector.core.field import Field, parent
 from inspector.core.finding import Finding, Severity
 from inspector.core.kinds import Kind
@@ -61,7 +61,7 @@ def test_what_no_field_holds_is_marked_behind_the_outermost() -> None:
 
 def test_so_many_findings_are_marked_and_no_more(dump: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
     assert dump("wrong-name.tacozip").count(" <- ") == 2
-    monkeypatch.setattr("inspector.cli.dump._MAX_MARKS", 1)
+    monkeypatch.setattr("inspector.cli.commands.dump._MAX_MARKS", 1)
     assert dump("wrong-name.tacozip").count(" <- ") == 1
 
 

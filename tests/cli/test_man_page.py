@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.man_page import man_page
+from inspector.cli.commands.man_page import man_page
 from inspector.cli.parser import COMMANDS
 from inspector.cli.run import command_parser
 from inspector.core import limits

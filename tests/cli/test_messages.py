@@ -10,7 +10,7 @@ import pytest
 
 from inspector.cli.output import fitted, paced_line, wants_colour
 from inspector.cli.parser import COMMANDS, exit_statuses
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from tests.cli.running import Run
 
 Sample = Callable[[str], Path]

@@ -131,7 +131,8 @@ def test_being_told_to_end_takes_away_what_is_half_made(tmp_path: Path) -> None:
 def test_being_told_to_end_ends_work_that_does_not_hear_it() -> None:
     code = (
         "import os, signal, sys, threading\n"
-        "from inspector.cli import check, run\n"
+        "from inspector.cli import run\n"
+        "from inspector.cli.commands import check\n"
         "run.ENDING_S = 0.1\n"
         "teller = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGTERM))\n"
         "def deaf(options):\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core import limits
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.sources.local import file as files
 from inspector.sources.local.file import TemporarySource

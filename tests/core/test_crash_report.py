@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import __version__
-from inspector.core import crash_report
 from inspector.core.edit import EditError
 from inspector.core.numbers import rounded
+from inspector.core.program import crash_report
 from inspector.core.source import SourceError
 
 CANARIES = (

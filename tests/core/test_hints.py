@@ -10,7 +10,7 @@ import pytest
 from inspector.cli.options import HINT_TEXTS as OPTIONS
 from inspector.cli.options import hint_texts_for
 from inspector.cli.run import command_parser
-from inspector.core.hints import Hint, already_exists, hint, using_hints
+from inspector.core.program.hints import Hint, already_exists, hint, using_hints
 from inspector.gui.ipc.worker import HINT_TEXTS as ACTIONS
 from inspector.sources.s3 import sentences
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.map_ordered import map_ordered
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.map_ordered import map_ordered
+from inspector.core.program.progress import Cancelled, Progress
 from tests.patience import PATIENCE
 
 

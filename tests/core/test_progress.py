@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from tests.patience import PATIENCE
 
 

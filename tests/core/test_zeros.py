@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, zeros_start, zeros_stop
 
 SIZES = st.sampled_from((0, 1, 7, 4_095, 4_096, 50_000))

@@ -10,7 +10,7 @@ from inspector.core.archive import Archive
 from inspector.core.edit import OverlaySource
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.diagnosis import folded

@@ -14,7 +14,7 @@ from inspector.core.archive import Archive
 from inspector.core.field import Field
 from inspector.core.finding import Finding, Severity, error
 from inspector.core.kinds import Kind
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import State

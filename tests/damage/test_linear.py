@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.edit.plan_repairs import plan
 from tests.damage.generator import FORMATS, MIB, Made, Memory, make
 from tests.formats.archives import checked

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.table import SPLIT_CODE, Cause
 from inspector.formats.caf import codes

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from inspector.cli.run import run_command as run
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate
 from inspector.core.source import SourceError
 from inspector.core.verdict import State

@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.__main__ import main
-from inspector.cli.desktop import entry, launch_command
+from inspector.cli.commands.desktop import entry, launch_command
 from inspector.gui.kit.locations import absolute
 from inspector.resources import DESKTOP_ID, resource
 from tests.patience import PATIENCE

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.cli import desktop
+from inspector.cli.commands import desktop
 from inspector.resources import DESKTOP_ID, resource
 
 Tree = dict[str, bytes | None]

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from inspector.cli import desktop
+from inspector.cli.commands import desktop
 from inspector.formats import FORMATS
 from inspector.gui.app.app import Application, application
 from inspector.resources import DESKTOP_ID, SHIPPED, resource

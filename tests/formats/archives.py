@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.core.archive import Archive
 from inspector.core.field import leaves
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.formats._causes.table import wrong
 from inspector.operations.check.checking import check_archive

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from inspector.core.archive import Emitter
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import FORMATS
 from inspector.operations.open.opening import decode, start

@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.core.byte_class import CLASSES, ByteClass
-from inspector.core.colouring import ColourBy, paint_of_look
-from inspector.core.palette import COLOURS, Scheme
+from inspector.core.drawing.byte_class import CLASSES, ByteClass
+from inspector.core.drawing.colouring import ColourBy, paint_of_look
+from inspector.core.drawing.palette import COLOURS, Scheme
 from inspector.core.span import Span
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window

@@ -12,7 +12,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Eta
+from inspector.core.program.progress import Eta
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.window import Window

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.create.creating_rca import RcaOptions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QAbstractButton
 
-from inspector.core.hints import Hint
+from inspector.core.program.hints import Hint
 from inspector.gui.app.actions.menu_layout import menu_of
 from inspector.gui.app.window import Window, actions
 from inspector.gui.ipc.worker import HINT_TEXTS

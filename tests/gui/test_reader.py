@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.core import verdict
-from inspector.core.palette import COLOURS, Scheme
+from inspector.core.drawing.palette import COLOURS, Scheme
 from inspector.core.reader import ReaderKind
 from inspector.core.span import Span
 from inspector.gui.app.tab import Tab

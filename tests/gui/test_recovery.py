@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.core.edit import Edit
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.edit.taco_header import header_draft

@@ -81,7 +81,7 @@ def test_the_content_of_a_member_is_searched_when_it_is_shown(show: Show, window
 
 
 def test_very_many_strings_are_kept_up_to_a_limit(tmp_path: Path) -> None:
-    from inspector.core.progress import Progress
+    from inspector.core.program.progress import Progress
     from inspector.operations.session.archive_session import ArchiveSession
 
     path = tmp_path / "many.bin"

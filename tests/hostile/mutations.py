@@ -7,7 +7,7 @@ from itertools import islice
 from random import Random
 
 from inspector.core.field import leaves
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.operations.open import opening

@@ -18,7 +18,7 @@ from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.limits import BOUNDS
 from inspector.core.member import SHARED
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
@@ -285,7 +285,7 @@ MEASURE = """
 import resource, sys
 from inspector.operations.bytes.places import Places, field_text
 from inspector.operations.check.checking import check_location
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 def used():
     usage = resource.getrusage(resource.RUSAGE_SELF)
     # Not ru_maxrss, which begins with that of the process that started this one.

@@ -15,7 +15,7 @@ MEASURE = """
 import sys
 import numpy
 from inspector.operations.check.checking import check_location
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 def peak():  # not ru_maxrss, which begins with that of the process that started this one
     return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 check_location(sys.argv[1], Progress())

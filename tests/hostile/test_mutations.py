@@ -15,7 +15,7 @@ import pytest
 from inspector.core.field import leaves
 from inspector.core.format import MemberError
 from inspector.core.limits import BOUNDS
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.operations.check.checking import check_archive
 from inspector.operations.edit.plan_repairs import plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.session.archive_session import ArchiveSession
 
 CONTENTS = {"b/two.txt": b"zwei\n", "a.txt": b"one\n", "b/one.bin": bytes(range(256)), "B.TXT": "Grüße\n".encode()}

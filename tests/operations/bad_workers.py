@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.audit.audit import Job, Outcome, examine
 from inspector.operations.protocol.audit_views import Result

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.core.finding import Severity
 from inspector.core.names import collision_keys, hazards
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.open.listing import content

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.selection import all_members, members_named
 from inspector.operations.open.listing import load

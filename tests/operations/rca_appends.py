@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.create.creating import Created
 from inspector.operations.create.creating_rca import RcaOptions, make
 from inspector.operations.create.inputs import Input

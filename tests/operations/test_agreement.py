@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from inspector.core.field import Field, FieldTable, parent, runs, tile
 from inspector.core.kinds import Family, Kind, Role, family_bit, family_of, role_bit, role_of
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
 from inspector.formats._kinds import INDEX

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.edit.apply_repairs import describe, save_salvage
 from inspector.operations.edit.plan_repairs import Plan
 from inspector.sources.local.file import FileSource

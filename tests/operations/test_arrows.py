@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.protocol.views import Arrow, LayerKind
 from inspector.operations.session.archive_session import ArchiveSession

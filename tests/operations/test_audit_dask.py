@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.audit import dask_cluster
 from inspector.operations.audit.audit import Plan, prepare
 from inspector.operations.audit.dask_cluster import Chunk, examine_chunk, run_on_cluster

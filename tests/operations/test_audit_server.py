@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.numbers import rounded
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.audit.audit import Job, Plan, examine, lost
 from inspector.operations.audit.results import Results

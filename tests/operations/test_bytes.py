@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.byte_class import CLASSES, ByteClass, look_of
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.drawing.byte_class import CLASSES, ByteClass, look_of
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.operations.bytes import runs as runs_module

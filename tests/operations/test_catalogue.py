@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.catalogue import add, find, record
 from inspector.operations.create.creating import Created

@@ -15,7 +15,7 @@ import pytest
 
 from inspector.core.archive import MAX_FINDINGS_PER_SEVERITY, Emitter
 from inspector.core.finding import FindingType, Severity
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.table import Cause

@@ -5,7 +5,7 @@ import pytest
 
 from inspector.core.collection import Collection
 from inspector.core.finding import Severity, first_sentence
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit.targets import expanded

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import State

@@ -14,7 +14,7 @@ import pytest
 
 from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.format import MemberError
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import State, Verdict

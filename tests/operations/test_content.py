@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SplicedSource
 from inspector.operations.open.listing import load
 from inspector.operations.session.content import MAX_IMAGE_BYTES, decoded_content, encoding_of, image_of

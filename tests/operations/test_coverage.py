@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import location
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeMetadata, RangePlace, RangeState

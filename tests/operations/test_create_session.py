@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
 from inspector.operations.session.archive_session import ArchiveSession

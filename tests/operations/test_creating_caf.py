@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create import creating_caf
 from inspector.operations.create.creating import NewArchive

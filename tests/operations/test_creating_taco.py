@@ -12,7 +12,7 @@ import tacozip
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_taco import create_taco

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import tacozip
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.taco.write import end_of_archive, header, slots
 from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.open.listing import load

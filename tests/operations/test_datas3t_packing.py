@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.formats.datas3t.write import MAX_DATAPOINT_BYTES
 from inspector.operations.check.checking import check_archive, state_of

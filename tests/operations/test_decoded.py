@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import total
 from inspector.operations.bytes.decoded import Decoded
 from inspector.operations.jobs.operation_error import OperationError

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.diagram import Box, Diagram, Layout, laid_out
+from inspector.core.drawing.diagram import Box, Diagram, Layout, laid_out
 from inspector.core.kinds import Role
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.diagram.drawing import diagram_svg
 from inspector.operations.diagram.shape import MAX_BOXES, diagram_of, diagram_of_all

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import CheckReport, check_location

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import OverlaySource
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import State

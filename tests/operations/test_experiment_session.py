@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from inspector.core.pieces import PieceSource, PieceTable
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.extract.selection import all_members
 from inspector.operations.open.listing import MemberNotFoundError, load
 from inspector.operations.open.reading import Reading

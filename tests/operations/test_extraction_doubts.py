@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import load
 from inspector.operations.open.reading import Reading
 from inspector.operations.protocol.extraction_views import ExtractionOptions

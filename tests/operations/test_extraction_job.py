@@ -12,7 +12,7 @@ from threading import Event
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.extraction_plan import Planner
 from inspector.operations.extract.selection import all_members, members_named

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from inspector.__main__ import main
 from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.limits import INDEX_CACHE
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import fingerprint_of
 from inspector.operations.check.checking import check_location
 from inspector.operations.jobs import index_store

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.inputs import MAX_PIECE_BYTES, FileInput, Input, check_names, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError

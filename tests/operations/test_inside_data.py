@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from inspector.core.field import Field, census, leaves, locate, runs
 from inspector.core.kinds import Kind, Role
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Stored
 from inspector.core.span import Span, intersect, total
 from inspector.core.verdict import Verdict

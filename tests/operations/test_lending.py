@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.views import Chosen

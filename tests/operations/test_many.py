@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.audit import audit
 from inspector.operations.audit.audit import check_many

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session.members.members_view import MAX_PATH_DEPTH
 from tests.operations.archives import caf, opened

@@ -14,7 +14,7 @@ import pytest
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Finding, Severity
 from inspector.core.member import FOLDER, Members
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.operations.check import name_rules

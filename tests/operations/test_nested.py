@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError, SplicedSource
 from inspector.formats._zstd import compress
 from inspector.operations.open.listing import load

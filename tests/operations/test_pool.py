@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.operations.jobs import process_pool
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 

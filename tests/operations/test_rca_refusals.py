@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_rca import RcaOptions, make
 from inspector.operations.create.rca_writing import append_rca, grow
@@ -230,7 +230,7 @@ def test_memory_stays_flat(path: Path) -> None:
 import sys, resource
 from pathlib import Path
 from random import Random
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.create.creating_rca import RcaOptions, make
 from inspector.operations.create.rca_writing import grow
 class Input:

@@ -13,7 +13,7 @@ from hypothesis import given as property_of
 from hypothesis import strategies as st
 
 from inspector.core.edit import EditError
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.reading import layers

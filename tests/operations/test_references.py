@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.formats._kinds import CENTRAL_HEADER, END_OF_DIRECTORY, INDEX_ENTRY, LOCAL_HEADER, TAR_HEADER
 from inspector.formats.caf.kinds import FOOTER

@@ -13,7 +13,7 @@ import pytest
 from inspector.core.edit import OverlaySource
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SourceError
 from inspector.core.verdict import State

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.verdict import State
 from inspector.formats import recognise

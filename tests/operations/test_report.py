@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.checking import check_location, with_readers
 from inspector.operations.check.report import as_json, as_text

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.operations.check.checking import check_location, unreadable, with_readers
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.check_views import ReportKind
@@ -89,8 +89,8 @@ def test_a_report_says_what_the_file_is_what_is_wrong_and_what_can_be_done(sampl
 
 
 def test_the_bytes_of_a_finding_are_coloured_as_in_the_view_and_marked(sample: Sample) -> None:
-    from inspector.core.colouring import fill_of
-    from inspector.core.palette import COLOURS, Scheme
+    from inspector.core.drawing.colouring import fill_of
+    from inspector.core.drawing.palette import COLOURS, Scheme
 
     found = facts(sample(FLIPPED))
     (excerpt,) = found.findings[0].excerpts

@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.protocol.requests import (
     ArchiveRequests,
     AuditRequests,

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from inspector.core.crash_report import CrashReport
-from inspector.core.progress import CANCELLED
+from inspector.core.program.crash_report import CrashReport
+from inspector.core.program.progress import CANCELLED
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState, SortKey, Stage

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.core.finding import Severity, first_sentence
 from inspector.core.kinds import Kind, Role, role_bit
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.formats.rca.kinds import CHUNK_HEADER
 from inspector.operations.jobs.operation_error import OperationError

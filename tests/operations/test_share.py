@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.operations.jobs.subprogress import SubProgress, subprogresses
 
 

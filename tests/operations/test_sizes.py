@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from inspector.core.drawing.sizes import ALL, Bar, Scale, Scope, SizePlot, how_to_read, laid_out, numbers_of
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
-from inspector.core.sizes import ALL, Bar, Scale, Scope, SizePlot, how_to_read, laid_out, numbers_of
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.diagram.sizes import MAX_BARS, sizes_of
 from inspector.operations.diagram.sizes_drawing import sizes_svg

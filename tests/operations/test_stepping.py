@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inspector.core.field import Field, FieldTable
 from inspector.core.kinds import Kind, Role, role_bit
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.formats._kinds import TAR_HEADER
 from inspector.operations.protocol.views import Target

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.core.field import Structure
 from inspector.core.kinds import FAMILIES, Family, Kind, family_bit
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats._kinds import (
     CENTRAL_DIRECTORY,

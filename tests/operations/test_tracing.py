@@ -16,7 +16,7 @@ import pytest
 import tacozip
 
 from inspector.core.names import visible
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.reader import Outcome, Reader, ReaderKind, Recorder, Step
 from inspector.core.source import BytesSource, Source
 from inspector.formats import recognise

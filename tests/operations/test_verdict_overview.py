@@ -9,7 +9,7 @@ import pytest
 
 from inspector.core.archive import Archive
 from inspector.core.member import Members
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import LayerKind

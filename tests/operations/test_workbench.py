@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import WayOut

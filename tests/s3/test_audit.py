@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
 from inspector.operations.audit.results import Results
 from inspector.operations.audit.targets import archives_in

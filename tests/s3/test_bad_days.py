@@ -15,7 +15,7 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core import limits
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
 from inspector.operations.audit.results import Results
 from inspector.sources.s3.client import client_for

@@ -9,7 +9,7 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress, cancelling
+from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.verdict import State
 from inspector.operations.audit import audit
 from inspector.operations.audit.audit import Outcome, check_many

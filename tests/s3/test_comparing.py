@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.compare.combined import write_combination
 from inspector.operations.compare.combining import combine
 from inspector.operations.compare.comparing import compare

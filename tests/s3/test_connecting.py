@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.debug_log import LOGGERS
-from inspector.core.progress import Progress
-from inspector.core.redaction import redacted, strip_credentials
+from inspector.core.program.debug_log import LOGGERS
+from inspector.core.program.progress import Progress
+from inspector.core.program.redaction import redacted, strip_credentials
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
 from inspector.sources.s3.client import boto_client, client_for

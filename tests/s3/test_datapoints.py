@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.protocol.audit_views import AuditRequest, Query
 from inspector.operations.session.archive_session import ArchiveSession
 from inspector.operations.worker.audit_server import Auditor

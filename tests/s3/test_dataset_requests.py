@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.datas3t.write import Row, header, metadata
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open.listing import load

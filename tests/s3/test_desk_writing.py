@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.edit import EditError, Patch
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import ErrorAction

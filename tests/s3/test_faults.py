@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import HTTPClientError
 
 from inspector.core import limits
-from inspector.core.progress import Cancelled, Progress, cancelling
+from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
 from inspector.sources.s3 import client

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.limits import INDEX_CACHE
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import fingerprint_of
 from inspector.operations.jobs import index_store
 from inspector.operations.open import index_cache

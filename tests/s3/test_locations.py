@@ -12,7 +12,7 @@ from zipfile import ZIP_STORED, ZipFile
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.checking import check_archive
 from inspector.operations.check.repairable import mark_repairs

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.operations.check.proof import Proof, combined_crc32, prove
 from inspector.operations.jobs.operation_error import OperationError

@@ -9,7 +9,7 @@ from threading import Event, Lock, Thread
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
+from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError, expect
 from inspector.sources.s3.cache import BlockCache, Blocks, DiskCache
 from inspector.sources.s3.read_ahead import BLOCK_BYTES, MAX_IN_FLIGHT, MAX_REQUEST_BYTES, Pace, Take

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.session.archive_session import ArchiveSession

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core import limits
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import MAX_REMOTE_WORKERS, Plan, prepare, run
 from inspector.operations.audit.results import Results
 from inspector.sources.s3.read_ahead import MAX_IN_FLIGHT_IN_ALL, MAX_REQUEST_BYTES, Pace

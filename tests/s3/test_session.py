@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.archive_session import ArchiveSession

@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.protocol.create_views import ArchiveKind, Draft
 from inspector.operations.worker.create_session import CreateSession
 from inspector.sources.s3.address import Address

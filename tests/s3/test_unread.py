@@ -12,7 +12,7 @@ from zlib import crc32
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
 from inspector.operations.audit.results import Results
 from inspector.operations.edit import apply_repairs

@@ -7,7 +7,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import content, load
 from tests.s3.archives import members, taco
 from tests.s3.conftest import BUCKET, Store

@@ -15,7 +15,7 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.cli.run import REPORT_VARIABLE
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.checking import check_location
 from inspector.operations.jobs.process_pool import ProcessPool

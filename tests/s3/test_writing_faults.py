@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.sources.s3.abort import WaitLimits
 from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import S3Source

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.create.creating_taco import create_taco

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.sources.local.atomic import FolderObjects, NewFiles
 from inspector.sources.local.disk_calls import Disk

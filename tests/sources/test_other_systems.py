@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.extract.selection import refusal

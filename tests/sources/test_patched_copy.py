@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.sources.local.changes.in_place import patched_copy
 from inspector.sources.local.file import FileSource
@@ -59,7 +59,7 @@ def test_a_copy_that_is_cancelled_or_whose_source_shrinks_leaves_nothing(path: P
 LIMITED = """
 import resource, signal, sys
 from pathlib import Path
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.changes.in_place import patched_copy

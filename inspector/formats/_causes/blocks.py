@@ -10,7 +10,7 @@ from inspector.core.field import locate
 from inspector.core.finding import Finding
 from inspector.core.kinds import Kind
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Verdict

@@ -13,7 +13,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.format import Format
 from inspector.core.names import visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span, total, united
 from inspector.formats._causes.blocks import PART_SIZES, SECTOR_BYTES, Suspects
 from inspector.formats._causes.ends import moved_header, names

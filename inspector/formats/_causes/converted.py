@@ -16,7 +16,7 @@ from functools import partial
 from urllib.parse import unquote_to_bytes
 
 from inspector.core.archive import Archive
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, Source
 from inspector.formats._causes.identity import BYTE_ORDERS, DATA_URL, reordered

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.finding import UNREADABLE, Finding, Severity, first_sentence
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats._causes.table import Cause, Explanation, is_cause, wrong
 
 if TYPE_CHECKING:  # annotations only

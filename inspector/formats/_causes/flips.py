@@ -24,7 +24,7 @@ from inspector.core.finding import Finding
 from inspector.core.member import Codec
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united

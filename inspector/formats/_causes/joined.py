@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Companion, Content, Repair
 from inspector.core.source import Source, SplicedSource, blocks
 from inspector.core.span import Span

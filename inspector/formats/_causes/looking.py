@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, united
 from inspector.formats._causes.blocks import NEAR_BYTES, copies, suspects, zeros
 from inspector.formats._causes.changed import changed_bytes, filled_block, shifted_rca, shifted_tar

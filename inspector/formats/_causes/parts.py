@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._causes.blocks import PART_SIZES

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._causes.blocks import MAX_SPANS, PART_SIZES

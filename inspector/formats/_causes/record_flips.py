@@ -13,7 +13,7 @@ from itertools import islice
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import grouped, hexadecimal
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span, united

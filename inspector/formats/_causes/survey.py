@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_remote
 from inspector.core.span import Span
 

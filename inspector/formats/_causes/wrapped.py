@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Companion, Content, Repair, outcomes
 from inspector.core.source import Source, SplicedSource, blocks
 from inspector.core.span import Span, total

@@ -13,7 +13,7 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.rows import LazyRows
 from inspector.core.source import Source
 from inspector.core.span import Span

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from inspector.core.finding import FindingType
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._tar import codes

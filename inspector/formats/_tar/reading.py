@@ -11,7 +11,7 @@ from inspector.core.format import MemberError, MemberMetadata, ProbeResult
 from inspector.core.member import HOLES, SPECIAL, Member, Members
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, blocks_of
 from inspector.core.span import Span
 from inspector.formats._tar.check import header_checksums

@@ -17,7 +17,7 @@ from inspector.core.finding import FindingType
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, is_sparing, zeros_stop
 from inspector.core.span import Span
 from inspector.formats._kinds import TAR_END

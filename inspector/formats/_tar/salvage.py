@@ -9,7 +9,7 @@ from inspector.core.finding import Severity
 from inspector.core.member import HOLES, SPECIAL, UNREADABLE, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Content, Repair, outcomes
 from inspector.core.source import blocks
 from inspector.formats._tar.header import aligned

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, any_byte, is_sparing
 from inspector.formats._tar.header import BLOCK, CHKSUM, PLACES, number, parse
 

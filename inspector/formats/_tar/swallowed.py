@@ -13,7 +13,7 @@ from typing import NamedTuple
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, is_remote, zeros_start, zeros_stop
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, ZEROS, Header, aligned, parse
 from inspector.formats._tar.resync import Cursor, is_usual_end

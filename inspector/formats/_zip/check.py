@@ -23,7 +23,7 @@ from inspector.core.limits import BOUNDS
 from inspector.core.member import UNREADABLE, Codec
 from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.rows import LazyRows
 from inspector.core.source import BLOCK, Source, blocks
 from inspector.core.span import Span, Spans

@@ -11,7 +11,7 @@ from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, LARGEST, Member
 from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_remote, is_sparing
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION

@@ -13,7 +13,7 @@ from inspector.core.limits import BOUNDS
 from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
 from inspector.core.names import brief
 from inspector.core.numbers import count, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip import codes

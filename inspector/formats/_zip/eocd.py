@@ -12,7 +12,7 @@ from operator import gt
 from struct import Struct
 
 from inspector.core.numbers import in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip import codes

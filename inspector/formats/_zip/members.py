@@ -10,7 +10,7 @@ from inspector.core.format import MemberError, MemberMetadata
 from inspector.core.member import SPECIAL, Codec, Member
 from inspector.core.names import brief, decoded, hazards
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks_of, expect, is_sparing
 from inspector.formats._zip import codes
 from inspector.formats._zip.compression import decompressed

@@ -20,7 +20,7 @@ from isal.isal_zlib import crc32
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.member import LARGEST, Codec
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source, SourceError, blocks
 from inspector.core.span import Span
 from inspector.formats._zip.compression import CODECS, METHODS

@@ -23,7 +23,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import Codec
 from inspector.core.names import brief, hazards
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks_of
 from inspector.core.span import Span

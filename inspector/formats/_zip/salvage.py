@@ -9,7 +9,7 @@ from inspector.core.archive import Archive
 from inspector.core.format import MemberError
 from inspector.core.names import brief, listed
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Content, Fate, Outcome, Repair, outcomes
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import VERDICTS, Verdict

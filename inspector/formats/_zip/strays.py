@@ -14,7 +14,7 @@ from typing import NamedTuple
 from isal.isal_zlib import crc32
 
 from inspector.core.archive import Archive
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span, united
 from inspector.core.verdict import VERDICTS, Verdict

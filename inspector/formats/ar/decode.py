@@ -11,7 +11,7 @@ from inspector.core.kinds import Kind
 from inspector.core.member import SPECIAL, UNREADABLE, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.formats.ar.fields import Entries, archive_fields, symbols_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from inspector.core.archive import Archive
 from inspector.core.format import Column, Concern, Format, Functions, MimeType
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
 from inspector.formats.caf import codes
 from inspector.formats.caf.kinds import FOOTER

@@ -14,7 +14,7 @@ from inspector.core.kinds import Kind
 from inspector.core.member import MISPLACED, SHARED, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict

@@ -13,7 +13,7 @@ from inspector.core.finding import FindingType, Severity
 from inspector.core.member import LARGEST, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.formats.caf import codes
 from inspector.formats.caf.index import MAX_MEMBERS, MAX_PARTS, MAX_PROBLEMS, Index, Part, Problem

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats.caf.index import MAX_MEMBERS, Index, Part

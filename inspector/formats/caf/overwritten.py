@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from inspector.core.archive import Archive, Emitter
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SplicedSource, blocks, is_remote
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict

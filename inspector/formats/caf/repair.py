@@ -21,7 +21,7 @@ from inspector.core.finding import Severity
 from inspector.core.member import LARGEST, UNREADABLE
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span

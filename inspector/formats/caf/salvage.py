@@ -14,7 +14,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import MISPLACED, UNREADABLE, Members
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Content, Repair, outcomes
 from inspector.core.rows import LazyRows
 from inspector.core.source import Source, blocks

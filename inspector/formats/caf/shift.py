@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from inspector.core.member import UNREADABLE, Members
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, gather, is_sparing
 from inspector.core.span import Span
 from inspector.formats._extents import GAP, Rows

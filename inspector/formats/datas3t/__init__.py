@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from inspector.core.archive import Archive
 from inspector.core.format import Column, Concern, Format, Functions, MimeType
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_END, TAR_EXTENSION, TAR_HEADER, TAR_KINDS
 from inspector.formats._kinds import INDEX as INDEX_KIND
 from inspector.formats._tar import codes as tar_codes

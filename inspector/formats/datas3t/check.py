@@ -13,7 +13,7 @@ from inspector.core.finding import UNREADABLE, Severity
 from inspector.core.member import HAS_DIGEST, HOLES, SPECIAL
 from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict

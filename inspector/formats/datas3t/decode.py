@@ -11,7 +11,7 @@ from inspector.core.archive import Emitter
 from inspector.core.codes import NOT_READ
 from inspector.core.format import ProbeResult
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import HiddenError, Source, SourceError, is_sparing
 from inspector.formats._tar import reading
 from inspector.formats.datas3t import codes, lazy_range

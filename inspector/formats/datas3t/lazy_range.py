@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.member import UNREAD, Members
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SplicedSource, gather
 from inspector.core.span import Span
 from inspector.formats._kinds import TAR_END

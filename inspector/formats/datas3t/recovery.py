@@ -17,7 +17,7 @@ from itertools import islice
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Emitter
 from inspector.core.names import brief
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.formats._tar.header import BLOCK, aligned, parse
 from inspector.formats._tar.resync import Proved

@@ -14,7 +14,7 @@ from inspector.core.finding import Severity
 from inspector.core.member import FOLDER, HOLES, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BLOCK as PIECE
 from inspector.core.verdict import VERDICTS, Verdict

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Companion, Fate, Outcome, Outcomes, Repair, outcomes
 from inspector.core.verdict import Verdict
 from inspector.formats._tar.header import BLOCK, aligned, parse

@@ -10,7 +10,7 @@ from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Codec, Members
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK as PIECE
 from inspector.core.source import HiddenError, Source
 from inspector.core.span import Span

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.format import Column, Concern, Format, Functions, MimeType
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, CONTROL_BLOCK, KINDS, RESET_BLOCK, SEGMENT
 

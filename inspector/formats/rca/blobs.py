@@ -17,7 +17,7 @@ from inspector.core.finding import FindingType
 from inspector.core.format import MemberError
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Spans
 from inspector.formats._zstd import Stream, ZstdError

@@ -16,7 +16,7 @@ from enum import Enum
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Finding
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans
 from inspector.core.span import total as size

@@ -7,7 +7,7 @@ from hashlib import blake2s
 from inspector.core.archive import Emitter
 from inspector.core.format import ProbeResult
 from inspector.core.member import Codec, Members
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding

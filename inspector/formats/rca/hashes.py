@@ -15,7 +15,7 @@ from hashlib import blake2s
 from queue import SimpleQueue
 from threading import Event
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK
 from inspector.core.source import blocks as pieces
 from inspector.core.span import Span, Spans

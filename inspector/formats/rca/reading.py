@@ -17,7 +17,7 @@ from hashlib import blake2s
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.member import Codec, Members
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SplicedSource
 from inspector.core.source import blocks as pieces
 from inspector.formats.rca.blobs import Decoding

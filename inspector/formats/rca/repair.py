@@ -14,7 +14,7 @@ from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import Verdict

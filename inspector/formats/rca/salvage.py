@@ -17,7 +17,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import Codec, Members
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate, Outcome, Repair, outcomes
 from inspector.core.source import blocks
 from inspector.core.span import united

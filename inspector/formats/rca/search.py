@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from hashlib import blake2s
 from typing import NamedTuple
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import blocks as pieces
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import BLOCK, BLOCK_HEADER, HEADER, MAGIC, RESERVED, RLE, Stream, ZstdError, header_size

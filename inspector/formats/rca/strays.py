@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2s
 from typing import NamedTuple
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.formats._signatures import found_outside

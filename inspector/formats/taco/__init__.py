@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.format import Column, Format, Functions, Magic, MimeType
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats._kinds import LOCAL_HEADER, ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes as zip_codes
 from inspector.formats._zip.records import TACO_SUFFIXES

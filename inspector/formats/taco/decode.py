@@ -10,7 +10,7 @@ from inspector.core.field import Field
 from inspector.core.format import MemberMetadata
 from inspector.core.kinds import Family, Kind, Role, role_set
 from inspector.core.numbers import grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.check import ChecksumTable, check_members

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.formats._tar import reading
 from inspector.formats._tar.check import check_padding, headers_summary

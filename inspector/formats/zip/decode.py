@@ -9,7 +9,7 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import MemberMetadata, ProbeResult
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.formats._zip import codes
 from inspector.formats._zip.check import ChecksumTable, check_members

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.palette import COLOURS, Colours, Scheme, scheme_of
+from inspector.core.drawing.palette import COLOURS, Colours, Scheme, scheme_of
 from inspector.gui.kit.row_hover import light_rows
 from inspector.gui.kit.style import EDGE, on_grid
 from inspector.resources import manual_pages, resource

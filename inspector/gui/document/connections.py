@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings

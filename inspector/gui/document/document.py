@@ -9,7 +9,7 @@ from typing import Any, Concatenate, NamedTuple
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Answer, Arguments, Client, Job, Request, archive_client

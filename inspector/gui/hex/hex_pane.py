@@ -10,12 +10,12 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from inspector.core.byte_class import SMALL_BLOCK, ByteClass, look_of
-from inspector.core.colouring import ColourBy
+from inspector.core.drawing.byte_class import SMALL_BLOCK, ByteClass, look_of
+from inspector.core.drawing.colouring import ColourBy
+from inspector.core.drawing.palette import FAMILY_HUES
 from inspector.core.field import Census, Run, Structure
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
-from inspector.core.palette import FAMILY_HUES
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
 from inspector.gui.document.document import Document, Selection

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from inspector.core.colouring import line_of
+from inspector.core.drawing.colouring import line_of
 from inspector.core.field import Structure
 from inspector.core.kinds import Family, Kind, Shape
 from inspector.core.numbers import grouped, hexadecimal, in_bytes

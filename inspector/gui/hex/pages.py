@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector.core.colouring import ColourBy
+from inspector.core.drawing.colouring import ColourBy
 from inspector.core.field import Run, Structure
 from inspector.core.span import Span
 from inspector.gui.hex.highlights import Tint, clip_tints, look_tints, structures_of, tints

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from inspector.core.colouring import ColourBy
+from inspector.core.drawing.colouring import ColourBy
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
 from inspector.gui.hex.accessible import announce, install, notify_caret_moved

@@ -7,7 +7,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.link import Link, Work
 from inspector.operations.protocol.requests import (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from inspector.core.crash_report import CrashReport
+from inspector.core.program.crash_report import CrashReport
 from inspector.gui.ipc.crash_reports import REPORTS
 from inspector.gui.ipc.worker import run
 from inspector.sources.web.address import known_after

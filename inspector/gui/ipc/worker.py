@@ -9,8 +9,8 @@ from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from typing import Any
 
-from inspector.core.debug_log import log_in_worker
-from inspector.core.hints import Hint, HintTexts, use_hints
+from inspector.core.program.debug_log import log_in_worker
+from inspector.core.program.hints import Hint, HintTexts, use_hints
 from inspector.operations.protocol.requests import (
     AuditRequests,
     BrowseRequests,

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter,
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
+from inspector.core.drawing.palette import CONTRAST, MARKS, Mark, Scheme, scheme_of
 from inspector.core.finding import Severity
-from inspector.core.palette import CONTRAST, MARKS, Mark, Scheme, scheme_of
 from inspector.core.verdict import State, Verdict
 from inspector.resources import resource
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 from inspector.sources.web.address import HIDDEN, enter, has_query, is_web
 
 if TYPE_CHECKING:  # imported only for types, to speed up the first paint

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from inspector.core import limits
 from inspector.core.limits import Limit
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 from inspector.gui.kit.theme import Theme
 
 T = TypeVar("T")

@@ -40,7 +40,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.row_hover import light_rows
 from inspector.gui.kit.style import GRID, ICON_PX, Rows, row_height, secondary

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from inspector.core.colouring import ColourBy
+from inspector.core.drawing.colouring import ColourBy
 from inspector.core.field import Run, Structure
 from inspector.core.kinds import Family, Kind, Role
 from inspector.core.numbers import count, hexadecimal, in_bytes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
-from inspector.core.progress import Eta
+from inspector.core.program.progress import Eta
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.text import path_text

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPointF, Signal
 from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.colouring import ColourBy
+from inspector.core.drawing.colouring import ColourBy
 from inspector.core.field import Run, Structure
 from inspector.core.kinds import Kind, Role
 from inspector.core.numbers import grouped, hexadecimal, in_bytes

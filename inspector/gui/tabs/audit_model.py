@@ -9,9 +9,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
+from inspector.core.drawing.palette import Mark
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
-from inspector.core.palette import Mark
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import badged, icon, state_icon, state_mark

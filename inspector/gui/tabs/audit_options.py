@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.names import visible
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.files import ask_for_folder

@@ -11,7 +11,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout
 
 from inspector.core.numbers import count, grouped
-from inspector.core.progress import Eta
+from inspector.core.program.progress import Eta
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, audit_client
 from inspector.gui.kit.item_views import ColumnWidener, RowTable

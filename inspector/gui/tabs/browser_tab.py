@@ -9,8 +9,8 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from inspector.core.numbers import plural
-from inspector.core.progress import Eta
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.progress import Eta
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab

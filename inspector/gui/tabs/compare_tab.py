@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from inspector.core.edit import Edit
 from inspector.core.field import Run, Structure
 from inspector.core.names import visible
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.span import Span
 from inspector.gui.dialogs.combine import CombineDialog, Plan
 from inspector.gui.document.session import SIDES, OpenTab

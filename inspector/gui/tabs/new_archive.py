@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.progress import CANCELLED, Eta
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.progress import CANCELLED, Eta
+from inspector.core.program.redaction import strip_credentials
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, create_client

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.formats._causes.table import PREFIX

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Job, Plan, examine, jobs_of, lost
 from inspector.operations.audit.results import Results, ShardFiles
 from inspector.operations.audit.targets import shard_of

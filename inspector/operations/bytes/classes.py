@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.core.byte_class import (
+from inspector.core.drawing.byte_class import (
     CLASSES,
     MAX_PERIOD,
     MIN_REPEATED,
@@ -24,7 +24,7 @@ from inspector.core.byte_class import (
     look_of,
     random_entropy,
 )
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.operations.protocol.bytes_views import FULL, Bands

@@ -12,7 +12,7 @@ from inspector.core.limits import CONTENT
 from inspector.core.member import HOLES, Codec, Member
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, rounded
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source, SplicedSource, blocks
 from inspector.formats._zstd import (
     BLOCK_HEADER,

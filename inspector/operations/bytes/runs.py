@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, zeros_start, zeros_stop
 from inspector.core.span import Span
 from inspector.operations.compare.anchors import hashes_of

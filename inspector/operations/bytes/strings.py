@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from heapq import merge
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.operations.protocol.bytes_views import Encoding, Text
 

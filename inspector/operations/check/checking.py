@@ -15,8 +15,8 @@ from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import Format
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress, cancelling
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.progress import Progress, cancelling
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import Source, SourceError, expect, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, diagnose

@@ -18,7 +18,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL, Codec
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import count, grouped
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.rows import LazyRows
 from inspector.core.source import blocks
 from inspector.core.span import Span

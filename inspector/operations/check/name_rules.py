@@ -18,7 +18,7 @@ from inspector.core.field import Field, FieldTable, locate
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members
 from inspector.core.names import MAX_PATH_DEPTH, brief, collision_keys, decoded, unportable
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Spans
 
 _MAX_WITHOUT_NUMPY = 4_096

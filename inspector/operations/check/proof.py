@@ -16,7 +16,7 @@ from isal.isal_zlib import crc32, crc32_combine
 from inspector.core.member import HOLES, Codec, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks, expect
 from inspector.formats._zip.headers import data_start
 from inspector.operations.jobs.operation_error import OperationError

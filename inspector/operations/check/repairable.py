@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError
 from inspector.core.verdict import VERDICTS, Verdict

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
 from inspector.formats.datas3t.decode import INDEX, METADATA, TAR

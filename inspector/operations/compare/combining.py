@@ -20,7 +20,7 @@ from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import State

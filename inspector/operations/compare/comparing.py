@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress, cancelling
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.progress import Progress, cancelling
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from

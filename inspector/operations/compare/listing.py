@@ -11,7 +11,7 @@ from inspector.core.edit import OverlaySource
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, Codec
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
 from inspector.operations.create.inputs import Input, gather

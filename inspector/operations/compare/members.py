@@ -14,7 +14,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import Codec, Members
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.operations.compare.anchors import ascending

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from inspector.core.collection import Orphan, Range
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import state_of
 from inspector.operations.compare.listing import Listing

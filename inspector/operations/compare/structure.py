@@ -13,7 +13,7 @@ from inspector.core.field import Run as FieldRun
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, united
 from inspector.core.verdict import Checksum, Verdict

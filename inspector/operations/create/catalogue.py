@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector.core.finding import Severity
 from inspector.core.names import decoded, visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats import caf
 from inspector.operations.jobs.operation_error import OperationError

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, plural, rounded
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.inputs import MAX_PIECE_BYTES, MAX_WHOLE_BYTES, FileInput, Input
 from inspector.operations.jobs.operation_error import OperationError

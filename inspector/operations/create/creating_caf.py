@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, rounded
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES, WriteError, Writer
 from inspector.operations.create.creating import (
     Created,

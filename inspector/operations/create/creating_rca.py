@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.chunks import ChunkLayer

@@ -8,7 +8,7 @@ from isal.isal_zlib import crc32
 
 from inspector.core.edit import EditError
 from inspector.core.names import encoded, visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET
 from inspector.formats.taco.write import MAX_MEMBERS, Slot, WriteError, archive_size, end_of_archive, header, slots
 from inspector.operations.create.creating import (

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
-from inspector.core.hints import Hint, hint
 from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.hints import Hint, hint
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from inspector.core.names import collision_keys, hazards, listed, visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.jobs.operation_error import OperationError

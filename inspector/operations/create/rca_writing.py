@@ -12,7 +12,7 @@ from inspector.core.finding import Severity
 from inspector.core.format import ProbeResult
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, plural
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats import rca, recognise
 from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.check import StoredHashes

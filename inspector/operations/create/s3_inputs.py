@@ -8,7 +8,7 @@ from functools import partial
 
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError
 from inspector.sources.s3.address import parse
 from inspector.sources.s3.connection import Connection

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inspector.core.finding import Severity
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import count, verb
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats._zip.records import LOCAL_SIZE
 from inspector.formats.taco.write import HEADER_NAME, Slot
 from inspector.operations.create.inputs import Input

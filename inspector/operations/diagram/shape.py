@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from inspector.core.collection import Range
-from inspector.core.diagram import Box, Diagram, Link
+from inspector.core.drawing.diagram import Box, Diagram, Link
 from inspector.core.field import Field, FieldTable
 from inspector.core.finding import Finding, Severity
 from inspector.core.format import Column

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from inspector.core.collection import Range
+from inspector.core.drawing.sizes import ALL, Bar, Scope, SizePlot
 from inspector.core.field import Field, FieldTable
 from inspector.core.finding import Severity
 from inspector.core.member import FOLDER, UNREADABLE, Members
 from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped
-from inspector.core.sizes import ALL, Bar, Scope, SizePlot
 from inspector.core.span import Span, Spans, united
 from inspector.operations.diagram.shape import ranges_of, short_zeros
 from inspector.operations.open.opening import Opened

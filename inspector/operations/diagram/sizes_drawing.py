@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from inspector.core.drawing.sizes import HEAD, ROW, SizeLayout, SizePlot, how_to_read, laid_out, numbers_of
 from inspector.core.kinds import Family
-from inspector.core.sizes import HEAD, ROW, SizeLayout, SizePlot, how_to_read, laid_out, numbers_of
 from inspector.operations.diagram.drawing import PX_PER_CHARACTER, SMALL, cut, outline
 from inspector.operations.diagram.svg import (
     QUIET,

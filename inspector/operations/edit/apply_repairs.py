@@ -11,10 +11,10 @@ from pathlib import Path, PurePath
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.finding import brief
-from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
-from inspector.core.progress import Cancelled, Progress, cancelling
+from inspector.core.program.hints import Hint, already_exists, hint
+from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.repair import Companion, Fate, Repair
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from inspector.core.edit import Edit, Patch, merged, overlaid
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, Verdict

@@ -10,7 +10,7 @@ from pathlib import Path
 from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source
 from inspector.operations.edit.interrupted import file_at
 from inspector.operations.edit.s3_writing import write_edit_to_s3

@@ -14,7 +14,7 @@ from inspector.core.edit import Edit, OverlaySource, merged
 from inspector.core.format import MemberError
 from inspector.core.member import UNREADABLE
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span

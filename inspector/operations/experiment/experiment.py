@@ -9,7 +9,7 @@ from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.pieces import PieceSource, PieceTable, RepeatedSource
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks, change_of
 from inspector.core.span import Span, Spans, intersect
 from inspector.operations.edit import patch_file

@@ -6,7 +6,7 @@ import hashlib
 from array import array
 from bisect import bisect_right
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 
 NOISE_BLOCK = 1 << 16

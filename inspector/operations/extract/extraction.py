@@ -19,7 +19,7 @@ from inspector.core.finding import Finding
 from inspector.core.format import MemberError, one_group
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, plural, rounded
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError, change_of
 from inspector.operations.extract.extraction_plan import Batch, Planner, ProblemList
 from inspector.operations.extract.selection import MemberSelection, with_suffix

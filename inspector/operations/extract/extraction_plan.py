@@ -12,7 +12,7 @@ from inspector.core.limits import LARGE_MEMBER
 from inspector.core.member import FOLDER, HOLES, MISPLACED, SHARED, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.extract.selection import MemberSelection, has_invisible, parts_of, refusal, with_number
 from inspector.operations.jobs.unfinished import unfinished_message
 from inspector.operations.open.reading import CLAIMED, ELSEWHERE

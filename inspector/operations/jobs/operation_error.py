@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 
 
 class OperationError(Exception):

@@ -18,8 +18,8 @@ from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from inspector.core.debug_log import log_in_worker
-from inspector.core.progress import Progress
+from inspector.core.program.debug_log import log_in_worker
+from inspector.core.program.progress import Progress
 from inspector.operations.jobs.subprogress import SharedMemoryProgress
 from inspector.sources.web.address import known_after, learn
 

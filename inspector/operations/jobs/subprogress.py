@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Iterator, MutableSequence, Sequ
 from contextlib import closing
 from typing import TypeVar
 
-from inspector.core.map_ordered import map_ordered
-from inspector.core.progress import Progress
+from inspector.core.program.map_ordered import map_ordered
+from inspector.core.program.progress import Progress
 
 Answer = TypeVar("Answer")
 

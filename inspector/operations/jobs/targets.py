@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspector.core.hints import already_exists
 from inspector.core.names import visible
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.hints import already_exists
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.atomic import NewFiles

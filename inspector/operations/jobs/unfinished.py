@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.core.hints import Hint, hint
 from inspector.core.names import encoded, listed, visible
 from inspector.core.numbers import count, rounded
+from inspector.core.program.hints import Hint, hint
 from inspector.core.source import SourceError
 from inspector.sources.local.unfinished import Unfinished, remove, unfinished
 from inspector.sources.s3.address import Address

@@ -12,7 +12,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import STRETCH, Member
 from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.formats.datas3t.keys import datapoint_key
 from inspector.operations.jobs.operation_error import OperationError

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError, expect
 from inspector.formats.datas3t import codes
 from inspector.operations.jobs.subprogress import READING, map_with_progress

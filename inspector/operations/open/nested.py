@@ -14,7 +14,7 @@ from inspector.core.limits import CONTENT
 from inspector.core.member import HOLES, SPECIAL, Codec, Member
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import grouped, rounded
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, BytesSource, Source, SourceError, SplicedSource, blocks
 from inspector.operations.open.opening import SECTION, Opened, around, decode, open_place, start
 from inspector.sources.local.file import TemporarySource

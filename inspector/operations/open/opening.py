@@ -19,7 +19,7 @@ from inspector.core.kinds import Kind
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Cancelled, Progress, cancelling
+from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, SplicedSource, expect, is_sparing
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum

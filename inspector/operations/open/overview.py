@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from inspector.core.field import Census, Field, FieldTable
 from inspector.core.kinds import Family, Role, declared_kinds, family_bit, family_of, role_bit, role_of
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.open.opening import Opened
 

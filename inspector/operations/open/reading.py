@@ -12,7 +12,7 @@ from inspector.core.finding import Finding, Severity, brief
 from inspector.core.format import Concern
 from inspector.core.member import MISPLACED, SHARED, Member
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.formats import CONCERNS
 from inspector.operations.open.digest_manifest import Hash

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from inspector.core.byte_class import CLASSES, ByteClass
+from inspector.core.drawing.byte_class import CLASSES, ByteClass
 from inspector.core.span import Span, Spans
 
 FULL = 255

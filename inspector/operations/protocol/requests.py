@@ -18,14 +18,14 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from array import array
     from collections.abc import Collection, Sequence
 
-    from inspector.core.diagram import Diagram
+    from inspector.core.drawing.diagram import Diagram
+    from inspector.core.drawing.sizes import Scope, SizePlot
     from inspector.core.edit import Edit
     from inspector.core.field import Census, Run
     from inspector.core.finding import Severity
     from inspector.core.kinds import Kind
-    from inspector.core.progress import Progress
+    from inspector.core.program.progress import Progress
     from inspector.core.reader import Step
-    from inspector.core.sizes import Scope, SizePlot
     from inspector.core.span import Span, Spans
     from inspector.core.verdict import State, Verdict
     from inspector.operations.protocol.audit_views import AuditRequest, AuditStatus, ExportKind, Query, Result

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.reader import Outcome, Reader, Reads
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import State

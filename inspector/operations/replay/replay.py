@@ -12,7 +12,7 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.pieces import PieceSource, PieceTable
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, change_of
 from inspector.core.span import Span, united
 from inspector.formats.datas3t.decode import METADATA

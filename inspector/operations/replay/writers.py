@@ -13,7 +13,7 @@ from inspector.core.format import MemberError
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.pieces import PieceSource, PieceTable
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.formats import caf, datas3t
 from inspector.formats.rca.hashes import Hashes

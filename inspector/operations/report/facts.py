@@ -14,16 +14,16 @@ from itertools import islice, pairwise
 
 from inspector import __version__
 from inspector.core import codes
-from inspector.core.colouring import PAINTS, ColourBy, Paint
-from inspector.core.diagram import Diagram
+from inspector.core.drawing.colouring import PAINTS, ColourBy, Paint
+from inspector.core.drawing.diagram import Diagram
+from inspector.core.drawing.sizes import SizePlot
 from inspector.core.field import Census, Field, Run, census, runs
 from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of
 from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
-from inspector.core.progress import Progress
-from inspector.core.redaction import redacted
-from inspector.core.sizes import SizePlot
+from inspector.core.program.progress import Progress
+from inspector.core.program.redaction import redacted
 from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from inspector.core.colouring import Paint
-from inspector.core.palette import COLOURS, MARKS, Mark, Scheme
+from inspector.core.drawing.colouring import Paint
+from inspector.core.drawing.palette import COLOURS, MARKS, Mark, Scheme
 from inspector.core.verdict import State, Verdict
 from inspector.operations.diagram.drawing import diagram_svg
 from inspector.operations.diagram.sizes_drawing import sizes_svg

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from inspector.core.archive import Archive
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Job, Outcome, outcome_of, report_on
 from inspector.operations.check.checking import CheckReport
 from inspector.operations.check.report import RENDERED

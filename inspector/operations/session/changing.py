@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.names import visible
-from inspector.core.progress import Cancelled, Progress, cancelling
+from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.operations.edit import patch_file
 from inspector.operations.edit.apply_repairs import Readable, apply_plan, describe, save_copy, save_salvage, write_edit

@@ -13,7 +13,7 @@ from typing import TypeVar
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, plural
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError, is_remote
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, diagnose, folded

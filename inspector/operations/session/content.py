@@ -9,7 +9,7 @@ from inspector.core.limits import CONTENT
 from inspector.core.member import HOLES, Codec, Member
 from inspector.core.names import visible
 from inspector.core.numbers import rounded
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, SplicedSource
 from inspector.operations.open.listing import content as pieces_of
 from inspector.operations.open.opening import Opened

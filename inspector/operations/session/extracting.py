@@ -9,7 +9,7 @@ from pathlib import Path
 
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.selection import MemberSelection, all_members, members_numbered, parts_of, refusal
 from inspector.operations.jobs.operation_error import OperationError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.reader import Reads, Step
 from inspector.core.span import Span, Spans, total
 from inspector.operations.jobs.operation_error import OperationError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from inspector.core.diagram import Diagram
-from inspector.core.progress import Progress
-from inspector.core.sizes import Scope, SizePlot
+from inspector.core.drawing.diagram import Diagram
+from inspector.core.drawing.sizes import Scope, SizePlot
+from inspector.core.program.progress import Progress
 from inspector.core.source import is_remote
 from inspector.core.span import Span
 from inspector.operations.bytes.places import field_text, name_at

@@ -15,7 +15,7 @@ from inspector.core.collection import Collection, Range
 from inspector.core.field import Field, FieldTable, locate
 from inspector.core.kinds import Kind, Role, Shape, family_bit, family_of, role_bit
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats.datas3t.datapoints import member_with

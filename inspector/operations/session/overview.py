@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from inspector.core.field import Census, census
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import is_sparing
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.open.overview import in_kind_order, overview

@@ -13,7 +13,7 @@ from inspector.core.field import runs as field_runs
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State

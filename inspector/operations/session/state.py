@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.reader import Step
 from inspector.core.source import BytesSource, Source, SourceError
 from inspector.core.verdict import State

@@ -6,7 +6,7 @@ import numpy as np
 
 from inspector.core.archive import Archive
 from inspector.core.member import UNREADABLE
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SplicedSource
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import Judged

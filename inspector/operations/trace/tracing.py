@@ -16,7 +16,7 @@ from inspector.core.format import Format
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.reader import Outcome, Reader, ReaderKind, Reads, Recorder, Step, follow
 from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import OperationError

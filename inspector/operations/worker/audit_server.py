@@ -12,7 +12,7 @@ from collections import deque
 from contextlib import closing
 from pathlib import Path
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit.audit import Plan, Todo, prepare, run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.operations.create.s3_inputs import ObjectInput, objects_at
 from inspector.operations.extract.selection import parts_of, refusal, with_number

@@ -10,7 +10,7 @@ from inspector.core.field import Run
 from inspector.core.field import runs as field_runs
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span, Spans
 from inspector.operations.compare.combined import Combination, write_combination
 from inspector.operations.compare.combining import combine, combine_by_hand, taken

@@ -10,7 +10,7 @@ from pathlib import Path
 from inspector.core.edit import EditError
 from inspector.core.names import collision_keys, hazards, visible
 from inspector.core.numbers import count, rounded
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.create import catalogue, creating_caf, datas3t_packing

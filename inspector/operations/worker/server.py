@@ -25,10 +25,10 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
-from inspector.core.crash_report import CrashReport, report
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
-from inspector.core.progress import CANCELLED, Cancelled, Progress
+from inspector.core.program.crash_report import CrashReport, report
+from inspector.core.program.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.requests import ArchiveRequests, requests_of

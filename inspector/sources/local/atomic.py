@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.sources.local.disk_calls import Disk, reason, write_all
 from inspector.sources.local.unfinished import new_group, temporary_name

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from inspector.core.limits import STANDARD_INPUT
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, BytesSource, Source, SourceError
 from inspector.sources.local.disk_calls import read_at, reason
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from inspector.core.names import visible
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 
 SCHEME = "s3://"

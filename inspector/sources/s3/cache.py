@@ -20,8 +20,8 @@ from typing import IO
 import platformdirs
 
 from inspector.core.limits import CACHE
-from inspector.core.map_ordered import map_ordered
-from inspector.core.progress import Progress
+from inspector.core.program.map_ordered import map_ordered
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span, Spans
 from inspector.sources.s3.read_ahead import (
     BLOCK_BYTES,

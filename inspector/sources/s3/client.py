@@ -12,9 +12,9 @@ from botocore.config import Config
 from botocore.loaders import create_loader
 
 from inspector.core import limits
-from inspector.core.debug_log import redact_logs
 from inspector.core.names import visible
-from inspector.core.redaction import redacted
+from inspector.core.program.debug_log import redact_logs
+from inspector.core.program.redaction import redacted
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Address, Place
 from inspector.sources.s3.connection import Addressing, Connection

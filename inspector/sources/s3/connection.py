@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 
 
 class Addressing(StrEnum):

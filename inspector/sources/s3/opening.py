@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress, cancelling
+from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import SCHEME, Address, parse
 from inspector.sources.s3.client import Client, client_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from inspector.core.progress import check_cancelled
+from inspector.core.program.progress import check_cancelled
 from inspector.core.source import Source
 from inspector.sources.local.folder import Entry
 from inspector.sources.s3.address import Address, parse

@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from threading import BoundedSemaphore, Condition, Lock, Thread
 
-from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
+from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 
 BLOCK_BYTES = 64 << 10
 MAX_REQUEST_BYTES = 8 << 20

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from inspector.core import limits
 from inspector.core.edit import EditError
-from inspector.core.hints import Hint, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.redaction import is_about_a_header, redacted
+from inspector.core.program.hints import Hint, hint
+from inspector.core.program.redaction import is_about_a_header, redacted
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address, Place
 from inspector.sources.s3.request_log import RequestLog

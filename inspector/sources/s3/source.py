@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
+from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.sources.s3.address import Address, Place

@@ -12,7 +12,7 @@ from typing import Any
 from botocore.exceptions import ClientError, IncompleteReadError
 
 from inspector.core import limits
-from inspector.core.progress import Cancelled, check_cancelled
+from inspector.core.program.progress import Cancelled, check_cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.abort import AnswerTimeout, RequestCancelled, WaitLimits, waiting_for_answers
 from inspector.sources.s3.address import Place

@@ -14,7 +14,7 @@ from threading import Lock
 from urllib.parse import quote, urlsplit
 
 from inspector.core.names import visible
-from inspector.core.redaction import strip_user
+from inspector.core.program.redaction import strip_user
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import is_s3
 

@@ -14,7 +14,7 @@ import pytest
 from inspector.core.field import census, locate
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats.ar.layout import AR_HEADER, SYMBOL_TABLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import OverlaySource
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, Source
 from inspector.formats.caf import FORMAT

@@ -11,7 +11,7 @@ import pytest
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.formats.caf import FORMAT

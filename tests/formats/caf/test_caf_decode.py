@@ -11,7 +11,7 @@ from inspector.core.field import Field, locate
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.caf import FORMAT
 
 Build = Callable[..., bytes]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive
 from inspector.core.field import leaves
 from inspector.core.format import MemberError
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.caf import FORMAT
 
 Decoded = Callable[[bytes], Archive]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import locate
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.formats.caf import FORMAT, exact, fast, index

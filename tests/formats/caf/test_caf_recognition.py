@@ -9,7 +9,7 @@ import pytest
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import ProbeResult
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.core.verdict import State

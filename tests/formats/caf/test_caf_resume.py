@@ -10,7 +10,7 @@ import pytest
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.formats.caf import FORMAT
 from inspector.formats.caf.locate import first_entry

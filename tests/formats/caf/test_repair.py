@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import differing
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.formats.caf import FORMAT
 from inspector.formats.caf.write import Writer
 from tests.formats.archives import codes

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.member import MISPLACED
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict

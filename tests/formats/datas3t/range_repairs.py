@@ -8,7 +8,7 @@ import zstandard
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import OverlaySource
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, Source
 from inspector.formats import datas3t

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict

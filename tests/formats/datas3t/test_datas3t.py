@@ -15,7 +15,7 @@ from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import Format, MemberError, ProbeResult
 from inspector.core.member import Codec
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import datas3t, recognise, tar
 from inspector.formats._kinds import FRAME

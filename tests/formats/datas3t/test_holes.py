@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.archive import Emitter
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import datas3t
 from inspector.formats._tar.search import MAX_ZERO_SEARCH_BYTES

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import codes

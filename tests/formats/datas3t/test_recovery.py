@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import Verdict
 from inspector.operations.edit.apply_repairs import apply_plan, describe, save_salvage

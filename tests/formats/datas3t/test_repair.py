@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.format import MemberError
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.repair import Fate
 from inspector.formats import datas3t, tar
 from tests.formats.archives import codes

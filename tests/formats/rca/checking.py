@@ -6,7 +6,7 @@ from random import Random
 
 from inspector.core.archive import Emitter
 from inspector.core.finding import Finding, Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats.rca import FORMAT

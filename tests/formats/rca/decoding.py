@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats.rca import FORMAT
 from tests.formats.archives import assert_covered

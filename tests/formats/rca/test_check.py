@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict

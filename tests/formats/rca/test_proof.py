@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.rca import FORMAT
 from tests.formats.rca import build
 from tests.formats.rca.checking import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive, Emitter
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.formats.rca import FORMAT, blocks

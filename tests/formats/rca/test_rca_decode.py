@@ -12,7 +12,7 @@ from inspector.core.field import Field
 from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.member import Codec
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.formats.rca import FORMAT

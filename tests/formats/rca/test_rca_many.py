@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
 from inspector.formats._zstd import MAGIC

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.rca.kinds import BLOB_LAYER, RESET_BLOCK
 from inspector.operations.protocol.views import FieldRow
 from inspector.operations.session.archive_session import ArchiveSession

@@ -6,7 +6,7 @@ import os
 import threading
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats import rca

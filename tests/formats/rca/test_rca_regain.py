@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.edit.plan_repairs import Plan, plan

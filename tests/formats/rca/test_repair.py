@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.format import MemberError
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State

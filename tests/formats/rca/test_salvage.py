@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
 from inspector.core.format import MemberError
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State

@@ -15,7 +15,7 @@ import tacozip
 
 from inspector.core.field import locate
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import check_archive, check_location, state_of

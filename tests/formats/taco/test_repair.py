@@ -14,7 +14,7 @@ import tacozip
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict

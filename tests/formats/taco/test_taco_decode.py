@@ -17,7 +17,7 @@ from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import recognise, taco
 from inspector.formats._kinds import LOCAL_HEADER

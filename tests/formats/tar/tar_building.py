@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.format import Format
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import tar
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span, total
 from inspector.core.verdict import Verdict

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.formats._tar import swallowed

@@ -8,7 +8,7 @@ from inspector.core.field import Field, leaves
 from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import recognise, tar
 from inspector.formats._kinds import TAR_END, TAR_EXTENSION, TAR_HEADER

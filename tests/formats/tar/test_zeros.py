@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats._tar.search import MAX_ZERO_SEARCH_BYTES
 from inspector.operations.check.checking import check_archive

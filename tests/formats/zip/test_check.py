@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.archive import Emitter
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import State, Verdict
 from inspector.formats import zip as plain_zip

@@ -17,7 +17,7 @@ import zstandard
 
 from inspector.core.format import MemberError
 from inspector.core.member import Codec
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.operations.check.checking import check_archive

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import State
 from inspector.formats import zip as plain_zip

@@ -6,7 +6,7 @@ import pytest
 
 from inspector.core.format import MemberError
 from inspector.core.member import Member
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.core.field import Field
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats import zip as plain_zip
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import codes, content, doubts, named, opened, written

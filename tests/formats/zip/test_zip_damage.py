@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import zip as plain_zip
 from inspector.formats._kinds import END_OF_DIRECTORY

@@ -15,7 +15,7 @@ from inspector.core.archive import Archive
 from inspector.core.field import locate
 from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import zip as plain_zip
 from inspector.formats._kinds import CENTRAL_DIRECTORY, DATA_SECTION, END_OF_DIRECTORY, ZIP64_END, ZIP64_LOCATOR

@@ -13,7 +13,7 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import zip as plain_zip
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.colouring import ColourBy, Paint
+from inspector.core.drawing.colouring import ColourBy, Paint
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role, role_of
 from inspector.core.span import Span

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inspector.core.colouring import ColourBy, Paint
+from inspector.core.drawing.colouring import ColourBy, Paint
 from inspector.core.field import Run
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span

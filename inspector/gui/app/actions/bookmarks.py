@@ -12,11 +12,11 @@ from weakref import WeakKeyDictionary
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
+from inspector.core.drawing.palette import FAMILY_HUES, Hue
 from inspector.core.field import Structure
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
-from inspector.core.palette import FAMILY_HUES, Hue
 from inspector.core.span import Span
 from inspector.gui.kit.actions import action
 from inspector.gui.kit.files import ask_for_files, ask_for_new_file

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, qVersion
 from PySide6.QtWidgets import QWidget
 
-from inspector.core import crash_report
+from inspector.core.program import crash_report
 from inspector.gui.ipc.crash_reports import REPORTS
 from inspector.gui.kit.widgets import debounce
 

@@ -13,8 +13,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 import inspector
-from inspector.core import crash_report
 from inspector.core.numbers import count, in_bytes
+from inspector.core.program import crash_report
 from inspector.gui.kit import preferences
 from inspector.gui.kit.preferences import FontFamily, Text
 from inspector.gui.kit.settings import Settings

@@ -19,10 +19,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.byte_class import CLASSES, ByteClass
-from inspector.core.colouring import CLASS_HUES
+from inspector.core.drawing.byte_class import CLASSES, ByteClass
+from inspector.core.drawing.colouring import CLASS_HUES
+from inspector.core.drawing.palette import COLOURS, Colours
 from inspector.core.numbers import hexadecimal
-from inspector.core.palette import COLOURS, Colours
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.hex.beside.strip import Strip

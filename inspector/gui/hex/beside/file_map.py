@@ -22,10 +22,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.colouring import ColourBy, families_in, landmarks, shown_in
+from inspector.core.drawing.colouring import ColourBy, families_in, landmarks, shown_in
+from inspector.core.drawing.palette import COLOURS, FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark, Scheme
 from inspector.core.kinds import Family, Role, family_bit, role_bit
 from inspector.core.numbers import hexadecimal
-from inspector.core.palette import COLOURS, FAMILY_HUES, MARKS, ROLE_HUES, Colours, Mark, Scheme
 from inspector.core.span import Span
 from inspector.gui.hex.beside.strip import Strip
 from inspector.gui.hex.highlights import merged, overlaps

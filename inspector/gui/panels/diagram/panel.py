@@ -6,9 +6,9 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from inspector.core.diagram import Diagram
+from inspector.core.drawing.diagram import Diagram
+from inspector.core.drawing.sizes import ALL, Scope, SizePlot
 from inspector.core.numbers import count
-from inspector.core.sizes import ALL, Scope, SizePlot
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.kit.style import GRID, secondary
 from inspector.gui.kit.text import loading_text

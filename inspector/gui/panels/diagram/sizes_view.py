@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 
-from inspector.core.colouring import line_of
+from inspector.core.drawing.colouring import line_of
+from inspector.core.drawing.palette import COLOURS, FAMILY_HUES, Colours
+from inspector.core.drawing.sizes import ALL, HEAD, ROW, SizePlot, how_to_read, laid_out, numbers_of
 from inspector.core.kinds import Family
-from inspector.core.palette import COLOURS, FAMILY_HUES, Colours
-from inspector.core.sizes import ALL, HEAD, ROW, SizePlot, how_to_read, laid_out, numbers_of
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.style import GRID
 from inspector.gui.panels.diagram.picture import MAX_WIDTH, Picture

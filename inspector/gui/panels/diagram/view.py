@@ -16,10 +16,10 @@ from PySide6.QtGui import (
     QWheelEvent,
 )
 
-from inspector.core.colouring import line_of
-from inspector.core.diagram import ROW, TITLE, Box, Diagram, Layout, Points, Rect, laid_out
+from inspector.core.drawing.colouring import line_of
+from inspector.core.drawing.diagram import ROW, TITLE, Box, Diagram, Layout, Points, Rect, laid_out
+from inspector.core.drawing.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours
 from inspector.core.kinds import Family, Role
-from inspector.core.palette import COLOURS, FAMILY_HUES, ROLE_HUES, Colours
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.panels.diagram.picture import MAX_WIDTH, Picture
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from inspector.core.member import HAS_DIGEST, Codec, Members
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session.members.archive_set import ArchiveSet
 

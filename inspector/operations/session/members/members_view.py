@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.core.finding import Severity
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import learn_all
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
 from inspector.operations.session.members.archive_set import MAX_ROWS, ArchiveSet, Marks

@@ -9,7 +9,7 @@ import numpy as np
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.session.members.arrangement import NameOrder, Names, Numbers
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from inspector.core.edit import CutBytes, Edit, EditError, OverlaySource
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.changes.journal import MAX_DROPPED_BYTES, Journal, find, save, try_remove

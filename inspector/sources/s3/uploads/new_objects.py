@@ -9,9 +9,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
 
-from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
-from inspector.core.progress import Cancelled, Progress, cancelling, check_cancelled
+from inspector.core.program.hints import Hint, already_exists, hint
+from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.client import client_for

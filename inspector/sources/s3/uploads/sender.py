@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 from isal.isal_zlib import crc32
 
 from inspector.core import limits
-from inspector.core.progress import Cancelled, check_cancelled
+from inspector.core.program.progress import Cancelled, check_cancelled
 from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.client import ATTEMPTS, Client, boto_client

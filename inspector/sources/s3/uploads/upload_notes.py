@@ -16,7 +16,7 @@ from pathlib import Path
 
 import platformdirs
 
-from inspector.core.redaction import strip_credentials
+from inspector.core.program.redaction import strip_credentials
 from inspector.sources.local.disk_calls import Disk, read_all, write_all
 from inspector.sources.s3.address import Address
 

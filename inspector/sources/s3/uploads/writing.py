@@ -13,10 +13,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from inspector.core.edit import Edit, EditError, OverlaySource
-from inspector.core.hints import Hint, hint
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
-from inspector.core.progress import Progress, cancelling, check_cancelled
+from inspector.core.program.hints import Hint, hint
+from inspector.core.program.progress import Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.responses import ByteRange, Head

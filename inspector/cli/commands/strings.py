@@ -17,7 +17,7 @@ from inspector.cli.options import (
 )
 from inspector.cli.output import Lines, ProgressBar
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.bytes.places import Places
 from inspector.operations.bytes.strings import MAX_MINIMUM, MIN_CHARACTERS, strings
 from inspector.operations.protocol.bytes_views import Encoding, Text

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Generic, TypeVar
 
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 from inspector import __version__
 from inspector.core.names import visible
-from inspector.core.redaction import redacted
+from inspector.core.program.redaction import redacted
 
 VARIABLE = "ARCHIVE_INSPECTOR_DEBUG"
 """The environment variable that names the log's file; STANDARD_ERROR for standard error."""

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> None:
 
     with Lines() as out:
         if options.man:
-            from inspector.cli.man_page import man_page
+            from inspector.cli.commands.man_page import man_page
 
             out.write(man_page())
             return

@@ -29,7 +29,7 @@ from inspector.cli.output import (
 )
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit.audit import Outcome, check_many

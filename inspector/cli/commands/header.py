@@ -18,7 +18,7 @@ from inspector.cli.output import Lines, ProgressBar, complain, write_lines, writ
 from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_around
 from inspector.core.edit import Edit
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.edit.apply_repairs import file_of, save_copy, writable, write_edit
 from inspector.operations.edit.s3_writing import sending_lines, sent_bytes
 from inspector.operations.edit.taco_header import header_draft, header_view, preview

@@ -18,10 +18,10 @@ from inspector.cli.options import (
     one_or_more,
 )
 from inspector.cli.output import Lines, ProgressBar
-from inspector.core.byte_class import ByteClass
+from inspector.core.drawing.byte_class import ByteClass
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.operations.bytes.classes import alike, bands

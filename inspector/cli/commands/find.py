@@ -12,7 +12,7 @@ from inspector.cli.options import add_connection, add_json, connection_of
 from inspector.cli.output import Lines, ProgressBar, complain, remark
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.create import catalogue
 from inspector.operations.jobs.operation_error import OperationError
 

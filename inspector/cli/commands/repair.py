@@ -22,7 +22,7 @@ from inspector.cli.options import (
 from inspector.cli.output import Lines, OldBytes, ProgressBar, complain, write_lines, write_objects
 from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_around, handle_unfinished_beside
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.repair import Outcome, Repair
 from inspector.core.source import SourceError
 from inspector.core.span import Spans

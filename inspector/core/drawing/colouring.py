@@ -7,10 +7,10 @@ from enum import StrEnum
 from itertools import groupby
 from typing import NamedTuple
 
-from inspector.core.byte_class import ByteClass
+from inspector.core.drawing.byte_class import ByteClass
+from inspector.core.drawing.palette import FAMILY_HUES, LEVELS, ROLE_HUES, Colours, Hue
 from inspector.core.field import Run
 from inspector.core.kinds import FAMILIES, ROLES, Family, Kind, Role, Shape, family_bit, family_of, role_bit
-from inspector.core.palette import FAMILY_HUES, LEVELS, ROLE_HUES, Colours, Hue
 from inspector.core.verdict import Verdict
 
 

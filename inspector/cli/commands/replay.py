@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from inspector.cli.bootstrap import FINE
-from inspector.cli.check import status_of
-from inspector.cli.header import add_header_changes, requested_changes
+from inspector.cli.commands.check import status_of
+from inspector.cli.commands.header import add_header_changes, requested_changes
 from inspector.cli.options import (
     add_connection,
     add_json,
@@ -25,7 +25,7 @@ from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colou
 from inspector.cli.write_options import add_rca_options, rca_options
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import CheckReport, check_location, with_readers
 from inspector.operations.check.report import as_object, as_text

@@ -10,7 +10,7 @@ from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_locati
 from inspector.cli.output import Lines, ProgressBar, complain
 from inspector.cli.write_options import add_remove_unfinished
 from inspector.core.numbers import count, grouped
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.selection import MemberSelection, all_members, members_named

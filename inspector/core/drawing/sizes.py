@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log2
 from typing import NamedTuple
 
-from inspector.core.diagram import Rect
+from inspector.core.drawing.diagram import Rect
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.span import Spans
 

@@ -21,7 +21,7 @@ from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.bytes.decoded import Decoded
 from inspector.operations.bytes.expressions import place_in
 from inspector.operations.bytes.places import name_at

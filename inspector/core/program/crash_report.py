@@ -135,7 +135,7 @@ def _shown(file: str) -> str:
     for library in LIBRARIES:
         if library in parts:
             return "/".join(parts[parts.index(library) + 1 :])
-    own = PurePath(__file__.replace("\\", "/")).parent.parent
+    own = PurePath(__file__.replace("\\", "/")).parents[2]
     path = PurePath(*parts) if parts else PurePath()
     if path.is_relative_to(own):
         return f"{PACKAGE}/{path.relative_to(own).as_posix()}"

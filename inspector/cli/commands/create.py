@@ -17,7 +17,7 @@ from inspector.cli.write_options import (
     rca_options,
 )
 from inspector.core.numbers import size_in
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.sources.s3.address import is_s3
 
 if TYPE_CHECKING:  # each kind of archive imports what it needs

@@ -10,7 +10,7 @@ from inspector.cli.options import A_LOCATION_TO_READ, add_connection, add_locati
 from inspector.cli.output import complain, flush, put
 from inspector.core.member import MISPLACED
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.reading import ELSEWHERE, Reading

@@ -19,7 +19,7 @@ from inspector.cli.options import (
 from inspector.cli.output import Lines, ProgressBar, json_text, quoted, remark
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.reader import Step, value_text
 from inspector.core.span import total
 from inspector.operations.jobs.operation_error import OperationError

@@ -11,11 +11,11 @@ from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
 from inspector.cli.bootstrap import FINE, UNREADABLE
-from inspector.cli.check import WorstStatus, report_skipped, status_of
+from inspector.cli.commands.check import WorstStatus, report_skipped, status_of
 from inspector.cli.options import add_connection, add_json, add_location, connection_of, one_or_more
 from inspector.cli.output import Lines, ProgressBar, complain, json_text, progress_line
 from inspector.core.numbers import count, grouped, rounded
-from inspector.core.progress import Progress, duration
+from inspector.core.program.progress import Progress, duration
 from inspector.operations.audit.audit import Plan, Todo, prepare
 from inspector.operations.audit.audit import run as run_audit
 from inspector.operations.audit.dask_cluster import run_on_cluster

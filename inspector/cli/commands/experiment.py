@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from inspector.cli.check import status_of
+from inspector.cli.commands.check import status_of
 from inspector.cli.options import (
     add_connection,
     add_json,
@@ -23,7 +23,7 @@ from inspector.cli.options import (
 from inspector.cli.output import Lines, ProgressBar, painted_report, wants_colour
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.span import Span
 from inspector.operations.check.checking import CheckReport, check_location, with_readers
 from inspector.operations.check.report import as_object, as_text

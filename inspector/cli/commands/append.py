@@ -9,7 +9,7 @@ from dataclasses import replace
 from inspector.cli.options import add_connection, add_json, add_progress, connection_of
 from inspector.cli.output import ProgressBar, complain, print_created
 from inspector.cli.write_options import add_rca_options, rca_options
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.formats.rca.blocks import Convention
 from inspector.operations.create.creating import Created
 from inspector.operations.create.creating_rca import CONVENTIONS, RcaOptions

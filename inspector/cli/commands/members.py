@@ -15,7 +15,7 @@ from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import SPECIAL, STRETCH, Codec, Member, PlainMembers
 from inspector.core.names import decoded, visible
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.open.listing import keep_listed, learn_all, members_of
 from inspector.operations.open.opening import UNKNOWN_FORMAT

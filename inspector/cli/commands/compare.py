@@ -20,7 +20,7 @@ from inspector.cli.output import Lines, ProgressBar, complain, json_text, remark
 from inspector.cli.write_options import add_remove_unfinished, handle_unfinished_beside
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.core.progress import Progress
+from inspector.core.program.progress import Progress
 from inspector.operations.compare.combined import write_combination
 from inspector.operations.compare.combining import combine, steps_in_words
 from inspector.operations.compare.comparing import Comparison, compare
