@@ -42,7 +42,7 @@ AREAS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("inspector/operations/edit", ("tests/operations", "tests/cli/test_changing.py")),
 )
 """The folders that are changed, and where the tests of each are."""
-TESTS_OF_READERS = "tests/operations/test_tracing.py"
+TESTS_OF_READERS = "tests/operations/session/test_tracing.py"
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,

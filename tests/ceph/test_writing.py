@@ -14,9 +14,9 @@ from inspector.sources.s3.uploads import new_objects
 from inspector.sources.s3.uploads.writing import write_object
 from tests.ceph.access_log import AccessLog
 from tests.ceph.conftest import Output
-from tests.operations.creations import plant
+from tests.operations.create.creations import plant
 from tests.s3.bucket import BUCKET, Bucket
-from tests.s3.writing import MEBI, content, unfinished
+from tests.s3.writing.writing import MEBI, content, unfinished
 
 LARGE = bytes(range(256)) * (48 << 10)
 

@@ -14,8 +14,8 @@ import pytest
 from tests.cli.running import ROOT, Run
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, TWO, opened
-from tests.operations.creations import plant
-from tests.operations.rca_appends import held
+from tests.operations.create.creations import plant
+from tests.operations.create.rca_appends import held
 
 
 @pytest.fixture

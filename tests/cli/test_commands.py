@@ -21,7 +21,7 @@ from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.operations.open.listing import load
 from tests.cli.running import Run, objects
-from tests.operations.extracting import caf, linked_tar
+from tests.operations.extract.extracting import caf, linked_tar
 
 Sample = Callable[[str], Path]
 Cat = Callable[[Path, str], tuple[int, bytes, bytes]]

@@ -16,7 +16,7 @@ import tacozip
 from inspector.cli.output import ProgressBar
 from inspector.core.program.progress import Progress
 from tests.cli.running import ROOT, Run, objects, process
-from tests.operations.creations import held, plant, visible_names
+from tests.operations.create.creations import held, plant, visible_names
 from tests.sweeping import in_the_sweep
 
 
@@ -145,7 +145,7 @@ def test_a_disk_that_is_full_is_a_sentence_and_leaves_nothing(tmp_path: Path, ki
     ],
 )
 def test_a_process_may_end_at_any_call(tmp_path: Path, how: str, kind: str, step: int) -> None:
-    driver = [sys.executable, "-m", "tests.operations.create_driver", how, kind, str(tmp_path), str(step)]
+    driver = [sys.executable, "-m", "tests.operations.create.create_driver", how, kind, str(tmp_path), str(step)]
 
     done = subprocess.run(driver, cwd=ROOT, capture_output=True, text=True, check=False)
 

@@ -12,7 +12,7 @@ from inspector.__main__ import main
 from inspector.operations.open.reading import Reading
 from inspector.sources.s3.sentences import S3Error
 from tests.cli.running import Run
-from tests.operations.extracting import archive, files
+from tests.operations.extract.extracting import archive, files
 
 
 def test_all_members_are_extracted(run: Run, sample: Callable[[str], Path], tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def worker_modules() -> None:
     """Import what workers need once, in the process that forks them, instead of in each of hundreds of workers."""
     rooms = (inspector.formats, inspector.operations, inspector.sources)
     modules = [found.name for room in rooms for found in walk_packages(room.__path__, f"{room.__name__}.")]
-    multiprocessing.get_context("forkserver").set_forkserver_preload([*modules, "tests.gui.warm"])
+    multiprocessing.get_context("forkserver").set_forkserver_preload([*modules, "tests.gui.app.warm"])
     forkserver.ensure_running()
 
 

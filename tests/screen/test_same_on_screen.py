@@ -10,7 +10,7 @@ import pytest
 
 from tests.screen.display import Display
 
-STORIES = ("test_close_confirmation.py", "hex/test_hex_view.py")
+STORIES = ("app/test_close_confirmation.py", "hex/test_hex_view.py")
 LONG = 1_200
 """Seconds after which a story hangs; a busy machine takes minutes for one."""
 

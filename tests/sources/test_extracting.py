@@ -18,7 +18,7 @@ import pytest
 from inspector.core.source import SourceError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
 from inspector.sources.local.member_writer import Destination, Existing, FolderCalls, FullError, PlaceError, TakenError
-from tests.operations.extracting import archive, extract, files, tree
+from tests.operations.extract.extracting import archive, extract, files, tree
 from tests.sweeping import every, in_the_sweep
 
 CALLS = [name for name in vars(FolderCalls) if not name.startswith("_")]

@@ -22,7 +22,7 @@ from tests.formats.archives import codes
 from tests.formats.caf.conftest import build_archive
 from tests.formats.caf.repairing import checked, contents, plans, repaired
 from tests.formats.caf.shifting import PREFIX, Case, cases, outcome
-from tests.operations.extracting import extract, files
+from tests.operations.extract.extracting import extract, files
 from tests.samples.writers import Files, index_json, ranges_of
 
 PNG = b"\x89PNG\r\n\x1a\n"

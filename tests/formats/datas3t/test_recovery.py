@@ -16,7 +16,7 @@ from tests.formats.archives import assert_covered, checked, codes, planned
 from tests.formats.datas3t.range_building import hashed_rows, points, rows_frame
 from tests.formats.datas3t.range_repairs import Range
 from tests.formats.tar.tar_building import build, content
-from tests.operations.extracting import extract, files
+from tests.operations.extract.extracting import extract, files
 from tests.sweeping import every
 
 POINTS = points(1, 9, 700) | {f"{5:020d}.json": b"", f"{7:020d}.json": b"ends in zeros" + bytes(300)}

@@ -26,7 +26,7 @@ from inspector.operations.open.opening import Opened
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, opened
 from tests.formats.rca.decoding import content
-from tests.operations.rca_appends import given
+from tests.operations.create.rca_appends import given
 from tests.sweeping import every, in_the_sweep
 
 SEEDS = range(40)

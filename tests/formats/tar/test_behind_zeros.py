@@ -21,7 +21,7 @@ from inspector.operations.protocol.extraction_views import ExtractionOptions
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, checked, codes, planned
 from tests.formats.tar.tar_building import build, content
-from tests.operations.extracting import extract, files
+from tests.operations.extract.extracting import extract, files
 
 MEMBERS = [(f"{number}.txt", b"%d " % number * 700) for number in range(9)]
 SOUND = build(MEMBERS)

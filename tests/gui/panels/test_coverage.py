@@ -1,0 +1,254 @@
+"""The coverage of a collection in the window: bands that are seen, clicked and stepped through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.panels.coverage.panel import CoveragePanel
+from inspector.gui.panels.coverage.view import BandView
+from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
+from tests.gui.conftest import WAIT, Show, press, settle
+from tests.operations.session.test_coverage import put
+
+Opened = Callable[[], Tab]
+
+
+@pytest.fixture
+def bucket(tmp_path: Path) -> Path:
+    """Two datasets: one of three ranges with a gap and a damaged one, one of two ranges and an orphan."""
+    root = tmp_path / "bucket"
+    for first in (1, 4, 11):
+        path = put(root, "rain", first, first + 2)
+    data = bytearray(path.read_bytes())
+    data[512] ^= 1
+    path.write_bytes(data)
+    put(root, "wind", 1, 2)
+    put(root, "wind", 3, 4, metadata=False)
+    put(root, "wind", 9, 9).unlink()
+    return root
+
+
+@pytest.fixture
+def shown(show: Show, qtbot: QtBot, bucket: Path) -> Tab:
+    """The bucket in a window, with all that its bands show."""
+    tab = show(bucket)
+    qtbot.waitUntil(lambda: panel_of(tab).source.settled and bool(bands_of(tab)[0].states), timeout=WAIT)
+    return tab
+
+
+def panel_of(tab: Tab) -> CoveragePanel:
+    assert tab.coverage.panel is not None
+    return tab.coverage.panel
+
+
+def bands_of(tab: Tab) -> list[BandView]:
+    return panel_of(tab).bands
+
+
+def states(band: BandView) -> list[RangeState]:
+    return [RANGE_STATES[code] for code in band.states]
+
+
+def place_of(band: BandView, key: int) -> QPoint:
+    """Where a key is in the band, in its middle."""
+    keys = band.keys
+    box = band._box()
+    return QPoint(box.left() + (keys.x(key) + keys.x(key + 1)) // 2, box.center().y())
+
+
+def test_a_collection_shows_a_band_for_each_dataset(shown: Tab) -> None:
+    assert shown.coverage.isVisible()
+    rain, wind = bands_of(shown)
+    assert rain.accessibleName() == "Coverage of rain"
+    assert "3 ranges" in rain.accessibleDescription()
+    assert "1 gap, with metadata" in rain.accessibleDescription()
+    words = wind.accessibleDescription()
+    assert "1 orphan, 1 with metadata, 1 without metadata" in words
+    assert f"{9:020d}-{9:020d}.tar.metadata" in words
+
+
+def test_a_dataset_of_which_only_metadata_is_left_shows_what_is_lost(show: Show, bucket: Path) -> None:
+    for tar in bucket.rglob("*.tar"):
+        tar.unlink()
+    tab = show(bucket)
+    assert tab.banner.state.text().startswith("Damaged: ")
+    assert tab.coverage.isVisible()
+    assert ["0 ranges" in band.accessibleDescription() for band in bands_of(tab)] == [True, True]
+    assert "3 orphans" in bands_of(tab)[0].accessibleDescription()
+
+
+def test_what_is_no_collection_has_no_coverage(show: Show, window: Window, qtbot: QtBot, bucket: Path) -> None:
+    tab = show("journey.caf")
+    assert tab.coverage.isHidden()
+    assert not tab.coverage.toggleViewAction().isVisible()
+    tab.reset_arrangement()
+    assert tab.coverage.isHidden()
+    assert show(bucket).coverage.isVisible()
+    window.tabs.setCurrentIndex(0)
+    settle(qtbot, window)
+    assert tab.coverage.isHidden()
+    window.tabs.setCurrentIndex(1)
+    assert window.tab() is not None
+    assert window.tab().coverage.isVisible()  # type: ignore[union-attr]  # see above
+
+
+def test_a_closed_dock_stays_closed(shown: Tab) -> None:
+    shown.coverage.close()
+    shown.document.refresh_status()
+    shown.coverage.update_visibility()
+    assert shown.coverage.isHidden()
+    shown.coverage.toggleViewAction().trigger()
+    assert shown.coverage.isVisible()
+
+
+def test_a_check_is_told_range_by_range(shown: Tab, window: Window, qtbot: QtBot) -> None:
+    rain, wind = bands_of(shown)
+    assert states(rain) == [RangeState.NOT_CHECKED] * 3
+    press(window, "check")
+    qtbot.waitUntil(lambda: states(rain) == [*[RangeState.VERIFIED] * 2, RangeState.DAMAGED], timeout=WAIT)
+    qtbot.waitUntil(lambda: RangeState.NOT_CHECKED not in states(wind), timeout=WAIT)
+    settle(qtbot, window)
+    assert {"verified", "damaged", "gap", "orphan"} <= set(panel_of(shown).legend.labels())
+    assert "damaged" in rain.text_at(place_of(rain, 12))
+
+
+def test_what_is_under_the_pointer_is_said(shown: Tab, qtbot: QtBot) -> None:
+    rain, wind = bands_of(shown)
+    qtbot.mouseMove(rain, place_of(rain, 2))
+    qtbot.mouseMove(rain, place_of(rain, 5))
+    qtbot.waitUntil(lambda: panel_of(shown).description.text().startswith("Range 2 of 3: keys 4 to 6;"), timeout=WAIT)
+    assert "Gap: the keys 7 to 10" in rain.text_at(place_of(rain, 8))
+    assert "Orphan: the archive of the key 9 is missing" in wind.text_at(place_of(wind, 9))
+    assert "without metadata" in wind.text_at(place_of(wind, 3))
+
+
+def test_a_click_shows_the_first_datapoint_of_a_range(shown: Tab, window: Window, qtbot: QtBot) -> None:
+    rain, wind = bands_of(shown)
+    qtbot.mouseClick(rain, Qt.MouseButton.LeftButton, pos=place_of(rain, 12))
+    settle(qtbot, window)
+    document = shown.document
+    assert (document.layer, document.selection.member) == (2, 6)
+    assert (rain.at, wind.at) == (2, None)
+    qtbot.mouseClick(wind, Qt.MouseButton.LeftButton, pos=place_of(wind, 3))
+    settle(qtbot, window)
+    assert (document.layer, rain.at, wind.at) == (4, None, 1)
+
+
+def test_a_range_is_marked_when_its_bytes_are_shown(shown: Tab, window: Window, qtbot: QtBot) -> None:
+    shown.document.select_member(9, "members")
+    settle(qtbot, window)
+    assert [band.at for band in bands_of(shown)] == [None, 0]
+
+
+def test_the_keyboard_goes_from_range_to_range(shown: Tab, window: Window, qtbot: QtBot) -> None:
+    rain, wind = bands_of(shown)
+    rain.setFocus()
+    qtbot.keyClick(rain, Qt.Key.Key_Home)
+    qtbot.keyClick(rain, Qt.Key.Key_Right)
+    assert rain.at == 1
+    assert panel_of(shown).description.text().startswith("Range 2 of 3")
+    assert rain.accessibleDescription().startswith("Range 2 of 3")
+    qtbot.keyClick(rain, Qt.Key.Key_End)
+    qtbot.keyClick(rain, Qt.Key.Key_Right)
+    assert rain.at == 2
+    qtbot.keyClick(rain, Qt.Key.Key_Left)
+    qtbot.keyClick(rain, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert shown.document.layer == 1
+    qtbot.keyClick(rain, Qt.Key.Key_Down)
+    assert QApplication.focusWidget() is wind
+    qtbot.keyClick(wind, Qt.Key.Key_Up)
+    assert QApplication.focusWidget() is rain
+
+
+def test_the_pane_is_reached_with_f6(shown: Tab) -> None:
+    for _ in range(12):
+        shown.next_pane()
+        if shown.coverage.isAncestorOf(QApplication.focusWidget()):
+            return
+    pytest.fail("the coverage was never reached")
+
+
+def test_zooming_and_panning(shown: Tab, qtbot: QtBot) -> None:
+    rain = bands_of(shown)[0]
+    whole = rain.keys
+    rain.setFocus()
+    qtbot.keyClicks(rain, "+")
+    assert rain.keys.size == whole.size // 2
+    qtbot.keyClick(rain, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    moved = rain.keys
+    assert moved.start > whole.start
+    qtbot.keyClicks(rain, "-")
+    assert rain.keys.size in (whole.size, whole.size - 1)
+    qtbot.keyClicks(rain, "+0")
+    assert rain.keys == whole
+    turn(rain, place_of(rain, 12), 120)
+    assert rain.keys.size == whole.size // 2
+    assert rain.keys.start <= 12 < rain.keys.stop
+    panel_of(shown).buttons[2].click()
+    assert rain.keys == whole
+
+
+def turn(band: BandView, place: QPoint, by: int) -> None:
+    event = QWheelEvent(
+        QPointF(place),
+        QPointF(band.mapToGlobal(place)),
+        QPoint(),
+        QPoint(0, by),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(band, event)
+
+
+def test_dragging_pans_and_chooses_nothing(shown: Tab, qtbot: QtBot) -> None:
+    rain = bands_of(shown)[0]
+    rain.zoom(1, 0)
+    before, at, left = rain.keys, rain.at, place_of(rain, rain.keys.start + 1)
+    qtbot.mousePress(rain, Qt.MouseButton.LeftButton, pos=left + QPoint(rain.keys.width // 2, 0))
+    qtbot.mouseMove(rain, left)
+    qtbot.mouseRelease(rain, Qt.MouseButton.LeftButton, pos=left)
+    assert rain.keys.start > before.start
+    assert rain.at == at
+
+
+def test_damage_is_outlined_and_gaps_are_hatched(shown: Tab, window: Window, qtbot: QtBot) -> None:
+    press(window, "check")
+    rain = bands_of(shown)[0]
+    qtbot.waitUntil(lambda: RangeState.DAMAGED in states(rain), timeout=WAIT)
+    settle(qtbot, window)
+    rain.select(None)
+    picture = rain.grab().toImage()
+
+    def colours(first: int, last: int) -> set[str]:
+        box, keys = rain._box(), rain.keys
+        columns = range(box.left() + keys.x(first) + 2, box.left() + keys.x(last + 1) - 2)
+        return {picture.pixelColor(x, y).name() for x in columns for y in range(box.top(), box.bottom())}
+
+    assert "#b3001b" in colours(11, 13)
+    assert "#b3001b" not in colours(1, 6)
+    assert "#c2c6cc" in colours(7, 10)
+    assert "#c2c6cc" not in colours(1, 6)
+
+
+def test_a_key_is_gone_to(shown: Tab, window: Window, qtbot: QtBot) -> None:
+    window.tool_bar.go_to.setText("key rain/12")
+    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert (shown.document.layer, shown.document.selection.caret) == (2, 1536)
+    assert bands_of(shown)[0].at == 2
+    window.tool_bar.go_to.setText("key 8")
+    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert "No range holds key 8" in shown.note.text.text()

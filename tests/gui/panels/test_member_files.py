@@ -1,0 +1,127 @@
+"""Members exported to other programs: what a drag contains, where the files are, and what is never opened."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.app.window import Window
+from inspector.gui.flows.extract import MemberFiles
+from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
+from tests.gui.panels.test_extract import archive
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    return archive(
+        tmp_path / "small.caf", {"a.txt": b"alpha", "sub/b.txt": b"beta", "../evil": b"", "run.txt": b"#!/bin/sh\n"}
+    )
+
+
+def drag(tab: object, row: int) -> MemberFiles:
+    """What a drag of a row of the table carries."""
+    members = tab.members  # type: ignore[attr-defined]
+    members.as_table.click()
+    members.table.setCurrentIndex(members.table_model.index(row, 0))
+    data = members.table_model.mimeData(members.table.selectedIndexes())
+    assert isinstance(data, MemberFiles)
+    return data
+
+
+def test_a_drag_carries_files_with_the_members_in_a_private_folder(
+    show: Show, window: Window, qtbot: QtBot, small: Path
+) -> None:
+    tab = show(small)
+    data = drag(tab, 0)
+    assert data.hasUrls()
+    assert data.formats() == ["text/uri-list"]
+    (url,) = data.urls()
+    path = Path(url.toLocalFile())
+    assert (path.name, path.read_bytes()) == ("a.txt", b"alpha")
+    root = path.parents[1]
+    assert stat.S_IMODE(root.stat().st_mode) == 0o700
+    assert not stat.S_IMODE(path.stat().st_mode) & 0o111
+    settle(qtbot, window)
+    assert path.exists()
+    window.end()
+    assert not root.exists()
+
+
+def test_a_folder_of_the_tree_is_dragged_as_a_folder(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
+    tab = show(small)
+    tree = tab.members.tree_model
+    row = next(row for row in range(tree.rowCount()) if tree.index(row, 0).data() == "sub")
+    tab.members.tree.setCurrentIndex(tree.index(row, 0))
+    data = tree.mimeData([])
+    (url,) = data.urls()
+    assert [path.name for path in Path(url.toLocalFile()).iterdir()] == ["b.txt"]
+    settle(qtbot, window)
+
+
+def test_what_is_large_is_extracted_only_when_it_is_asked_for(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    tab = show(archive(tmp_path / "big.caf", {"big.bin": b"x" * (17 << 20)}))
+    data = drag(tab, 0)
+    settle(qtbot, window)
+    assert not Path(data._folder).exists()
+    (url,) = data.urls()
+    assert Path(url.toLocalFile()).stat().st_size == 17 << 20
+    assert data.urls() == [url]
+
+
+def test_a_member_that_is_refused_is_not_dragged_and_said(
+    show: Show, window: Window, qtbot: QtBot, small: Path
+) -> None:
+    tab = show(small)
+    data = drag(tab, 2)
+    assert data.urls() == []
+    settle(qtbot, window)
+    assert "../evil" in tab.note.text.text()
+
+
+def test_nothing_selected_is_no_drag(show: Show, small: Path) -> None:
+    tab = show(small)
+    tab.members.as_table.click()
+    tab.members.table.clearSelection()
+    assert tab.members.table_model.mimeData([]) is None
+
+
+def open_elsewhere(window: Window, qtbot: QtBot, row: int, button: str) -> list[QUrl]:
+    tab = window.tab()
+    assert tab is not None
+    opened: list[QUrl] = []
+
+    def remember(url: QUrl) -> bool:
+        opened.append(url)
+        return True
+
+    tab.temp_files.open_file = remember
+    tab.document.select_member(row, "test")
+    settle(qtbot, window)
+    press(window, "open_elsewhere")
+    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=WAIT)
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    assert opened == []
+    next(each for each in box.buttons() if each.text().replace("&", "") == button).click()
+    settle(qtbot, window)
+    return opened
+
+
+def test_another_program_opens_a_copy_only_on_a_word(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
+    show(small)
+    assert open_elsewhere(window, qtbot, 0, "Cancel") == []
+    (url,) = open_elsewhere(window, qtbot, 0, "Open a Copy")
+    assert Path(url.toLocalFile()).read_bytes() == b"alpha"
+
+
+def test_what_may_be_run_is_never_opened(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
+    tab = show(small)
+    assert open_elsewhere(window, qtbot, 3, "Open a Copy") == []
+    assert "not opened in another program" in tab.note.text.text()

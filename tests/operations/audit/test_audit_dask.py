@@ -1,0 +1,241 @@
+"""An audit on a Dask cluster, which runs in this process or, to be killed, in others on this machine."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Semaphore
+from typing import Any
+
+import pytest
+
+from inspector.__main__ import main
+from inspector.core.program.progress import Progress
+from inspector.operations.audit import dask_cluster
+from inspector.operations.audit.audit import Plan, prepare
+from inspector.operations.audit.dask_cluster import Chunk, examine_chunk, run_on_cluster
+from inspector.operations.audit.results import Results
+from inspector.operations.audit.targets import Choice, shard_of
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.audit_views import Result
+from tests.operations.archives import caf
+from tests.patience import PATIENCE
+
+ROOT = Path(__file__).parents[3]
+
+
+def cluster(**options: Any) -> Any:
+    import distributed  # here, for it takes long, and all processes collect all tests
+
+    return distributed.LocalCluster(
+        dashboard_address="127.0.0.1:0", protocol="tcp", host="127.0.0.1", silence_logs=logging.CRITICAL, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with cluster(processes=False, n_workers=2, threads_per_worker=1) as running:
+        yield running.scheduler_address
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    folder = tmp_path / "place"
+    folder.mkdir()
+    for number in range(9):
+        caf(folder / f"{number}.caf", gap=b"gap" * (number % 2))
+    return folder
+
+
+def audited(address: str, plan: Plan, results: Results) -> list[Result]:
+    progress = Progress()
+    prepare(plan, results, progress)
+    came = list(run_on_cluster(address, plan, results, progress))
+    assert progress.done == progress.total
+    return came
+
+
+def test_a_cluster_does_what_processes_do(address: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "MAX_CHUNK_FILES", 2)
+    with Results() as results:
+        came = audited(address, Plan((str(place),)), results)
+        assert sorted(each.location for each in came) == [str(place / f"{number}.caf") for number in range(9)]
+        kept = {Path(each.location).name: each.state for each in results.results()}
+        assert kept == {f"{number}.caf": "warning" if number % 2 else "sound" for number in range(9)}
+        assert audited(address, Plan((str(place),)), results) == [], "what is finished is not done again"
+
+
+def test_shards_of_a_cluster_are_those_of_one_machine(address: str, place: Path, tmp_path: Path) -> None:
+    for part in (1, 2):
+        with Results(tmp_path / f"{part}.sqlite") as shard:
+            audited(address, Plan((str(place),), choice=Choice(shard=(part, 2))), shard)
+    with Results() as results:
+        for part in (1, 2):
+            results.import_shard(tmp_path / f"{part}.sqlite")
+        prepare(Plan((str(place),)), results, Progress())
+        assert (results.amount(done=True).files, results.amount(done=False).files) == (9, 0)
+
+
+def test_a_task_has_many_small_archives_or_few_large_ones(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "MAX_CHUNK_FILES", 4)
+    with Results() as results:
+        prepare(Plan((str(place),)), results, Progress())
+        jobs = [dask_cluster.Job(found, quick=False) for found in results.pending()]
+    assert [len(chunk) for chunk in dask_cluster._chunks(jobs, 1)] == [4, 4, 1]
+    for chunk in dask_cluster._chunks(jobs, 2):
+        assert len({shard_of(job.target.name, 2) for job in chunk}) == 1
+    monkeypatch.setattr(dask_cluster, "MIN_CHUNK_BYTES", 1)
+    assert [len(chunk) for chunk in dask_cluster._chunks(jobs, 1)] == [1] * 9
+
+
+# ---- results by shards ---------------------------------------------------------------------------------------------
+
+
+def kept(path: Path) -> dict[str, int]:
+    """How often each archive that a results file knows was audited."""
+    with Results(path) as results:
+        return {Path(each.location).name: each.attempts for each in results.results()}
+
+
+def test_each_shard_has_a_file_that_an_audit_of_it_would_have_made(
+    address: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    all_of_them = tmp_path / "all.sqlite"
+    arguments = ["audit", str(place), "--dask", address, "--shards", "3", "--results", str(all_of_them)]
+    for _ in range(2):
+        assert main(arguments) == 0
+        assert "9 archives" in capsys.readouterr().out
+        shards = sorted(tmp_path.glob("all.*"))
+        assert [path.name for path in shards] == [f"all.{part}-of-3.sqlite" for part in (1, 2, 3)]
+        for part, path in enumerate(shards, 1):
+            assert kept(path) == {f"{n}.caf": 1 for n in range(9) if shard_of(f"{n}.caf", 3) == part}
+    merged = tmp_path / "merged.sqlite"
+    merging = [f"--merge={path}" for path in shards]
+    assert main(["audit", str(place), "--json", "--results", str(merged), *merging]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["summary"]["done"]["archives"] == 0
+    assert len(kept(merged)) == 9
+
+
+def test_another_number_of_shards_takes_up_what_is_finished(address: str, place: Path, tmp_path: Path) -> None:
+    def audit(shards: int) -> int:
+        return main(
+            ["audit", str(place), "--dask", address, f"--shards={shards}", f"--results={tmp_path / 'a.sqlite'}"]
+        )
+
+    assert audit(2) == audit(4) == 0
+    assert len(list(tmp_path.glob("a.*-of-4.sqlite"))) == 0, "nothing was left for them"
+
+
+@pytest.mark.parametrize("more", [["--dask", "tcp://127.0.0.1:9"], ["--results", "x.sqlite"]])
+def test_shards_need_a_cluster_and_a_place_for_results(
+    place: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", str(place), "--shards", "2", *more]) == 2
+    assert "--shards N is for an audit on a Dask cluster" in capsys.readouterr().err
+
+
+class Examined:
+    """What workers of a cluster in this process have examined; after ``free`` tasks they wait for ``gate``."""
+
+    def __init__(self, free: int) -> None:
+        self.archives = Counter[str]()
+        self.gate = Event()
+        self.free = Semaphore(free)
+
+
+EXAMINED = Examined(0)
+
+
+def _count(chunk: Chunk) -> list[Result]:
+    """For a cluster in this process: a function goes there by its name, so what it counts with has to have one too."""
+    if not EXAMINED.free.acquire(blocking=False):
+        EXAMINED.gate.wait(PATIENCE)
+    EXAMINED.archives.update(job.target.name for job in chunk)
+    return examine_chunk(chunk)
+
+
+@pytest.mark.sweep
+def test_an_audit_that_was_killed_does_nothing_that_is_finished_again(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    for number in range(12):
+        caf(place / f"{number:02}.caf")
+    examined = Examined(free=5)
+    monkeypatch.setattr(f"{__name__}.EXAMINED", examined)
+    monkeypatch.setattr(dask_cluster, "examine_chunk", _count)
+    driver = (
+        "import sys; from inspector.__main__ import main; from inspector.operations.audit import dask_cluster; "
+        "dask_cluster.MAX_CHUNK_FILES = 1; sys.exit(main(sys.argv[1:]))"
+    )
+    results = tmp_path / "results.sqlite"
+    command = [sys.executable, "-c", driver, "audit", str(place), "--json", "--dask", address]
+    command += ["--shards", "3", "--results", str(results)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as running:
+        assert running.stdout is not None
+        finished = {Path(json.loads(running.stdout.readline())["source"]).name for _ in range(5)}
+        running.send_signal(signal.SIGKILL)
+    before = [kept(path) for path in sorted(tmp_path.glob("results.*-of-3.sqlite"))]
+    assert set().union(*before) == finished
+    examined.gate.set()
+    last = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=True).stdout.splitlines()[-1]
+    assert json.loads(last)["summary"]["earlier"]["archives"] == 5
+    assert json.loads(last)["summary"]["done"]["archives"] == 7
+    assert {examined.archives[name] for name in finished} == {1}
+    assert set(examined.archives) == {f"{number:02}.caf" for number in range(12)}
+    after = [kept(path) for path in sorted(tmp_path.glob("results.*-of-3.sqlite"))]
+    assert sum(map(Counter, after), Counter()) == Counter(f"{number:02}.caf" for number in range(12))
+
+
+def _die_of_the_fifth(chunk: Chunk) -> list[Result]:
+    if any(job.target.name == "5.caf" for job in chunk):
+        os._exit(9)
+    return examine_chunk(chunk)
+
+
+@pytest.mark.sweep
+def test_an_archive_that_ends_its_worker_is_a_result(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dask
+    import distributed  # noqa: F401 - its settings have to be there before one of them is changed
+
+    monkeypatch.setattr(dask_cluster, "examine_chunk", _die_of_the_fifth)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        cluster(processes=True, n_workers=1, threads_per_worker=1) as running,
+        Results() as results,
+    ):
+        audited(running.scheduler_address, Plan((str(place),)), results)
+        unreadable = [each for each in results.results() if each.state == "unreadable"]
+        assert [Path(each.location).name for each in unreadable] == ["5.caf"]
+        assert results.amount(done=True).files == 9
+
+
+def _fail(chunk: Chunk) -> list[Result]:
+    assert chunk
+    raise ModuleNotFoundError("no such program here")
+
+
+def test_a_cluster_that_cannot_do_it_is_a_sentence(address: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "examine_chunk", _fail)
+    with Results() as results, pytest.raises(OperationError, match="no such program here"):
+        audited(address, Plan((str(place),)), results)
+
+
+def test_no_cluster_is_a_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "_CONNECT_SECONDS", 0.1)
+    with Results() as results, pytest.raises(OperationError, match="No Dask scheduler answers at tcp://127"):
+        audited("tcp://127.0.0.1:9", Plan((str(place),)), results)
+
+
+def test_without_dask_it_says_what_to_install(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with Results() as results, pytest.raises(OperationError, match=r"archive-inspector\[dask\]"):
+        audited("tcp://127.0.0.1:9", Plan((str(place),)), results)

@@ -1,0 +1,242 @@
+"""Reports to hand over: what they say, and what is never in them: markup of a file, a secret, what is redacted."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.core.program.progress import Cancelled, Progress
+from inspector.operations.check.checking import check_location, unreadable, with_readers
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.check_views import ReportKind
+from inspector.operations.report.facts import ReportFacts, gather
+from inspector.operations.report.markdown import as_markdown, escaped
+from inspector.operations.report.page import as_html
+from inspector.operations.report.writing import kind_of, rendered, write_report
+from tests.operations.archives import caf, opened
+from tests.operations.check.test_report import HOSTILE
+
+Sample = Callable[[str], Path]
+NOW = datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
+FLIPPED = "flipped-member-byte.tacozip"
+
+
+class Page(HTMLParser):
+    """The elements of a page and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def facts(path: Path, **options: Any) -> ReportFacts:
+    return gather(check_location(str(path), Progress()), Progress(), now=NOW, **options)
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    names = (
+        HOSTILE,
+        HOSTILE + "2",
+        "</svg><svg onload=x>",
+        "</code></pre>![x](http://x)",
+        "```\n# a | b",
+        "a `b` *c* [d](e)",
+    )
+    return caf(tmp_path / "<b>&hostile.caf", dict.fromkeys(names, b"data"))
+
+
+# ---- what it says --------------------------------------------------------------------------------------------------
+
+
+def test_a_report_says_what_the_file_is_what_is_wrong_and_what_can_be_done(sample: Sample) -> None:
+    path = sample(FLIPPED)
+    found = facts(path)
+    about = dict(found.about)
+    assert found.title == FLIPPED
+    assert about["Size"].startswith("5,876 bytes")
+    assert about["SHA-256"] == "3869440e6ef12396278e3cc3a8e4c5a5a842530becf8a30eb258fea3d64c0d8a"
+    assert about["Report"].endswith("2026-07-01 12:30:00 UTC")
+    assert found.cause == "One bit of DATA/tile_0001.png flipped: byte 223 is 0x01 and was 0x00."
+    read = Page(as_html([found]))
+    for words in (
+        found.sentence,
+        found.cause,
+        "DATA/tile_0002.png",
+        "a8d2a739",
+        "568f5c7f",
+        "--accept restore-likely-bits",
+    ):
+        assert words in read.text
+    assert {"svg", "pre", "table"} <= read.tags
+
+
+def test_the_bytes_of_a_finding_are_coloured_as_in_the_view_and_marked(sample: Sample) -> None:
+    from inspector.core.drawing.colouring import fill_of
+    from inspector.core.drawing.palette import COLOURS, Scheme
+
+    found = facts(sample(FLIPPED))
+    (excerpt,) = found.findings[0].excerpts
+    (row,) = excerpt.rows
+    assert (row.start, [len(piece.digits) for piece in row.pieces]) == (208, [15, 1])
+    assert [piece.wrong for piece in row.pieces] == [False, True]
+    assert row.pieces[1].digits == ("01",)
+    page = as_html([found])
+    for piece in found.findings[1].excerpts[0].rows[0].pieces:
+        assert piece.paint is not None
+        assert fill_of(piece.paint, COLOURS[Scheme.LIGHT]) in page
+        assert fill_of(piece.paint, COLOURS[Scheme.DARK]) in page
+    assert re.search(r'<span class="c\d+ w">01</span>', page)
+
+
+def test_a_finding_stands_beneath_its_cause(sample: Sample) -> None:
+    assert [each.beneath for each in facts(sample(FLIPPED)).findings] == [False, True]
+    assert 'class="finding beneath bad"' in as_html([facts(sample(FLIPPED))])
+
+
+def test_a_dataset_has_a_row_for_each_range(sample: Sample) -> None:
+    found = facts(sample("weather-gap"))
+    assert [row[1] for row in found.ranges.rows] == ["sound", "sound"]
+    assert found.drawing is None
+    assert found.ranges.rows[0][0] in Page(as_html([found])).text
+
+
+def test_readers_are_listed_when_asked_and_nothing_of_them_that_is_redacted(sample: Sample) -> None:
+    report = check_location(str(sample("two-resets-spec.rca")), Progress())
+    assert not gather(report, Progress()).readers.rows
+    found = gather(with_readers(report, Progress()), Progress())
+    for page in (Page(as_html([found])).text, as_markdown([found])):
+        assert "rejects at step 16: final checksum mismatch" in page
+    hidden = gather(with_readers(report, Progress()), Progress(), redact=True)
+    assert {row[2:] for row in hidden.readers.rows} == {("accepts", ""), ("rejects", "")}
+
+
+def test_very_many_members_are_counted(tmp_path: Path) -> None:
+    found = facts(caf(tmp_path / "many.caf", {f"{number}": b"x" for number in range(1_100)}))
+    assert len(found.members.rows) == 1_000
+    assert found.members.more == "… and 100 more"
+
+
+def test_what_could_not_be_opened_has_a_report_too() -> None:
+    found = gather(unreadable("s3://archives/a.zip", "The server cannot be reached."), Progress(), now=NOW)
+    assert (found.state, found.title) == ("unreadable", "a.zip")
+    assert "The server cannot be reached." in as_html([found])
+    assert "The server cannot be reached." in as_markdown([found])
+
+
+# ---- nothing in it is markup, or a secret --------------------------------------------------------------------------
+
+
+def test_names_are_text_in_a_page(hostile: Path) -> None:
+    for page in (as_html([facts(hostile)]), as_html([facts(hostile)], for_print=True)):
+        read = Page(page)
+        assert not read.tags & {"script", "img", "a", "link", "iframe"}
+        assert not {name for name in read.attributes if name.startswith("on") or name in ("href", "src")}
+        assert "<script>alert('x')</script>&" in read.text
+        assert "<b>&hostile.caf" in read.text
+        assert page.count("<svg ") == page.count("</svg>") == 4  # map, structure, diagram, sizes
+        assert not set("\x1b\u202e") & set(page)
+        assert "default-src 'none'" in page
+
+
+def test_names_are_text_in_markdown(hostile: Path) -> None:
+    text = as_markdown([facts(hostile)])
+    outside = re.sub(r"<svg .*?</svg>", "", text, flags=re.DOTALL)
+    blocks = re.findall(r"^```text\n(.*?)^```$", outside, re.DOTALL | re.MULTILINE)
+    assert blocks
+    assert not [
+        line for block in blocks for line in block.splitlines() if "`" in line or not line.startswith(("0", " ", "…"))
+    ]
+    outside = re.sub(r"^```text\n.*?^```$", "", outside, flags=re.DOTALL | re.MULTILINE)
+    assert "<" not in outside
+    assert "](" not in outside
+    assert "`" not in outside
+    assert not set("\x1b\u202e") & set(text)
+    tables = [line for line in text.splitlines() if line.startswith("| ")]
+    assert {line.count("|") for line in tables} == {3, 6}
+    read = Page(outside)  # references are text to whoever reads the Markdown
+    assert "<script>alert('x')</script>&" in read.text
+    assert "a `b` *c* [d](e)" in read.text
+
+
+@pytest.mark.parametrize(
+    "text", ["# a", "- a", "1. a", "www.example.com", "https://example.com", "@all", "a  b", "~~x~~"]
+)
+def test_nothing_begins_markup(text: str) -> None:
+    shown = escaped(text)
+    assert not re.search(r"^[#\-+]|^\d+\.|www\.|://|@|  |~~", shown)
+    assert Page(shown).text == text
+
+
+def test_no_credentials_are_in_it() -> None:
+    location = "https://user:hunter2@example.com/a.zip?X-Amz-Signature=abcdef&X-Amz-Credential=AKIAABCDEFGHIJKLMNOP"
+    report = unreadable(location, f"{location} cannot be read with AKIAABCDEFGHIJKLMNOP.")
+    for text in (as_html([gather(report, Progress())]), as_markdown([gather(report, Progress())])):
+        assert "example.com" in text
+        assert not [secret for secret in ("hunter2", "abcdef", "AKIA") if secret in text]
+
+
+def test_redacted_neither_names_nor_content_are_in_it(sample: Sample, tmp_path: Path) -> None:
+    path = tmp_path / "secret-name.tacozip"
+    shutil.copy(sample(FLIPPED), path)
+    found = facts(path, redact=True)
+    for text in (as_html([found]), as_markdown([found])):
+        assert not [
+            word for word in ("secret-name", "tile_0", "COLLECTION", "parquet", "IHDR", "49 48 44 52") if word in text
+        ]
+        assert "A single bit changed, in memory or on the way." in text
+        assert "The content of a member does not match its CRC-32." in text
+        for word in ("cause-flipped-bit", "0xDF..0xE0", "member 1", "mismatch", "a8d2a739", "restore-likely-bits"):
+            assert word in text
+
+
+# ---- writing -------------------------------------------------------------------------------------------------------
+
+
+def test_the_suffix_decides() -> None:
+    assert [kind_of(Path(f"r{suffix}")) for suffix in (".html", ".HTM", ".md", ".pdf")] == [
+        *(ReportKind.HTML, ReportKind.HTML, ReportKind.MARKDOWN, ReportKind.PDF),
+    ]
+    with pytest.raises(OperationError, match=r"r\.docx does not say what kind"):
+        kind_of(Path("r.docx"))
+
+
+def test_a_pdf_is_made_by_another_process(sample: Sample, tmp_path: Path) -> None:
+    session = opened(sample(FLIPPED))
+    session.check(Progress())
+    session.export(Progress(), str(tmp_path / "r.pdf"), ReportKind.PDF)
+    data = (tmp_path / "r.pdf").read_bytes()
+    assert data.startswith(b"%PDF-")
+    assert data.rstrip().endswith(b"%%EOF")
+    assert b"/Subtype /Image" in data  # the map and the structure
+
+
+def test_cancelling_leaves_no_file_and_no_process(sample: Sample, tmp_path: Path) -> None:
+    report = check_location(str(sample(FLIPPED)), Progress())
+    for kind in (ReportKind.HTML, ReportKind.PDF):
+        progress = Progress()
+        progress.cancel()
+        with pytest.raises(Cancelled):
+            write_report(report, tmp_path / "r", kind, progress)
+    assert list(tmp_path.iterdir()) == []
+    cancelled = Progress()
+    cancelled.cancel()
+    with pytest.raises(Cancelled):
+        rendered([facts(sample(FLIPPED))], ReportKind.PDF, cancelled)

@@ -1,0 +1,192 @@
+"""The requests that windows make of workers: declared once, served with the same signatures, checked by mypy."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_type_hints
+
+import pytest
+
+from inspector.core.program.progress import Progress
+from inspector.operations.protocol.requests import (
+    ArchiveRequests,
+    AuditRequests,
+    BrowseRequests,
+    CheckRequests,
+    CompareRequests,
+    CreateRequests,
+    requests_of,
+    traits_of,
+)
+from inspector.operations.session.archive_session import ArchiveSession
+from inspector.operations.worker.audit_server import Auditor, Checker
+from inspector.operations.worker.browsing import Browser
+from inspector.operations.worker.compare_session import Comparer
+from inspector.operations.worker.create_session import CreateSession
+
+ROOT = Path(__file__).parents[3]
+SERVED: dict[type, type] = {
+    ArchiveRequests: ArchiveSession,
+    CreateRequests: CreateSession,
+    BrowseRequests: Browser,
+    AuditRequests: Auditor,
+    CheckRequests: Checker,
+    CompareRequests: Comparer,
+}
+EVERY = [(protocol, name) for protocol in SERVED for name in requests_of(protocol)]
+
+WRITES_FILES = {
+    *(
+        "ArchiveRequests.export",
+        "ArchiveRequests.write_manifest",
+        "ArchiveRequests.extract",
+        "ArchiveRequests.export_members",
+    ),
+    *("ArchiveRequests.export_member", "ArchiveRequests.write", "ArchiveRequests.append", "ArchiveRequests.save_copy"),
+    *(
+        "ArchiveRequests.copy_shown",
+        "CompareRequests.write_combination",
+        "ArchiveRequests.save_experiment",
+        "ArchiveRequests.save_recipe",
+        "ArchiveRequests.save_experiment_patch",
+        "ArchiveRequests.save_replay",
+        "ArchiveRequests.export_patch",
+        "ArchiveRequests.recover",
+        "ArchiveRequests.make_repairs",
+    ),
+    *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
+    *("AuditRequests.audit", "AuditRequests.export"),
+}
+CHANGES_ARCHIVE = {"write", "take_back", "append", "recover", "make_repairs"}
+
+
+def types_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The types of a function's parameters, but for the first one, and result.
+
+    Those too that are imported for type checkers only.
+    """
+    module = import_module(function.__module__)
+    names = vars(module) | imported(module) | {"array": list}  # one of numbers cannot be subscripted at run time
+    first = next(iter(inspect.signature(function).parameters))
+    return {name: kind for name, kind in get_type_hints(function, names).items() if name != first}
+
+
+@cache
+def imported(module: ModuleType) -> dict[str, Any]:
+    nodes = ast.walk(ast.parse(inspect.getsource(module)))
+    return {
+        alias.asname or alias.name: getattr(import_module(str(node.module)), alias.name)
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if node.module != "__future__"
+    }
+
+
+@pytest.mark.parametrize("protocol", SERVED, ids=lambda protocol: protocol.__name__)
+def test_a_session_serves_each_request_with_its_signature(protocol: type) -> None:
+    for name in requests_of(protocol):
+        asked, served = getattr(protocol, name), getattr(SERVED[protocol], name)
+        wanted, given = (list(inspect.signature(each).parameters.values())[1:] for each in (asked, served))
+
+        assert [(each.name, each.kind) for each in given] == [(each.name, each.kind) for each in wanted], name
+        for each, other in zip(wanted, given, strict=True):
+            assert each.default is each.empty or each.default == other.default, f"{name}: {each.name}"
+        assert types_of(asked) == types_of(served), name
+
+
+def test_every_method_is_declared_and_jobs_take_a_progress() -> None:
+    for protocol in SERVED:
+        methods = {name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")}
+        assert methods == set(requests_of(protocol))
+    for protocol, name in EVERY:
+        first = [*types_of(getattr(protocol, name)).items()][:1]
+        assert (first == [("progress", Progress)]) is requests_of(protocol)[name].is_job, name
+
+
+def test_jobs_that_write_files_say_so() -> None:
+    assert {f"{p.__name__}.{name}" for p, name in EVERY if requests_of(p)[name].writes_files} == WRITES_FILES
+    assert {name for _, name in EVERY if traits_of(getattr(_, name)).changes_archive} == CHANGES_ARCHIVE
+    assert not [name for p, name in EVERY if requests_of(p)[name].only_shows and requests_of(p)[name].writes_files]
+
+
+def test_a_request_that_waits_for_no_network_is_one_that_reads_no_bytes() -> None:
+    told = requests_of(ArchiveRequests)
+    assert {name for name, traits in told.items() if not traits.is_job and not traits.waits_for_network} == {
+        *("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "upload_preview"),
+        *("readers", "reader_steps", "step_text", "parse_step", "decoded_bytes"),
+    }
+
+
+def test_nothing_is_asked_for_by_a_string() -> None:
+    names = {name for _, name in EVERY}
+    called = re.compile(
+        rf"""\(\s*["'](?:{"|".join(names)})["']"""
+    )  # few files have such an argument: only those are parsed
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in [*(ROOT / "inspector").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    }
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, text in texts.items()
+        if called.search(text)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and (node.func.attr in {"ask", "start", "call", "job", "send", "carry_out"} or node.func.attr.startswith("_"))
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value in names
+    ]
+    assert found == []
+
+
+MISTAKES = {
+    "client.ask(ArchiveRequests.statis)": "attr-defined",
+    "client.ask(ArchiveRequests.read, 0, 0)": "call-arg",
+    'client.ask(ArchiveRequests.read, 0, 0, "16")': "arg-type",
+    "client.ask(ArchiveRequests.read, 0, 0, length=16, by=2)": "call-arg",
+    "client.ask(ArchiveRequests.status).then(take_bytes)": "arg-type",
+    "client.ask(ArchiveRequests.check)": "call-arg",
+    "client.start(ArchiveRequests.status)": "arg-type",
+    "client.start(ArchiveRequests.check).then(take_bytes)": "arg-type",
+    "client.start(CreateRequests.create, draft)": "arg-type",
+    "document.start(ArchiveRequests.build_tree, 1)": "call-arg",
+}
+"""What is written wrongly, and the kind of error that mypy finds in it."""
+RIGHT = """
+from inspector.gui.document.document import Document
+from inspector.gui.ipc.client import Client
+from inspector.operations.protocol.requests import ArchiveRequests, CreateRequests, ProfileRequests
+from inspector.operations.protocol.create_views import Draft
+
+
+def take_bytes(read: bytes) -> None: ...
+def any_client(client: Client[ProfileRequests]) -> None: ...
+def asks(client: Client[ArchiveRequests], document: Document, draft: Draft) -> None:
+    any_client(client)
+    client.ask(ArchiveRequests.read, 0, 0, 16).then(take_bytes)
+    client.start(ArchiveRequests.build_tree)
+"""
+
+
+def test_mypy_finds_a_wrong_name_argument_or_callback(tmp_path: Path) -> None:
+    path = tmp_path / "mistakes.py"
+    path.write_text(RIGHT + "".join(f"    {line}\n" for line in MISTAKES))
+    first = RIGHT.count("\n") + 1
+
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-pretty", f"--cache-dir={tmp_path / 'cache'}", str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    errors = re.findall(r":(\d+): error: .*\[([a-z-]+)\]$", done.stdout, re.MULTILINE)
+    assert errors == [(str(line), kind) for line, kind in enumerate(MISTAKES.values(), first)], done.stdout
