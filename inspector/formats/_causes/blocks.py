@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.damage import Damage
 from inspector.core.field import locate
 from inspector.core.finding import Finding
 from inspector.core.kinds import Kind
@@ -14,11 +16,10 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats import damage_of
 from inspector.formats._causes.survey import Survey
-from inspector.formats._causes.table import Cause, Explanation, wrong
+from inspector.formats._damage import PART_SIZES
 
-PART_SIZES = tuple(size << 20 for size in (16, 8, 5))
-"""Sizes in bytes of the parts of uploads and downloads, largest first."""
 SECTOR_BYTES = 512
 """The smallest block of a disk."""
 SLACK_BYTES = 24
@@ -29,8 +30,6 @@ MAX_COMPARED_BYTES = 64 << 20
 """Bytes that are compared with their neighbours."""
 MAX_SPANS = 4_096
 """Spans of findings and members that are looked at."""
-_TAR_PADDING_BYTES = 10_240 + 1_024
-"""Zeros at the end of a tar archive that are as they should be."""
 NEAR_BYTES = 512
 """Distance in bytes at which damage shows, such as in the header after lost ones."""
 
@@ -107,26 +106,26 @@ def _hole(
 
     ``near`` is what lies near a structure where something is wrong.
     """
-    tar = archive.format in ("tar", "datas3t")
-    if not _is_damage(run, size, bad, near, explained, tar=tar) or (not tar and _is_padding(archive, run)):
+    damage = damage_of(archive)
+    if not _is_damage(run, size, bad, near, explained, damage) or (not damage.block and _is_padding(archive, run)):
         return None
     low = -(-(run.start) // SECTOR_BYTES) * SECTOR_BYTES
     high = run.stop // SECTOR_BYTES * SECTOR_BYTES
     if run.stop == size:
         high = size
-    slack = SECTOR_BYTES if tar else SLACK_BYTES  # the padding of the member before
+    slack = damage.block or SLACK_BYTES  # the padding of the member before
     aligned = low - run.start <= slack and run.stop - high <= SLACK_BYTES and high - low >= SECTOR_BYTES
     if aligned:
         return Span(low, high)
     # Where the bytes are compressed or random a long run is no data, whatever its place.
-    return run if run.size >= _MIN_UNALIGNED and not tar else None
+    return run if run.size >= _MIN_UNALIGNED and not damage.block else None
 
 
 _MIN_UNALIGNED = 256
 
 
 def _is_padding(archive: Archive, run: Span) -> bool:
-    """Whether the format fills up its archives there. What a tar passes over as padding may be lost members."""
+    """Whether the format fills up its archives there. What one of blocks passes over as padding may be lost members."""
     if run.size > _MAX_PADDING_BYTES:
         return False
     chain = locate(archive.fields, (run.start + run.stop) // 2)
@@ -137,12 +136,14 @@ _MAX_PADDING_BYTES = 4_096
 """More zeros than fill up a block, whatever the format says of them."""
 
 
-def _is_damage(run: Span, size: int, bad: Suspects, near: list[Span], explained: Sequence[Span], *, tar: bool) -> bool:
+def _is_damage(
+    run: Span, size: int, bad: Suspects, near: list[Span], explained: Sequence[Span], damage: Damage
+) -> bool:
     """Whether other bytes than zeros should be there: a digest says so, or the structure does at this place."""
-    if tar and run.stop == size and run.size <= _TAR_PADDING_BYTES:
+    if run.stop == size and run.size <= damage.end_zeros:
         return False
     in_content = intersect([run], bad.content)
-    in_structure = intersect(subtract([run], bad.data), bad.structure if tar else near)
+    in_structure = intersect(subtract([run], bad.data), bad.structure if damage.block else near)
     if total(in_structure) >= _MIN_STRUCTURE:
         return True
     return bool(in_content) and not intersect(in_content, united(list(explained)))

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation
 from inspector.core.finding import Severity
-from inspector.core.format import ProbeResult
+from inspector.core.format import Format, ProbeResult
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_remote
 from inspector.core.span import Span
-from inspector.formats._causes.table import Cause, Explanation
+from inspector.formats import FORMATS, damage_of, format_of
 from inspector.formats._zstd import BLOCK_HEADER, MAGIC, RLE, header_size
 
 HEAD_BYTES = 4096
@@ -61,8 +62,11 @@ _COMPRESSED = (
 """What is unpacked first; bzip2 is compared further in ``_compressed``."""
 
 _OTHER = (
-    _Signature(b"PK\x03\x04", "a ZIP archive"),
-    _Signature(b"ustar", "a tar archive", at=257),
+    *(
+        _Signature(each.signature.begins, each.signature.called, at=each.signature.at)
+        for each in FORMATS
+        if each.signature is not None and each.signature.begins
+    ),
     _Signature(b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     _Signature(b"\xff\xd8\xff", "a JPEG picture"),
     _Signature(b"%PDF-", "a PDF document"),
@@ -71,7 +75,6 @@ _OTHER = (
     _Signature(b"PAR1", "a Parquet file"),
     _Signature(b"ARROW1\0\0", "an Arrow file"),
     _Signature(b"\x7fELF", "a program (ELF)"),
-    _Signature(b"!<arch>\n", "a Unix ar archive"),
     _Signature(b"070701", "a cpio archive"),
     _Signature(b"MSCF\0\0\0\0", "a Windows cabinet"),
     _Signature(b"CD001", "a CD image (ISO 9660)", at=32769),
@@ -105,7 +108,6 @@ _NUMBERS = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,2}|\b\d{1,3})\s*,")
 _BASE32 = re.compile(rb"[A-Z2-7\r\n]{60,}={0,6}\s*")
 _BASE85 = re.compile(rb"(?:<~)?[!-~\r\n]{60,}(?:~>)?\s*")
 _MIN_BASE85_SYMBOLS = 70
-_ZSTD_NEAR = re.compile(rb"\x28\xb5\x2f\xfd")
 _ERROR_TEXT = re.compile(
     rb"[^\r\n]{0,80}\b(?:not found|access denied|forbidden|unauthori[sz]ed|denied|error|no such|expired|bad gateway|"
     rb"unavailable|timed? ?out|too many requests|rate limit|upstream)\b",
@@ -159,8 +161,8 @@ class _File:
 
     @property
     def may_begin_with_data(self) -> bool:
-        """Whether the first bytes may be those of a member, which may be anything: a CAF begins with data."""
-        return self.archive.format == "caf"
+        """Whether the first bytes may be those of a member, which may be anything."""
+        return damage_of(self.archive).data_first
 
     @property
     def listed(self) -> bool:
@@ -174,10 +176,10 @@ class _File:
     @property
     def what(self) -> str:
         """What it should be, with an article."""
-        decoder = getattr(self.archive, "decoder", None)
-        if decoder is None:
+        known = format_of(self.archive)
+        if known is None:
             return "a known archive"
-        title = decoder.title if len(decoder.title) < 40 else self.archive.format
+        title = known.title if len(known.title) < 40 else known.name
         return f"{'an' if title[0] in 'AEIORaeio' else 'a'} {title}"
 
     @property
@@ -235,7 +237,7 @@ def _response(file: _File) -> Explanation | None:
 
 
 def _added_bytes(archive: Archive) -> int:
-    """How far the index of a CAF stands behind where its members end, in bytes."""
+    """How far the index of an archive stands behind where its members end, in bytes."""
     stops = archive.members.stops
     index = next((each for each in archive.fields if each.name == "index" and each.spans), None)
     return index.spans[0].start - max(stops) if index is not None and len(stops) else 0
@@ -274,7 +276,7 @@ def _shown(data: bytes, most: int = 40) -> str:
 
 
 def _is_text_file(file: _File) -> bool:
-    """Whether a file under the name of a CAF is text to its end, so that it is not a CAF that begins with text."""
+    """Whether a file is text to its end, so that it is no archive that begins with text."""
     if file.listed or file.source.size > MAX_TEXT_BYTES:
         return False
     return not file.may_begin_with_data or not any(b < 9 for b in file.head + file.tail)
@@ -669,10 +671,7 @@ def _right_order(file: _File, head: bytes, tail: bytes) -> str:
         return f'begins with "{"PK" if head.startswith(b"PK") else "ustar"}" if they are swapped back'
     if b'"start_byte"' in tail:
         return "ends in an index if they are swapped back"
-    if file.archive.format != "rca" or _ZSTD_NEAR.search(file.head[:64]):
-        return ""
-    is_chunk = 10 < int.from_bytes(head[:2], "big") <= 1 << 15
-    return "begins with a chunk header if they are swapped back" if is_chunk and _ZSTD_NEAR.search(head[:40]) else ""
+    return damage_of(file.archive).turned(file.head, head)
 
 
 def reordered(data: bytes, order: _Order) -> bytes:
@@ -688,20 +687,23 @@ def reordered(data: bytes, order: _Order) -> bytes:
 # ---- another format --------------------------------------------------------------------------------------------------
 
 
+def _called(known: Format) -> str:
+    return known.signature.called if known.signature is not None else ""
+
+
 def _other_format(file: _File) -> Explanation | None:
-    decoder = getattr(file.archive, "decoder", None)
+    known = format_of(file.archive)
     if file.listed or file.may_begin_with_data:
         return None
-    # The name and the metadata beside it make a file a range, whatever its bytes are.
-    named = file.archive.format == "datas3t" and not len(file.archive.members)
-    if decoder and not named and decoder.probe(file.source) is ProbeResult.CERTAIN:
+    named = damage_of(file.archive).named and not len(file.archive.members)
+    if known and not named and known.probe(file.source) is ProbeResult.CERTAIN:
         return None
     head = file.head
     if (iso := file.source.read(32769, 5)) == b"CD001":
         head = head.ljust(32769, b"\0") + iso
     found = _matching(head, _OTHER)
-    own = {"tar": "a tar archive", "datas3t": "a tar archive", "zip": "a ZIP archive", "taco": "a ZIP archive"}
-    if found is None or own.get(file.archive.format) == found.name:
+    own = {_called(each) for each in FORMATS if known and each.name in (known.name, known.general)}
+    if found is None or found.name in own:
         return None
     shown = head[found.at : found.at + len(found.begins)].hex(" ")
     message = (

@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, wrong
 from inspector.core.finding import Severity
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect
 from inspector.core.verdict import VERDICTS, Verdict
-from inspector.formats._causes.blocks import MAX_SPANS, PART_SIZES
-from inspector.formats._causes.changed import late_headers
-from inspector.formats._causes.table import Cause, Explanation, wrong
+from inspector.formats import damage_of
+from inspector.formats._causes.blocks import MAX_SPANS
 from inspector.formats._causes.wrapped import without
-from inspector.formats.caf.shift import find_doubled
-from inspector.formats.rca.chunks import scan
+from inspector.formats._damage import PART_SIZES, SMALL_SIZES, find_doubled
 
-SMALL_SIZES = tuple(1 << bits for bits in range(20, 15, -1))
-"""Sizes in bytes of smaller parts that buffers and stripes have: 1 MiB to 64 KiB."""
 MAX_TRIALS = 48
 """Orders of parts that are tried."""
 MAX_TRIED_BYTES = 192 << 20
@@ -33,10 +30,10 @@ MAX_PARTS = 4_096
 def swapped(archive: Archive, progress: Progress) -> Explanation | None:
     """Two parts of one size that changed places. Raises SourceError and Cancelled."""
     size = archive.source.size
-    if not _has_errors(archive) or archive.format not in ("zip", "taco", "rca", "tar", "datas3t"):
+    damage = damage_of(archive)
+    if not _has_errors(archive) or not damage.order_proved:
         return None
-    # The segments of an RCA are found again wherever they stand, so that they verify says nothing of their place.
-    sure = [] if archive.format == "rca" else _verified(archive)
+    sure = _verified(archive) if damage.places_proved else []
     left, trials = MAX_TRIED_BYTES, MAX_TRIALS
     for part in (*PART_SIZES, *SMALL_SIZES):
         for first, second in _pairs(sure, size, part):
@@ -88,10 +85,10 @@ def _has_errors(archive: Archive) -> bool:
 def doubled(archive: Archive, progress: Progress) -> Explanation | None:
     """Bytes that stand there twice in a row, so that all that follows moved. Raises SourceError and Cancelled."""
     source = archive.source
-    if not _has_errors(archive) or archive.format not in ("tar", "datas3t", "rca"):
+    if not _has_errors(archive):
         return None
     left = MAX_TRIED_BYTES
-    for size in _sizes(archive):
+    for size in damage_of(archive).repeated(archive):
         found = find_doubled(source, size, source.size, progress) if 2 * size < source.size else None
         if found is None or left < source.size:
             continue
@@ -113,19 +110,6 @@ def doubled(archive: Archive, progress: Progress) -> Explanation | None:
         repairs = () if repair is None else (repair,)
         return Explanation(cause, message, (second,), tuple(wrong(archive)), repairs)
     return None
-
-
-def _sizes(archive: Archive) -> Iterator[int]:
-    """How many bytes may stand there twice: as many as an RCA is too long by, or a part."""
-    if archive.format == "rca":
-        layer = scan(archive.source)
-        if not layer.corrupt and layer.chunks:
-            last = layer.chunks[-1]
-            extra = archive.source.size - last.start - last.size
-            if extra > 0:
-                yield extra
-        return
-    yield from dict.fromkeys((*late_headers(archive), *PART_SIZES, *SMALL_SIZES))
 
 
 def _size(part: int) -> str:

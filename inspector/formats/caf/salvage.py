@@ -20,9 +20,10 @@ from inspector.core.rows import LazyRows
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats._damage import Doubled
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf import codes
-from inspector.formats.caf.shift import Doubled, Shift
+from inspector.formats.caf.shift import Shift
 from inspector.formats.caf.write import Writer, footer, in_json
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")
