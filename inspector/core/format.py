@@ -54,10 +54,14 @@ class Magic:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a file of the format has at ``at``, whatever else it is, and how a sentence calls it (``a tar archive``)."""
+    """What files of a kind have at ``at``, and how a sentence calls one (``a tar archive``).
 
+    ``command`` makes something else of it. Without ``begins`` nothing in it is sure.
+    """
+
+    begins: bytes
     called: str
-    begins: bytes = b""
+    command: str = ""
     at: int = 0
 
 

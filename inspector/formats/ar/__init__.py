@@ -49,5 +49,5 @@ FORMAT = Format(
         Column("File", (GLOBAL_HEADER, Kind.MEMBER, SYMBOL_TABLE, NAME_TABLE), opened=True),
         Column("Headers and data", (AR_HEADER, Kind.DATA, Kind.PADDING)),
     ),
-    signature=Signature("a Unix ar archive", MAGIC),
+    signature=Signature(MAGIC, "a Unix ar archive"),
 )

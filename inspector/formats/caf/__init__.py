@@ -82,7 +82,7 @@ FORMAT = Format(
     ),
     has_checksums=False,
     concerns={"caf-duplicate-name": Concern.NAME},
-    signature=Signature("a CAF"),
+    signature=Signature(b"", "a CAF"),
     damage=_damage,
     anew="the archive, from its first byte to its footer",
 )

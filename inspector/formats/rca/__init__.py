@@ -86,7 +86,7 @@ FORMAT = Format(
     ),
     concerns={"rca-name-not-utf-8": Concern.NAME},
     torn=frozenset({"rca-trailing-garbage"}),
-    signature=Signature("an RCA"),
+    signature=Signature(b"", "an RCA"),
     damage=_damage,
     appendable=True,
 )

@@ -62,6 +62,6 @@ FORMAT = Format(
     sequential=(".tar",),
     diagram=TAR_DIAGRAM,
     concerns=dict.fromkeys(("tar-checksum", "tar-extension", "tar-name-cut"), Concern.RECORD),
-    signature=Signature("a tar archive", b"ustar", 257),
+    signature=Signature(b"ustar", "a tar archive", at=257),
     damage=_damage,
 )

@@ -57,6 +57,6 @@ FORMAT = Format(
     mime=(MimeType("application/zip", uti="public.zip-archive"),),
     diagram=(ZIP_FILE, ZIP_DIRECTORY),
     concerns={"zip-overlap": Concern.NAME},  # the mark SHARED shows it instead, on every member concerned
-    signature=Signature("a ZIP archive", b"PK\x03\x04"),
+    signature=Signature(b"PK\x03\x04", "a ZIP archive"),
     damage=_damage,
 )
