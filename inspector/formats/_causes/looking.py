@@ -12,14 +12,12 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, united
 from inspector.formats import damage_of, format_of
-from inspector.formats._causes.blocks import NEAR_BYTES, copies, suspects, zeros
-from inspector.formats._causes.changed import changed_bytes, filled_block
+from inspector.formats._causes.blocks import NEAR_BYTES, changed_bytes, copies, filled_block, suspects, zeros
 from inspector.formats._causes.converted import convert_back
 from inspector.formats._causes.ends import trailing, truncated
 from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits
 from inspector.formats._causes.joined import is_known, joined
-from inspector.formats._causes.parts import moved_parts
-from inspector.formats._causes.rearranged import doubled, swapped
+from inspector.formats._causes.parts import doubled, moved_parts, swapped
 from inspector.formats._causes.survey import Survey, may_be_surveyed, survey
 from inspector.formats._causes.text_mode import text_mode
 from inspector.formats._causes.wrapped import in_front
