@@ -26,6 +26,7 @@ ROOMS = (
         "formats._extents",
         "formats._kinds",
         "formats._signatures",
+        "formats._damage",
         "formats._zstd",
         "formats._zstd_fields",
         "formats._compressed",
@@ -34,7 +35,7 @@ ROOMS = (
         "formats._zip",
     ),
     *(f"formats.{each.parent.name}" for each in sorted(PACKAGE.glob("formats/[!_]*/__init__.py"))),
-    *("formats._causes", "formats"),
+    *("formats", "formats._causes"),
     "resources",
     *("operations.jobs", "operations.protocol", "operations.open", "operations.trace", "operations.diagram"),
     *(

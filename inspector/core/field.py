@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from dataclasses import fields as attributes_of
+from typing import TypeVar, overload
 
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of, is_structure, role_of
-from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans, intersect, subtract
 from inspector.core.verdict import Verdict
 
@@ -95,6 +96,26 @@ class Field:
 _NAME, _KIND, _SPANS, _VALUE, _NOTE, _CHILDREN, _TEXT, _SPECIFICATION, _MEMBER, _FOREIGN, _LABEL, _UNUSED, _INSIDE = (
     vars(Field)[each.name].__set__ for each in attributes_of(Field)
 )
+
+
+Row = TypeVar("Row", covariant=True)
+
+
+class LazyRows(Sequence[Row]):
+    """A sequence that stores no rows: a subclass gives their number (``__len__``) and makes one (``row``)."""
+
+    @abstractmethod
+    def row(self, at: int) -> Row:
+        """Row ``at``; ``0 <= at < len(self)``."""
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+        if isinstance(at, slice):
+            return [self.row(each) for each in range(*at.indices(len(self)))]
+        return self.row(range(len(self))[at])
 
 
 class FieldTable(LazyRows[Field]):

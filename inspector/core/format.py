@@ -8,6 +8,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.damage import Damage
 from inspector.core.finding import Finding, FindingType, Severity
 from inspector.core.kinds import Kind
 from inspector.core.numbers import count, grouped
@@ -49,6 +50,19 @@ class Magic:
     value: str
     offset: int = 0
     inside: tuple[Magic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What files of a kind have at ``at``, and how a sentence calls one (``a tar archive``).
+
+    ``command`` makes something else of it. Without ``begins`` nothing in it is sure.
+    """
+
+    begins: bytes
+    called: str
+    command: str = ""
+    at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +226,12 @@ class Format:
     files. ``has_checksums``: it records some. ``findings`` are what it may report; ``concerns`` says by the code what
     errors concern that name a member and do not show that its content is wrong. ``torn`` holds the codes of findings
     that one interrupted write explains. ``readers`` imports and returns what else reads such archives, the
-    specification first. ``diagram`` are the columns of a diagram of its shape.
+    specification first. ``diagram`` are the columns of a diagram of its shape. ``signature`` is that of its files; a
+    special case has that of the ``general`` format. ``damage`` imports and returns what it knows of files that are
+    damaged as a whole.
+
+    ``appendable``: members are added behind its end, segment by segment. ``header_edited``: its header can be edited.
+    ``anew`` says what it is to write such an archive again, where that can be replayed from its first byte.
 
     ``load`` imports the format's modules and returns its functions, so that opening an archive of one format does not
     load the others.
@@ -234,6 +253,11 @@ class Format:
     torn: frozenset[str] = frozenset()
     readers: Callable[[], Sequence[Reader]] = no_readers
     diagram: tuple[Column, ...] = ()
+    signature: Signature | None = None
+    damage: Callable[[], Damage] = Damage
+    appendable: bool = False
+    header_edited: bool = False
+    anew: str = ""
 
     @property
     def probe(self) -> Callable[[Source], ProbeResult]:

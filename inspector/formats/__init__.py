@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspector.core.archive import Archive
+from inspector.core.damage import Damage
 from inspector.core.format import Format, ProbeResult
 from inspector.core.source import Source
 from inspector.formats import ar, caf, datas3t, rca, taco, tar
@@ -23,6 +25,18 @@ SEQUENTIAL_SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.sequen
 """Suffixes of files that are read from their beginning; others have an index at their end."""
 CONCERNS = {code: concern for each in FORMATS for code, concern in each.concerns.items()}
 """What errors concern that name a member and do not show that its content is wrong, by their code."""
+_BY_NAME = {each.name: each for each in FORMATS}
+
+
+def format_of(archive: Archive) -> Format | None:
+    """The format of an archive; None for plain bytes."""
+    return _BY_NAME.get(archive.format)
+
+
+def damage_of(archive: Archive) -> Damage:
+    """What the format of an archive knows of damaged files; nothing for plain bytes."""
+    known = format_of(archive)
+    return Damage() if known is None else known.damage()
 
 
 def recognise(source: Source) -> Format | None:

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from inspector.core.archive import Archive
+from inspector.core.cause import LIKELY_CODE, MEANINGS, PREFIX, PROVED_CODE, Cause
 from inspector.core.field import Field
 from inspector.core.finding import Finding, Severity, error
 from inspector.core.kinds import Kind
@@ -20,9 +21,8 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats._causes.blocks import suspects, zeros
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, diagnose, folded
-from inspector.formats._causes.flips import LIKELY_CODE, MAX_WORK_BYTES, PROVED_CODE, flipped_in
+from inspector.formats._causes.flips import MAX_WORK_BYTES, flipped_in
 from inspector.formats._causes.survey import survey
-from inspector.formats._causes.table import MEANINGS, PREFIX, Cause
 from inspector.operations.check.checking import CheckReport, check_archive, check_location, forget_check, state_of
 from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.check.report import as_json, as_text

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
+from inspector.core.cause import SPLIT_CODE, Cause
 from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.core.verdict import State, Verdict
-from inspector.formats._causes.table import SPLIT_CODE, Cause
 from inspector.formats.caf import codes
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan

@@ -9,13 +9,13 @@ from random import Random
 import pytest
 
 from inspector.cli.run import run_command as run
+from inspector.core.cause import CONVERT_CODE, SPLIT_CODE, UNWRAP_CODE, Cause
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.formats._causes.flips import LIKELY_CODE
 from inspector.formats._causes.joined import joined_parts
-from inspector.formats._causes.table import CONVERT_CODE, SPLIT_CODE, UNWRAP_CODE, Cause
 from inspector.operations.check.checking import check_location, state_of
 from inspector.operations.edit.apply_repairs import salvage_report
 from inspector.operations.edit.plan_repairs import Plan, plan

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from inspector.core.archive import Archive
+from inspector.core.cause import wrong
 from inspector.core.field import leaves
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.formats._causes.table import wrong
 from inspector.operations.check.checking import check_archive
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open import opening

@@ -1,24 +1,27 @@
-"""Blocks of zeros, and blocks that are copies of their neighbours, where something is wrong."""
+"""Blocks of zeros or of another pattern, copies of their neighbours, and what is left: bytes that changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.damage import Damage
 from inspector.core.field import locate
 from inspector.core.finding import Finding
 from inspector.core.kinds import Kind
-from inspector.core.numbers import in_bytes
+from inspector.core.names import visible
+from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats import damage_of, format_of
+from inspector.formats._causes.flips import untried
 from inspector.formats._causes.survey import Survey
-from inspector.formats._causes.table import Cause, Explanation, wrong
+from inspector.formats._damage import PART_SIZES
 
-PART_SIZES = tuple(size << 20 for size in (16, 8, 5))
-"""Sizes in bytes of the parts of uploads and downloads, largest first."""
 SECTOR_BYTES = 512
 """The smallest block of a disk."""
 SLACK_BYTES = 24
@@ -29,8 +32,6 @@ MAX_COMPARED_BYTES = 64 << 20
 """Bytes that are compared with their neighbours."""
 MAX_SPANS = 4_096
 """Spans of findings and members that are looked at."""
-_TAR_PADDING_BYTES = 10_240 + 1_024
-"""Zeros at the end of a tar archive that are as they should be."""
 NEAR_BYTES = 512
 """Distance in bytes at which damage shows, such as in the header after lost ones."""
 
@@ -107,26 +108,26 @@ def _hole(
 
     ``near`` is what lies near a structure where something is wrong.
     """
-    tar = archive.format in ("tar", "datas3t")
-    if not _is_damage(run, size, bad, near, explained, tar=tar) or (not tar and _is_padding(archive, run)):
+    damage = damage_of(archive)
+    if not _is_damage(run, size, bad, near, explained, damage) or (not damage.block and _is_padding(archive, run)):
         return None
     low = -(-(run.start) // SECTOR_BYTES) * SECTOR_BYTES
     high = run.stop // SECTOR_BYTES * SECTOR_BYTES
     if run.stop == size:
         high = size
-    slack = SECTOR_BYTES if tar else SLACK_BYTES  # the padding of the member before
+    slack = damage.block or SLACK_BYTES  # the padding of the member before
     aligned = low - run.start <= slack and run.stop - high <= SLACK_BYTES and high - low >= SECTOR_BYTES
     if aligned:
         return Span(low, high)
     # Where the bytes are compressed or random a long run is no data, whatever its place.
-    return run if run.size >= _MIN_UNALIGNED and not tar else None
+    return run if run.size >= _MIN_UNALIGNED and not damage.block else None
 
 
 _MIN_UNALIGNED = 256
 
 
 def _is_padding(archive: Archive, run: Span) -> bool:
-    """Whether the format fills up its archives there. What a tar passes over as padding may be lost members."""
+    """Whether the format fills up its archives there. What one of blocks passes over as padding may be lost members."""
     if run.size > _MAX_PADDING_BYTES:
         return False
     chain = locate(archive.fields, (run.start + run.stop) // 2)
@@ -137,12 +138,14 @@ _MAX_PADDING_BYTES = 4_096
 """More zeros than fill up a block, whatever the format says of them."""
 
 
-def _is_damage(run: Span, size: int, bad: Suspects, near: list[Span], explained: Sequence[Span], *, tar: bool) -> bool:
+def _is_damage(
+    run: Span, size: int, bad: Suspects, near: list[Span], explained: Sequence[Span], damage: Damage
+) -> bool:
     """Whether other bytes than zeros should be there: a digest says so, or the structure does at this place."""
-    if tar and run.stop == size and run.size <= _TAR_PADDING_BYTES:
+    if run.stop == size and run.size <= damage.end_zeros:
         return False
     in_content = intersect([run], bad.content)
-    in_structure = intersect(subtract([run], bad.data), bad.structure if tar else near)
+    in_structure = intersect(subtract([run], bad.data), bad.structure if damage.block else near)
     if total(in_structure) >= _MIN_STRUCTURE:
         return True
     return bool(in_content) and not intersect(in_content, united(list(explained)))
@@ -271,3 +274,112 @@ def _copied(source: Source, low: int, high: int, place: Span, progress: Progress
 def _varied(block: bytes) -> bool:
     """Whether a block is no pattern: it would equal its neighbour by itself."""
     return len(set(block)) > 16 and block[:64] not in block[1:]
+
+
+MAX_READ_BYTES = 64 << 20
+"""Bytes of what is wrong that are read again."""
+MIN_FILLED_BYTES = 512
+"""Shorter runs of one byte are no block."""
+PATTERN_SIZES = (1, 2, 4, 8)
+"""Bytes of a pattern that fills a block."""
+MIN_FOLDED = 3
+"""Fewer findings about the structure are not explained by bytes that changed."""
+_MAX_NAMES = 3
+
+
+# ---- a pattern repeated ----------------------------------------------------------------------------------------------
+
+
+def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> Explanation | None:
+    """A block of one pattern other than zero where something is wrong. Raises SourceError and Cancelled."""
+    import numpy as np
+
+    left = MAX_READ_BYTES
+    for place in united([*bad.content, *bad.structure]):
+        low = max(0, place.start // 4096 * 4096 - 4096)
+        high = min(archive.source.size, place.stop + 4096)
+        left -= high - low
+        if left < 0:
+            return None
+        progress.advance(0)
+        data = np.frombuffer(archive.source.read(low, high - low), np.uint8)
+        found = next(filter(None, (_longest_pattern(data, size) for size in PATTERN_SIZES)), None)
+        if found is None:
+            continue
+        start, stop = low + found.start, low + found.stop
+        begin, end = -(-start // SECTOR_BYTES) * SECTOR_BYTES, stop // SECTOR_BYTES * SECTOR_BYTES
+        if end - begin < SECTOR_BYTES or not _meets(Span(begin, end), bad):
+            continue
+        pattern = archive.source.read(begin, max(PATTERN_SIZES))
+        size = next(each for each in PATTERN_SIZES if pattern == pattern[:each] * (len(pattern) // each))
+        what = f"the byte {hexadecimal(pattern[0], 2)}" if size == 1 else f"the bytes {pattern[:size].hex(' ')}"
+        message = (
+            f"{in_bytes(end - begin)} are {what} repeated, from byte {begin:,} on. Both ends "
+            f"are multiples of {SECTOR_BYTES:,}, as of a block: erased flash memory, or the mark of a sector that "
+            "could not be read. Restore it from another copy, and check the medium; the rest is not affected."
+        )
+        span = Span(begin, end)
+        return Explanation(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
+    return None
+
+
+def _longest_pattern(data: Any, size: int) -> Span | None:
+    """The longest run of one pattern of ``size`` bytes that are not all zero; None if it is short."""
+    import numpy as np
+
+    if len(data) <= size:
+        return None
+    edges = np.concatenate(([-1], np.flatnonzero(data[size:] != data[:-size]), [len(data) - size]))
+    starts, sizes = edges[:-1] + 1, np.diff(edges) - 1 + size
+    sizes[np.add.reduceat(data != 0, starts) == 0] = 0
+    row = int(sizes.argmax())
+    found = Span(int(starts[row]), int(starts[row] + sizes[row]))
+    return found if found.size >= MIN_FILLED_BYTES else None
+
+
+def _meets(span: Span, bad: Suspects) -> bool:
+    return any(span.start < each.stop and each.start < span.stop for each in (*bad.content, *bad.structure))
+
+
+# ---- all that is left ------------------------------------------------------------------------------------------------
+
+
+def changed_bytes(archive: Archive, left: Sequence[Finding]) -> Explanation | None:
+    """One cause for findings without any: other bytes stand there than were written."""
+    left = [each for each in left if _shows_change(archive, each)]
+    spans = united([span for each in left for span in each.spans if span.size])
+    if not spans:
+        return None
+    low, high = spans[0].start, spans[-1].stop
+    members = sorted({known for each in left if (known := archive.known_member(each.member)) is not None})
+    mismatched = [each for each in left if "mismatch" in each.code or "content" in each.code]
+    if mismatched and len(mismatched) == len(left):
+        what = f" of {count(len(members), 'member')}" if members else ""
+        first = f"The content{what} is not what was archived."
+    elif len(left) < MIN_FOLDED:
+        return None  # each says more of itself
+    else:
+        first = f"Bytes between {low:,} and {high - 1:,} are not those that were written."
+    about = f" They belong to {_names(archive, members)}." if members else ""
+    left_out = untried(archive)
+    message = (
+        f"{first} {count(len(left), 'finding')} about {in_bytes(total(spans))} from byte {low:,} on "
+        f"{'follow' if len(left) > 1 else 'follows'} from that.{about} It is no "
+        f"{'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour: a block was "
+        f"overwritten, or the copy is of another state. {left_out}Restore these bytes from another copy."
+    )
+    return Explanation(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)
+
+
+def _shows_change(archive: Archive, finding: Finding) -> bool:
+    """Whether a finding shows that bytes changed; one of a declared type says so itself."""
+    known = format_of(archive)
+    types = {each.code: each.changed for each in known.findings} if known is not None else {}
+    return types.get(finding.code, True)
+
+
+def _names(archive: Archive, members: Sequence[int]) -> str:
+    """Some names in words."""
+    shown = ", ".join(visible(archive.members.path(each)) for each in members[:_MAX_NAMES])
+    more = len(members) - _MAX_NAMES
+    return f"{shown} and {more:,} more" if more > 0 else shown

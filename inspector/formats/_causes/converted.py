@@ -16,11 +16,11 @@ from functools import partial
 from urllib.parse import unquote_to_bytes
 
 from inspector.core.archive import Archive
+from inspector.core.cause import CONVERT_CODE, Cause
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, Source
 from inspector.formats._causes.identity import BYTE_ORDERS, DATA_URL, reordered
-from inspector.formats._causes.table import CONVERT_CODE, Cause
 from inspector.formats._causes.wrapped import copy_of
 
 MAX_CONVERTED_BYTES = 16 << 20

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, is_cause, wrong
 from inspector.core.finding import UNREADABLE, Finding, Severity, first_sentence
 from inspector.core.program.progress import Progress
-from inspector.formats._causes.table import Cause, Explanation, is_cause, wrong
 
 if TYPE_CHECKING:  # annotations only
     from inspector.core.repair import Repair

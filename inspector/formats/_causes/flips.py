@@ -19,6 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.core.archive import Archive
+from inspector.core.cause import LIKELY_CODE, PROVED_CODE, Cause, Explanation, about, wrong
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
 from inspector.core.member import Codec
@@ -29,8 +30,7 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
-from inspector.formats._causes.table import Cause, Explanation, wrong
-from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, number
+from inspector.formats import damage_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,7 +138,6 @@ _TRIAL_BYTES = 512
 """What a trial costs beside the bytes, as bytes."""
 _MAX_BYTE_SIZE = 128
 """The largest content of which one changed byte is told by its CRC-32: 1 in 130,000 of other damage looks so."""
-PROVED_CODE, LIKELY_CODE = "restore-proved-bits", "restore-likely-bits"
 
 
 class Flip(NamedTuple):
@@ -194,7 +193,7 @@ def flipped_bits(archive: Archive, progress: Progress, work: int = MAX_WORK_BYTE
             others.append(found)
     met = {id(each) for flip in flips for each in flip.explains} | {id(each) for one in others for each in one.explains}
     records = (each for each in wrong(archive)[:MAX_ROWS] if id(each) not in met)
-    others += islice(filter(None, (_in_record(archive, each) for each in records)), MAX_FLIPS)
+    others += islice(filter(None, (damage_of(archive).flipped_field(archive, each) for each in records)), MAX_FLIPS)
     return [*_with_repairs(archive, flips), *others]
 
 
@@ -210,16 +209,6 @@ def _mismatched(archive: Archive) -> Iterator[Checksum]:
         if at < 0:
             return
         yield from (row for row in rows[at : at + 2] if row.verdict is Verdict.MISMATCH and row.member == at)
-
-
-def _explained(archive: Archive, spans: Sequence[Span], member: int | None) -> tuple[Finding, ...]:
-    """The findings about a member, or about some of these bytes."""
-    return tuple(
-        each
-        for each in wrong(archive)
-        if (member is not None and each.member == member)
-        or any(span.start < other.stop and other.start < span.stop for span in spans for other in each.spans)
-    )
 
 
 # ---- in the content ------------------------------------------------------------------------------------------------
@@ -248,7 +237,7 @@ def _by_crc(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Fl
         return None
     change = int(checksum.stored, 16) ^ int(checksum.computed, 16)
     bits = flipped_in(change, size)
-    header = archive.format == "taco" and member == 0 and size < _MAX_BYTE_SIZE
+    header = _is_header(archive, member) and size < _MAX_BYTE_SIZE
     if not bits and header:
         return _one_byte(archive, checksum, covered, change)
     if len(bits) != 1 or change.bit_count() == 1:
@@ -262,12 +251,17 @@ def _by_crc(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Fl
         f"({checksum.stored}). A CRC-32 does not prove it: 1 in {chance:,} of other damage looks so."
     )
     offered = size <= MAX_LIKELY_BYTES and not header
-    explains = _explained(archive, covered, member)
+    explains = about(archive, covered, member)
     return Flip(offset, old, old ^ mask, proof, False, offered, _subject(archive, checksum), explains, member)
 
 
+def _is_header(archive: Archive, member: int | None) -> bool:
+    """Whether a member is a header of the format, which its own repair restores."""
+    return member is not None and member == damage_of(archive).header_member
+
+
 def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], change: int) -> Explanation | None:
-    """One changed byte of the little that a CRC-32 covers, such as of a TACO header."""
+    """One changed byte of the little that a CRC-32 covers, such as of a header."""
     size = total(covered)
     found = []
     for at in range(size):
@@ -284,7 +278,7 @@ def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], cha
         f"{hexadecimal(old ^ bits, 2)}. Of all changes of one byte only this one matches its recorded CRC-32. Repair "
         "it here, or write the byte back with another program."
     )
-    explains = _explained(archive, covered, checksum.member)
+    explains = about(archive, covered, checksum.member)
     return Explanation(
         Cause.WRONG_BYTE, message, (Span(offset, offset + 1),), explains, member=checksum.member, adopts=True
     )
@@ -347,7 +341,7 @@ def _by_trial(
         f"Of {8 * len(places):,} candidates it is the one with which the recorded {checksum.algorithm} "
         f"({checksum.stored}) verifies, which proves it."
     )
-    explains = _explained(archive, covered, checksum.member)
+    explains = about(archive, covered, checksum.member)
     subject = _subject(archive, checksum)
     return Flip(offset, data[at], data[at] ^ mask, proof, True, True, subject, explains, checksum.member)
 
@@ -360,7 +354,7 @@ def _suspects(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> 
     if size <= MAX_SUSPECT_BYTES:
         return covered
     digest = {span for each in wrong(archive) if "mismatch" in each.code for span in each.spans}
-    named = {span for each in _explained(archive, covered, member) for span in each.spans} - digest
+    named = {span for each in about(archive, covered, member) for span in each.spans} - digest
     return intersect(covered, united(named)) or covered
 
 
@@ -459,7 +453,7 @@ def _deflated(
         f"Of its {8 * stored:,} bits it is the only one with which the data inflates to {in_bytes(size)} that have "
         f"the recorded CRC-32 ({checksum.stored}). A CRC-32 does not prove it."
     )
-    explains = _explained(archive, covered, checksum.member)
+    explains = about(archive, covered, checksum.member)
     subject = _subject(archive, checksum)
     return Flip(offset, data[at], data[at] ^ mask, proof, False, True, subject, explains, checksum.member)
 
@@ -496,7 +490,7 @@ def _in_digest(archive: Archive, checksum: Checksum) -> Explanation | None:
     change = int(checksum.stored, 16) ^ int(checksum.computed, 16)
     if change.bit_count() != 1:
         return None
-    explains = _explained(archive, checksum.place, checksum.member)
+    explains = about(archive, checksum.place, checksum.member)
     where = f" at byte {checksum.place[0].start:,}" if checksum.place else ""
     message = (
         f"One bit of the recorded checksum of {_subject(archive, checksum)} changed. The {checksum.algorithm} "
@@ -505,60 +499,6 @@ def _in_digest(archive: Archive, checksum: Checksum) -> Explanation | None:
         "a copy from elsewhere shows whether that is right."
     )
     return Explanation(Cause.FLIPPED_BIT, message, checksum.place, explains, member=checksum.member, adopts=True)
-
-
-def _in_record(archive: Archive, finding: Finding) -> Explanation | None:
-    """Two records of the same field that differ in one bit, or a header whose sum is off by that of one bit."""
-    if archive.format in ("tar", "datas3t") and "checksum" in finding.code and finding.spans:
-        return _in_tar_header(archive, finding)
-    if archive.format in ("zip", "taco") and len(finding.spans) == 2:
-        return _in_twins(archive, finding)
-    return None
-
-
-def _in_twins(archive: Archive, finding: Finding) -> Explanation | None:
-    first, second = finding.spans
-    if first.size != second.size or not 0 < first.size <= 1 << 16:
-        return None
-    some, other = archive.source.read(*_range(first)), archive.source.read(*_range(second))
-    if len(some) != len(other) or (int.from_bytes(some) ^ int.from_bytes(other)).bit_count() != 1:
-        return None
-    at = next(at for at, (left, right) in enumerate(zip(some, other, strict=True)) if left != right)
-    places = (Span(first.start + at, first.start + at + 1), Span(second.start + at, second.start + at + 1))
-    message = (
-        f"One bit changed in a header: byte {grouped(places[0].start)} is {hexadecimal(some[at], 2)}, and its twin at "
-        f"{grouped(places[1].start)} is {hexadecimal(other[at], 2)}. Everything else in the two records agrees. "
-        "Repair sets the wrong one where the content shows which that is."
-    )
-    return Explanation(Cause.FLIPPED_BIT, message, places, (finding,), member=finding.member, adopts=True)
-
-
-def _range(span: Span) -> tuple[int, int]:
-    return span.start, span.size
-
-
-def _in_tar_header(archive: Archive, finding: Finding) -> Explanation | None:
-    start = finding.spans[0].start // BLOCK * BLOCK
-    block = archive.source.read(start, BLOCK)
-    if len(block) < BLOCK:
-        return None
-    stored, computed = number(block[CHKSUM]), checksums(block)[0]
-    for written in (b"%06o\0 " % computed, b"%07o\0" % computed, b"%06o \0" % computed):
-        if (int.from_bytes(written) ^ int.from_bytes(block[CHKSUM])).bit_count() == 1:
-            first = "One bit of a tar header changed, in its checksum."
-            break
-    else:
-        off = abs(stored - computed) if stored is not None else 0
-        if off not in (1, 2, 4, 8, 16, 32, 64, 128):
-            return None
-        first = "One bit of a tar header changed, as its checksum shows."
-    message = (
-        f"{first} The header at {grouped(start)} has the checksum {'?' if stored is None else stored}, and "
-        f"its bytes add up to {computed:,}. The sum does not show which byte it is; compare the header with its "
-        "neighbours or with another copy. The data after it is not affected."
-    )
-    spans = (Span(start, start + BLOCK),)
-    return Explanation(Cause.FLIPPED_BIT, message, spans, _explained(archive, spans, None))
 
 
 # ---- repairs ---------------------------------------------------------------------------------------------------------
@@ -571,7 +511,7 @@ def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[Explanati
     repairs = {True: _repair(archive, proved, PROVED_CODE), False: _repair(archive, likely, LIKELY_CODE)}
     for flip in flips:
         repair = repairs[flip.proved] if flip.offered else None
-        in_header = flip.member == 0 and archive.format == "taco"
+        in_header = _is_header(archive, flip.member)
         if flip.proved:
             advice = "Repair restores it."
         elif repair is not None:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation
 from inspector.core.finding import Severity
-from inspector.core.format import ProbeResult
+from inspector.core.format import ProbeResult, Signature
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_remote
 from inspector.core.span import Span
-from inspector.formats._causes.table import Cause, Explanation
+from inspector.formats import FORMATS, damage_of, format_of
 from inspector.formats._zstd import BLOCK_HEADER, MAGIC, RLE, header_size
 
 HEAD_BYTES = 4096
@@ -35,56 +36,45 @@ MAX_RATIO = 64
 _BLOCK = 64 << 10
 
 
-class _Signature(NamedTuple):
-    """``begins`` stands at ``at`` in a file of this kind."""
-
-    begins: bytes
-    name: str
-    command: str = ""
-    at: int = 0
-
-
 _COMPRESSED = (
-    _Signature(b"\x1f\x8b\x08", "a gzip file", "gunzip"),
-    _Signature(b"\xfd7zXZ\0", "an xz file", "unxz"),
-    _Signature(b"BZh", "a bzip2 file", "bunzip2"),
-    _Signature(b"\x28\xb5\x2f\xfd", "a zstd file", "unzstd"),
-    _Signature(b"\x2a\x4d\x18", "a zstd file", "unzstd", at=1),
-    _Signature(b"\x04\x22\x4d\x18", "an lz4 file", "unlz4"),
-    _Signature(b"\x1f\x9d", "a file of compress", "uncompress"),
-    _Signature(b"LZIP", "an lzip file", "lzip -d"),
-    _Signature(b"\xff\x06\0\0sNaPpY", "a file of framed Snappy", "snzip -d"),
-    _Signature(b"\x89LZO\0\r\n\x1a\n", "an lzop file", "lzop -d"),
-    _Signature(b"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x"),
-    _Signature(b"Rar!\x1a\x07", "a RAR archive", "unrar x"),
+    Signature(b"\x1f\x8b\x08", "a gzip file", "gunzip"),
+    Signature(b"\xfd7zXZ\0", "an xz file", "unxz"),
+    Signature(b"BZh", "a bzip2 file", "bunzip2"),
+    Signature(b"\x28\xb5\x2f\xfd", "a zstd file", "unzstd"),
+    Signature(b"\x2a\x4d\x18", "a zstd file", "unzstd", at=1),
+    Signature(b"\x04\x22\x4d\x18", "an lz4 file", "unlz4"),
+    Signature(b"\x1f\x9d", "a file of compress", "uncompress"),
+    Signature(b"LZIP", "an lzip file", "lzip -d"),
+    Signature(b"\xff\x06\0\0sNaPpY", "a file of framed Snappy", "snzip -d"),
+    Signature(b"\x89LZO\0\r\n\x1a\n", "an lzop file", "lzop -d"),
+    Signature(b"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x"),
+    Signature(b"Rar!\x1a\x07", "a RAR archive", "unrar x"),
 )
 """What is unpacked first; bzip2 is compared further in ``_compressed``."""
 
 _OTHER = (
-    _Signature(b"PK\x03\x04", "a ZIP archive"),
-    _Signature(b"ustar", "a tar archive", at=257),
-    _Signature(b"\x89PNG\r\n\x1a\n", "a PNG picture"),
-    _Signature(b"\xff\xd8\xff", "a JPEG picture"),
-    _Signature(b"%PDF-", "a PDF document"),
-    _Signature(b"SQLite format 3\0", "an SQLite database"),
-    _Signature(b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-    _Signature(b"PAR1", "a Parquet file"),
-    _Signature(b"ARROW1\0\0", "an Arrow file"),
-    _Signature(b"\x7fELF", "a program (ELF)"),
-    _Signature(b"!<arch>\n", "a Unix ar archive"),
-    _Signature(b"070701", "a cpio archive"),
-    _Signature(b"MSCF\0\0\0\0", "a Windows cabinet"),
-    _Signature(b"CD001", "a CD image (ISO 9660)", at=32769),
-    _Signature(b"caff\0\1\0\0", "a Core Audio file"),
+    *(each.signature for each in FORMATS if each.signature is not None and each.signature.begins),
+    Signature(b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    Signature(b"\xff\xd8\xff", "a JPEG picture"),
+    Signature(b"%PDF-", "a PDF document"),
+    Signature(b"SQLite format 3\0", "an SQLite database"),
+    Signature(b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    Signature(b"PAR1", "a Parquet file"),
+    Signature(b"ARROW1\0\0", "an Arrow file"),
+    Signature(b"\x7fELF", "a program (ELF)"),
+    Signature(b"070701", "a cpio archive"),
+    Signature(b"MSCF\0\0\0\0", "a Windows cabinet"),
+    Signature(b"CD001", "a CD image (ISO 9660)", at=32769),
+    Signature(b"caff\0\1\0\0", "a Core Audio file"),
 )
 
 _ENCRYPTED = (
-    _Signature(b"Salted__", "a file that OpenSSL encrypted", "openssl enc -d"),
-    _Signature(b"age-encryption.org/v1", "a file that age encrypted", "age -d"),
-    _Signature(b"-----BEGIN AGE ENCRYPTED FILE-----", "a file that age encrypted", "age -d"),
-    _Signature(b"-----BEGIN PGP MESSAGE-----", "a file that PGP encrypted", "gpg -d"),
-    _Signature(b"$ANSIBLE_VAULT;", "a file that Ansible encrypted", "ansible-vault decrypt"),
-    _Signature(b"LUKS\xba\xbe", "an encrypted volume", "cryptsetup"),
+    Signature(b"Salted__", "a file that OpenSSL encrypted", "openssl enc -d"),
+    Signature(b"age-encryption.org/v1", "a file that age encrypted", "age -d"),
+    Signature(b"-----BEGIN AGE ENCRYPTED FILE-----", "a file that age encrypted", "age -d"),
+    Signature(b"-----BEGIN PGP MESSAGE-----", "a file that PGP encrypted", "gpg -d"),
+    Signature(b"$ANSIBLE_VAULT;", "a file that Ansible encrypted", "ansible-vault decrypt"),
+    Signature(b"LUKS\xba\xbe", "an encrypted volume", "cryptsetup"),
 )
 """What is decrypted first."""
 
@@ -105,7 +95,6 @@ _NUMBERS = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,2}|\b\d{1,3})\s*,")
 _BASE32 = re.compile(rb"[A-Z2-7\r\n]{60,}={0,6}\s*")
 _BASE85 = re.compile(rb"(?:<~)?[!-~\r\n]{60,}(?:~>)?\s*")
 _MIN_BASE85_SYMBOLS = 70
-_ZSTD_NEAR = re.compile(rb"\x28\xb5\x2f\xfd")
 _ERROR_TEXT = re.compile(
     rb"[^\r\n]{0,80}\b(?:not found|access denied|forbidden|unauthori[sz]ed|denied|error|no such|expired|bad gateway|"
     rb"unavailable|timed? ?out|too many requests|rate limit|upstream)\b",
@@ -159,8 +148,8 @@ class _File:
 
     @property
     def may_begin_with_data(self) -> bool:
-        """Whether the first bytes may be those of a member, which may be anything: a CAF begins with data."""
-        return self.archive.format == "caf"
+        """Whether the first bytes may be those of a member, which may be anything."""
+        return damage_of(self.archive).data_first
 
     @property
     def listed(self) -> bool:
@@ -174,10 +163,10 @@ class _File:
     @property
     def what(self) -> str:
         """What it should be, with an article."""
-        decoder = getattr(self.archive, "decoder", None)
-        if decoder is None:
+        known = format_of(self.archive)
+        if known is None:
             return "a known archive"
-        title = decoder.title if len(decoder.title) < 40 else self.archive.format
+        title = known.title if len(known.title) < 40 else known.name
         return f"{'an' if title[0] in 'AEIORaeio' else 'a'} {title}"
 
     @property
@@ -235,7 +224,7 @@ def _response(file: _File) -> Explanation | None:
 
 
 def _added_bytes(archive: Archive) -> int:
-    """How far the index of a CAF stands behind where its members end, in bytes."""
+    """How far the index of an archive stands behind where its members end, in bytes."""
     stops = archive.members.stops
     index = next((each for each in archive.fields if each.name == "index" and each.spans), None)
     return index.spans[0].start - max(stops) if index is not None and len(stops) else 0
@@ -274,7 +263,7 @@ def _shown(data: bytes, most: int = 40) -> str:
 
 
 def _is_text_file(file: _File) -> bool:
-    """Whether a file under the name of a CAF is text to its end, so that it is not a CAF that begins with text."""
+    """Whether a file is text to its end, so that it is no archive that begins with text."""
     if file.listed or file.source.size > MAX_TEXT_BYTES:
         return False
     return not file.may_begin_with_data or not any(b < 9 for b in file.head + file.tail)
@@ -352,7 +341,7 @@ def _pointer(file: _File) -> Explanation | None:
 # ---- compressed and encoded ----------------------------------------------------------------------------------------
 
 
-def _matching(data: bytes, signatures: tuple[_Signature, ...]) -> _Signature | None:
+def _matching(data: bytes, signatures: tuple[Signature, ...]) -> Signature | None:
     return next((each for each in signatures if data[each.at :].startswith(each.begins)), None)
 
 
@@ -367,22 +356,22 @@ def _compressed(file: _File) -> Explanation | None:
     if file.may_begin_with_data and not _ends_there(file, found):
         return None
     message = (
-        f"This is {found.name}, not {file.what}. It begins with {file.head[: len(found.begins)].hex(' ')}."
+        f"This is {found.called}, not {file.what}. It begins with {file.head[: len(found.begins)].hex(' ')}."
         f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open what comes out"
         f"{f', or open what is inside as {file.name}!/ without that' if found.command in _OPENED_INSIDE else ''}."
     )
     return Explanation(Cause.COMPRESSED, message, (Span(0, len(found.begins)),))
 
 
-def _bare_stream(file: _File) -> _Signature | None:
+def _bare_stream(file: _File) -> Signature | None:
     """A stream of zlib or of the old lzma, which have no signature: what is inside can be unpacked."""
     head = file.head
     if len(head) < 64 or file.archive.format.startswith("datas3t-"):
         return None
     if head[:1] == b"x" and int.from_bytes(head[:2], "big") % 31 == 0:
-        found = _Signature(head[:2], "a zlib stream", "zlib-flate -uncompress")
+        found = Signature(head[:2], "a zlib stream", "zlib-flate -uncompress")
     elif head[:3] == b"\x5d\0\0" and head[13:14] == b"\0":
-        found = _Signature(head[:5], "an lzma file", "unlzma")
+        found = Signature(head[:5], "an lzma file", "unlzma")
     else:
         return None
     return found if len(_unpacked(file, found)) >= min(len(head), _MIN_UNPACKED_BYTES) else None
@@ -412,7 +401,7 @@ _NEW: dict[str, Callable[[], _Unpacker]] = {
 }
 
 
-def _unpacked(file: _File, found: _Signature) -> bytes:
+def _unpacked(file: _File, found: Signature) -> bytes:
     """The first bytes inside; empty where they cannot be unpacked here."""
     new = _NEW.get(found.command)
     if new is None:
@@ -423,7 +412,7 @@ def _unpacked(file: _File, found: _Signature) -> bytes:
         return b""
 
 
-def _ends_there(file: _File, found: _Signature) -> bool:
+def _ends_there(file: _File, found: Signature) -> bool:
     """Whether the compressed data ends where the file does, so that it is not the first member of a CAF."""
     new = _NEW.get(found.command)
     if file.source.size > MAX_UNPACKED_BYTES:
@@ -472,7 +461,7 @@ def _zstd_ends(data: bytes) -> bool:
 
 def _inside(data: bytes) -> str:
     found = _matching(data, (*_COMPRESSED, *_OTHER)) if data else None
-    return f" Inside is {found.name}." if found is not None else ""
+    return f" Inside is {found.called}." if found is not None else ""
 
 
 def _encoded(file: _File) -> Explanation | None:
@@ -550,7 +539,7 @@ def _encrypted(file: _File) -> Explanation | None:
     if found is None or file.listed:
         return None
     message = (
-        f"This is {found.name}, not {file.what}. It begins with {found.begins[:24].decode('ascii', 'replace')!r}. "
+        f"This is {found.called}, not {file.what}. It begins with {found.begins[:24].decode('ascii', 'replace')!r}. "
         f"Decrypt it first with {found.command} and the key it was made with, and open what comes out."
     )
     return Explanation(Cause.ENCRYPTED, message, (Span(0, len(found.begins)),))
@@ -669,10 +658,7 @@ def _right_order(file: _File, head: bytes, tail: bytes) -> str:
         return f'begins with "{"PK" if head.startswith(b"PK") else "ustar"}" if they are swapped back'
     if b'"start_byte"' in tail:
         return "ends in an index if they are swapped back"
-    if file.archive.format != "rca" or _ZSTD_NEAR.search(file.head[:64]):
-        return ""
-    is_chunk = 10 < int.from_bytes(head[:2], "big") <= 1 << 15
-    return "begins with a chunk header if they are swapped back" if is_chunk and _ZSTD_NEAR.search(head[:40]) else ""
+    return damage_of(file.archive).turned(file.head, head)
 
 
 def reordered(data: bytes, order: _Order) -> bytes:
@@ -689,23 +675,22 @@ def reordered(data: bytes, order: _Order) -> bytes:
 
 
 def _other_format(file: _File) -> Explanation | None:
-    decoder = getattr(file.archive, "decoder", None)
+    known = format_of(file.archive)
     if file.listed or file.may_begin_with_data:
         return None
-    # The name and the metadata beside it make a file a range, whatever its bytes are.
-    named = file.archive.format == "datas3t" and not len(file.archive.members)
-    if decoder and not named and decoder.probe(file.source) is ProbeResult.CERTAIN:
+    named = damage_of(file.archive).named and not len(file.archive.members)
+    if known and not named and known.probe(file.source) is ProbeResult.CERTAIN:
         return None
     head = file.head
     if (iso := file.source.read(32769, 5)) == b"CD001":
         head = head.ljust(32769, b"\0") + iso
     found = _matching(head, _OTHER)
-    own = {"tar": "a tar archive", "datas3t": "a tar archive", "zip": "a ZIP archive", "taco": "a ZIP archive"}
-    if found is None or own.get(file.archive.format) == found.name:
+    own = [each.signature for each in FORMATS if known and each.name in (known.name, known.general)]
+    if found is None or found in own:
         return None
     shown = head[found.at : found.at + len(found.begins)].hex(" ")
     message = (
-        f"This is {found.name}, not {file.what}. The bytes {shown} are at {found.at:,}. It has the wrong name, or "
+        f"This is {found.called}, not {file.what}. The bytes {shown} are at {found.at:,}. It has the wrong name, or "
         "was put in the place of the archive. Rename it and open it with a program for its format; for the archive, "
         "look for another copy."
     )

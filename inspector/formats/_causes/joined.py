@@ -1,45 +1,45 @@
 """Archives joined in one file: where each begins and ends, and how to split them.
 
 An archive that begins at a place tells where it ends: a ZIP by the first end record whose directory ends there, a tar
-by its end blocks, an RCA by its chunks, a CAF by the first index in front of which its members end. An archive that
-ends with the file tells where it begins: a ZIP and a CAF do. Both are followed until they meet.
+by its end blocks. An archive that ends with the file may tell where it begins. Both are followed until they meet.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
-from inspector.core.archive import Archive, Emitter
+from inspector.core.archive import Archive
+from inspector.core.cause import SPLIT_CODE, Cause, Explanation, wrong
+from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Companion, Content, Repair
-from inspector.core.source import Source, SplicedSource, blocks
+from inspector.core.source import Source, blocks
 from inspector.core.span import Span
-from inspector.formats._causes.table import SPLIT_CODE, Cause, Explanation, wrong
-from inspector.formats._tar.header import BLOCK, aligned, parse
-from inspector.formats._zip.eocd import find_eocd
-from inspector.formats._zip.records import END, LOCAL
-from inspector.formats._zstd import MAGIC
-from inspector.formats.caf.decode import Detail
-from inspector.formats.caf.locate import OPENING, index_from_footer
-from inspector.formats.caf.overwritten import MAX_INDEX_BYTES, Newer, caf_end, older_content, zip_end
-from inspector.formats.rca.blocks import BLOB, kind_and_size, varint
-from inspector.formats.rca.chunks import FIRST_SIZE_BITS, header_size, scan
+from inspector.formats import FORMATS, damage_of
 
 MAX_PARTS = 64
 """Archives that are told apart in one file."""
 MIN_REST_BYTES = 64
 """Fewer bytes behind an archive are no part of another."""
-_END_BYTE = re.compile(rb'"end_byte"\s*+:\s*+([0-9]{1,20})')
-_SUFFIXES = {"zip": ".zip", "tar": ".tar", "rca": ".rca", "caf": ".caf"}
-_TITLES = {"zip": "a ZIP archive", "tar": "a tar archive", "rca": "an RCA", "caf": "a CAF"}
+
+
+@cache
+def _formats() -> dict[str, Format]:
+    """The formats whose archives may be joined, without special cases of them; those that begin with data last.
+
+    Anything may be such data.
+    """
+    found = [each for each in FORMATS if each.signature is not None and not each.general]
+    return {each.name: each for each in sorted(found, key=lambda each: each.damage().data_first)}
 
 
 class Part(NamedTuple):
-    """The bytes ``[start, stop)`` hold an archive of this kind; ``whole``: both of its ends are where they should be.
+    """The bytes ``[start, stop)`` hold an archive of the format ``kind``.
 
+    ``whole``: both of its ends are where they should be.
     ``old``: it is the tail of an archive that began where the first part stands now.
     """
 
@@ -51,7 +51,9 @@ class Part(NamedTuple):
 
     @property
     def words(self) -> str:
-        what = _TITLES[self.kind]
+        signature = _formats()[self.kind].signature
+        assert signature is not None
+        what = signature.called
         if self.old:
             what = f"the tail of {what.split(' ', 1)[1]} that was overwritten"
             what = what.replace("of ", "of an older ", 1)
@@ -66,9 +68,9 @@ def joined_parts(archive: Archive, progress: Progress) -> tuple[Part, ...]:
     Linear in time. Raises SourceError and Cancelled.
     """
     source = archive.source
-    newer = _newer(archive)
+    newer = damage_of(archive).newer(archive)
     if newer is not None:
-        return (Part(0, newer.stop, newer.kind), Part(newer.stop, source.size, "caf", whole=False, old=True))
+        return (Part(0, newer.stop, newer.kind), Part(newer.stop, source.size, archive.format, whole=False, old=True))
     parts = _in_a_row(source, progress)
     at = parts[-1].stop if parts else 0
     if at < source.size and (last := _backward(source, at)) is not None:
@@ -87,11 +89,7 @@ def joined_parts(archive: Archive, progress: Progress) -> tuple[Part, ...]:
 
 def is_known(archive: Archive) -> bool:
     """Whether a check has found another archive already, so that no more is read to tell them apart."""
-    return _newer(archive) is not None
-
-
-def _newer(archive: Archive) -> Newer | None:
-    return archive.detail.newer if isinstance(archive.detail, Detail) else None
+    return damage_of(archive).newer(archive) is not None
 
 
 def _in_a_row(source: Source, progress: Progress) -> list[Part]:
@@ -112,15 +110,17 @@ def _rest(source: Source, at: int) -> Sequence[Part]:
     kind = _begun(source, at)
     if kind:
         return [Part(at, source.size, kind, whole=False)]
-    return [Part(at, source.size, "zip", whole=False, old=True)] if _is_old_zip(source, at) else []
+    old = (name for name, known in _formats().items() if known.damage().is_older(source, at))
+    return [Part(at, source.size, name, whole=False, old=True) for name in old][:1]
 
 
 def _plausible(archive: Archive, parts: Sequence[Part]) -> bool:
-    """Whether the parts are no members of one archive whose records are lost: CAF stores members one after another."""
+    """Whether the parts are no members of one archive whose records are lost, nor read as one archive."""
     kinds = {part.kind for part in parts}
-    if archive.format == "caf":
-        return "caf" in kinds
-    return kinds != {"tar"} or any(each.code == "tar-data-after-end" for each in archive.findings)
+    if damage_of(archive).data_first:
+        return archive.format in kinds
+    needed = _formats()[parts[0].kind].damage().joined if len(kinds) == 1 else ""
+    return not needed or any(each.code == needed for each in archive.findings)
 
 
 # ---- where an archive ends ------------------------------------------------------------------------------------------
@@ -128,62 +128,11 @@ def _plausible(archive: Archive, parts: Sequence[Part]) -> bool:
 
 def _forward(source: Source, at: int, progress: Progress) -> Part | None:
     """The archive that begins at ``at``, if it has an end."""
-    steps: tuple[tuple[str, Callable[[Source, int, Progress], int | None]], ...] = (
-        ("zip", zip_end),
-        ("tar", _tar_end),
-        ("rca", _rca_end),
-        ("caf", caf_end),
-    )
-    for kind, end in steps:
-        stop = end(source, at, progress)
+    for kind, known in _formats().items():
+        stop = known.damage().end(source, at, progress)
         if stop is not None:
             return Part(at, stop, kind)
     return None
-
-
-def _tar_end(source: Source, at: int, progress: Progress) -> int | None:
-    if not is_tar(source, at):
-        return None
-    start, found = at, None
-    while at < source.size:
-        progress.advance(0)
-        block = source.read(at, BLOCK)
-        if block == bytes(BLOCK):
-            found = at
-            break
-        header = parse(block) if len(block) == BLOCK else None
-        if header is None or not header.fits:
-            return None
-        at += BLOCK + aligned(header.stored)
-    if found is None or source.read(at, 2 * BLOCK) != bytes(2 * BLOCK):
-        return None
-    stop = at + 2 * BLOCK
-    padded = start + -(-(stop - start) // 10_240) * 10_240
-    return padded if padded <= source.size and not any(source.read(stop, padded - stop)) else stop
-
-
-def is_tar(source: Source, at: int) -> bool:
-    """Whether a tar header with a checksum that fits stands here."""
-    block = source.read(at, BLOCK)
-    return len(block) == BLOCK and parse(block).fits and any(block)
-
-
-def is_rca(source: Source, at: int) -> bool:
-    """Whether a first chunk of a possible size begins here, with a blob that opens a zstd frame."""
-    head = source.read(at, header_size(FIRST_SIZE_BITS) + 16)
-    size = int.from_bytes(head[:2], "big")
-    if len(head) < 20 or not header_size(FIRST_SIZE_BITS) < size <= 1 << FIRST_SIZE_BITS - 1:
-        return False
-    value, stop = varint(head, header_size(FIRST_SIZE_BITS))
-    return bool(stop) and kind_and_size(value)[0] == BLOB and head[stop : stop + len(MAGIC)] == MAGIC
-
-
-def _rca_end(source: Source, at: int, progress: Progress) -> int | None:
-    progress.advance(0)
-    if not is_rca(source, at):
-        return None
-    layer = scan(_from(source, at))
-    return None if layer.corrupt or layer.truncated or not layer.chunks else at + layer.end
 
 
 # ---- where an archive begins ----------------------------------------------------------------------------------------
@@ -191,39 +140,16 @@ def _rca_end(source: Source, at: int, progress: Progress) -> int | None:
 
 def _backward(source: Source, low: int) -> Part | None:
     """The archive that ends with the file and begins at ``low`` or after it."""
-    eocd = find_eocd(_from(source, low))
-    if eocd is not None and eocd.exact and eocd.consistent and eocd.directory is not None:
-        start = low + eocd.displacement
-        if source.read(start, 4) in (LOCAL, END) and (start > 0):
-            return Part(start, source.size, "zip")
-    _, span = index_from_footer(source)
-    if span is not None and span.start >= low and span.size <= MAX_INDEX_BYTES:
-        data = source.read(span.start, span.size)
-        ends = [int(each) for each in _END_BYTE.findall(data)]
-        if OPENING.match(data) and ends and span.start - max(ends) > 0 and span.start - max(ends) >= low:
-            return Part(span.start - max(ends), source.size, "caf")
+    for kind, known in _formats().items():
+        start = known.damage().last(source, low)
+        if start is not None:
+            return Part(start, source.size, kind)
     return None
 
 
 def _begun(source: Source, at: int) -> str:
     """The kind of archive that begins at a place, by its first bytes; empty if none does."""
-    if source.read(at, 4) == LOCAL:
-        return "zip"
-    if is_tar(source, at):
-        return "tar"
-    return "rca" if is_rca(source, at) else ""
-
-
-def _is_old_zip(source: Source, at: int) -> bool:
-    """Whether the file ends as a ZIP does that began where the file begins, longer than what was written over it."""
-    eocd = find_eocd(source)
-    if eocd is None or not eocd.exact or not eocd.consistent or eocd.directory is None or eocd.displacement:
-        return False
-    return eocd.directory.start >= at
-
-
-def _from(source: Source, start: int, stop: int | None = None) -> SplicedSource:
-    return SplicedSource(source, [Span(start, source.size if stop is None else stop)], source.name)
+    return next((kind for kind, known in _formats().items() if known.damage().begins(source, at)), "")
 
 
 # ---- what is said and done -------------------------------------------------------------------------------------------
@@ -242,7 +168,7 @@ def joined(archive: Archive, progress: Progress) -> Explanation | None:
     first = f"{number} archives are joined in this file, one after the other."
     if old:
         first = "A new archive was written over a longer old one, and the old one's tail is left."
-        newer = _newer(archive)
+        newer = damage_of(archive).newer(archive)
         if newer is not None and not newer.certain:
             first = "There is a whole archive at the beginning, and a longer one that lists it goes on after it."
     message = (
@@ -272,9 +198,8 @@ def _addresses(name: str, parts: Sequence[Part]) -> str:
 def _split(archive: Archive, parts: Sequence[Part]) -> Repair:
     """Write the first archive to the copy and every other one beside it."""
     first, *others = parts
-    ending = next(
-        (each for each in (".tacozip", ".taco", *_SUFFIXES.values()) if archive.source.name.endswith(each)), ""
-    )
+    suffixes = [suffix for kind in _formats() for suffix in _suffixes_of(kind)]
+    ending = next((each for each in suffixes if archive.source.name.endswith(each)), "")
     along = tuple(
         Companion(f"-{number}{_suffix(archive, part)}", ending, _content(archive, part))
         for number, part in enumerate(others, 2)
@@ -296,56 +221,26 @@ def _split(archive: Archive, parts: Sequence[Part]) -> Repair:
 
 
 def _suffix(archive: Archive, part: Part) -> str:
-    """A CAF that a TACO is joined to keeps its own suffix; a part of the kind of the file gets that of the file."""
-    if part.kind == "zip" and archive.source.name.lower().endswith((".taco", ".tacozip")):
-        return ".tacozip" if archive.source.name.lower().endswith(".tacozip") else ".taco"
-    return _SUFFIXES[part.kind]
+    """A part of the kind of the file gets the suffix of the file, also where that is one of a special case."""
+    own = _suffixes_of(part.kind)
+    return next((each for each in own if archive.source.name.lower().endswith(each)), own[-1])
+
+
+def _suffixes_of(kind: str) -> Sequence[str]:
+    """The suffixes of a format, after those of its special cases, which may end in one of them."""
+    special = (suffix for each in FORMATS if each.general == kind for suffix in each.suffixes)
+    return (*special, _formats()[kind].suffixes[0])
 
 
 def _content(archive: Archive, part: Part) -> Content:
-    if part.old:
-        return _old_content(archive, part)
+    older = _formats()[part.kind].damage().older
+    if part.old and older is not None:
+        return older(archive, part.start)
 
     def pieces(progress: Progress) -> Iterator[bytes]:
         progress.begin("Writing an archive", part.stop - part.start)
         for piece in blocks(archive.source, part.start, part.stop):
             yield piece
             progress.advance(len(piece))
-
-    return pieces
-
-
-class _Blanked:
-    """A file of which the first bytes are zeros: those that were written over what it described."""
-
-    def __init__(self, source: Source, start: int) -> None:
-        self.name, self.size, self._source, self._start = source.name, source.size, source, start
-
-    def read(self, offset: int, length: int) -> bytes:
-        """See Source.read."""
-        data = self._source.read(offset, length)
-        zeros = min(max(0, self._start - offset), len(data)) if offset >= 0 else 0
-        return bytes(zeros) + data[zeros:]
-
-    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        """See Source.sibling."""
-        return self._source.sibling(suffix, instead_of)
-
-
-def _old_content(archive: Archive, part: Part) -> Content:
-    """The members of the older archive that are left, as a new archive."""
-    if part.kind == "caf":
-        return older_content(archive, part.start)
-
-    def pieces(progress: Progress) -> Iterator[bytes]:
-        from inspector.formats.zip import FORMAT as functions  # noqa: N811 - a value with functions
-
-        rest = Archive(_Blanked(archive.source, part.start), functions.name, functions.title, ())
-        functions.decode(rest.source, Emitter(rest), progress)
-        functions.check(rest, Emitter(rest), progress)
-        saves = (each for each in functions.repairs(rest, progress) if each.is_salvage and each.content is not None)
-        salvage = next(saves, None)
-        if salvage is not None and salvage.content is not None:
-            yield from salvage.content(progress)
 
     return pieces

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, wrong
 from inspector.core.finding import Finding, Severity
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, united
-from inspector.formats._causes.blocks import NEAR_BYTES, copies, suspects, zeros
-from inspector.formats._causes.changed import changed_bytes, filled_block, shifted_rca, shifted_tar
+from inspector.formats import damage_of, format_of
+from inspector.formats._causes.blocks import NEAR_BYTES, changed_bytes, copies, filled_block, suspects, zeros
 from inspector.formats._causes.converted import convert_back
 from inspector.formats._causes.ends import trailing, truncated
 from inspector.formats._causes.flips import MAX_LAST_WORK_BYTES, flipped_bits
 from inspector.formats._causes.joined import is_known, joined
-from inspector.formats._causes.parts import moved_parts
-from inspector.formats._causes.rearranged import doubled, swapped
-from inspector.formats._causes.record_flips import flipped_record
-from inspector.formats._causes.survey import Survey, expected_size, may_be_surveyed, survey
-from inspector.formats._causes.table import Cause, Explanation, wrong
+from inspector.formats._causes.parts import doubled, moved_parts, swapped
+from inspector.formats._causes.survey import Survey, may_be_surveyed, survey
 from inspector.formats._causes.text_mode import text_mode
 from inspector.formats._causes.wrapped import in_front
 
@@ -35,19 +32,20 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[Explanation]:
     front = in_front(archive, progress)
     if front is not None:
         return (front,)
-    record = flipped_record(archive, progress)
+    damage = damage_of(archive)
+    record = damage.flipped_record(archive, progress)
     if record is not None:
         return (record,)
     causes = flipped_bits(archive, progress)
     if _covers_all(archive, causes) or not may_read:
         return _folded(archive, causes)
     found = survey(archive.source, progress)
-    expected = _expected(archive)
+    expected = damage.expected_size(archive)
     text = text_mode(archive, found, expected)
     if text is not None:
         repair = convert_back(archive, text.cause, progress)
         return (text if repair is None else replace(text, repairs=(repair,)),)
-    behind = trailing(archive) if not causes and archive.format in _ENDED else None
+    behind = trailing(archive) if not causes and damage.ends_itself else None
     if behind is not None:
         return (behind,)  # zeros among them are not in the place of anything
     places = _of_places(archive, found, expected, causes, progress)
@@ -93,8 +91,6 @@ def _is_in(finding: Finding, places: Sequence[Span]) -> bool:
     return any(place.start <= span.start and span.stop <= place.stop for span in finding.spans for place in places)
 
 
-_ENDED = frozenset(("caf", "zip", "taco"))
-"""Formats whose last record says that it is the last."""
 _MANIFEST = "digest-manifest-mismatch"
 _HAZARD = re.compile(r"hazard|name-(?!duplicate)|version|encrypt|extra|comment")
 
@@ -113,8 +109,8 @@ def _is_apart(finding: Finding, causes: Sequence[Explanation]) -> bool:
 
 def _interrupted(archive: Archive) -> bool:
     """Whether an interrupted write explains everything, which its findings say."""
-    torn: frozenset[str] = getattr(getattr(archive, "decoder", None), "torn", frozenset())
-    return all(each.code in torn for each in wrong(archive))
+    known = format_of(archive)
+    return all(known is not None and each.code in known.torn for each in wrong(archive))
 
 
 def _of_places(
@@ -134,7 +130,7 @@ def _of_places(
     rearranged = None if causes else doubled(archive, progress) or swapped(archive, progress)
     if rearranged is not None:
         return [rearranged]
-    cut = truncated(archive) if not causes and archive.format == "caf" else None
+    cut = truncated(archive) if not causes and damage_of(archive).data_first else None
     if cut is not None:
         return [cut]
     moved = [] if causes else list(moved_parts(archive, found, expected, progress))
@@ -147,8 +143,7 @@ def _of_places(
         return []
     one = (
         truncated(archive)
-        or shifted_rca(archive)
-        or shifted_tar(archive)
+        or damage_of(archive).shifted(archive)
         or filled_block(archive, bad, progress)
         or trailing(archive)
     )
@@ -159,19 +154,3 @@ def _covers_all(archive: Archive, causes: Sequence[Explanation]) -> bool:
     """Whether some causes explain every finding."""
     explained = {id(finding) for each in causes for finding in each.explains}
     return all(id(finding) in explained for finding in wrong(archive))
-
-
-def _expected(archive: Archive) -> int | None:
-    index = next((each.spans[0] for each in archive.fields if each.name == "index" and each.spans), None)
-    stop = _end_of_tiled(archive.members.starts, archive.members.stops) if archive.format == "caf" else 0
-    return expected_size(archive.format, archive.source, stop, index)
-
-
-def _end_of_tiled(starts: array[int], stops: array[int]) -> int:
-    """Where members end that follow one another without a gap or an overlap; 0 where they do not."""
-    at = 0
-    for start, stop in sorted(zip(starts, stops, strict=True)):
-        if start != at:
-            return 0
-        at = stop
-    return at

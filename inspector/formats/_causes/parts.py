@@ -1,7 +1,11 @@
-"""Parts that were lost, doubled or swapped, and other bytes that went or came: by what stands at another place.
+"""Parts that were lost, doubled or swapped, and other bytes that went or came.
 
 Landmarks are bytes that the archive's own records place: the local headers that a ZIP's directory lists, the tar
 headers that datas3t metadata lists. Where they are found again shows what happened between them.
+
+Other parts are put back by trial. What is tried is checked with the archive's own digests, or its structure where it
+has none, so that a solution is one only if nothing is wrong with it. Trials are bounded by their number and by the
+bytes that they read.
 """
 
 from __future__ import annotations
@@ -11,37 +15,23 @@ from itertools import groupby
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.damage import Landmark
+from inspector.core.finding import Severity
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.core.span import Span
-from inspector.formats._causes.blocks import PART_SIZES
+from inspector.core.span import Span, intersect
+from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats import damage_of
+from inspector.formats._causes.blocks import MAX_SPANS
 from inspector.formats._causes.survey import PIECE_BYTES, Survey
-from inspector.formats._causes.table import Cause, Explanation, wrong
-from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.headers import read_local
-from inspector.formats._zip.records import CENTRAL_SIZE
-from inspector.formats.datas3t.datapoints import RangeRecords
-from inspector.formats.taco.decode import TacoDetail
+from inspector.formats._causes.wrapped import without
+from inspector.formats._damage import PART_SIZES, SMALL_SIZES, fewer, find_doubled, part_of
 
-MAX_LANDMARKS = 512
-"""Landmarks that are looked for; of more, so many evenly spread ones."""
 MAX_SEARCHES = 6
 """Times that the whole file is searched for a landmark that is elsewhere."""
 _OVERLAP = 128
-_KEY_DIGITS = 20
-
-
-class Landmark(NamedTuple):
-    """What the archive's records place at ``offset``; ``name`` stands at ``at`` in it.
-
-    ``begins`` are its first bytes; empty where it has none of its own.
-    """
-
-    offset: int
-    begins: bytes
-    at: int
-    name: bytes
 
 
 class _Run(NamedTuple):
@@ -55,15 +45,15 @@ class _Run(NamedTuple):
 
 def moved_parts(archive: Archive, survey: Survey, expected: int | None, progress: Progress) -> Iterator[Explanation]:
     """What was lost, doubled or swapped. Raises SourceError and Cancelled."""
-    doubled = _doubled(archive, survey)
+    doubled = _part_again(archive, survey)
     if doubled is not None:
         yield doubled
         return
-    places = landmarks(archive)
+    places = sorted(damage_of(archive).landmarks(archive), key=lambda each: each[:3])
     runs = _runs(archive.source, places, progress) if len(places) > 1 else []
     change = None if expected is None else survey.size - expected
     found = _from_runs(archive, runs, change) if runs else None
-    if found is None and change and archive.format in ("zip", "taco") and runs and all(not run.shift for run in runs):
+    if found is None and change and runs and all(not run.shift for run in runs):
         last = places[-1].offset
         found = _changed(archive, change, Span(last, max(last, survey.size - change)), Span(last, survey.size))
     if found is None and change is not None:
@@ -75,7 +65,7 @@ def moved_parts(archive: Archive, survey: Survey, expected: int | None, progress
 # ---- doubled -------------------------------------------------------------------------------------------------------
 
 
-def _doubled(archive: Archive, survey: Survey) -> Explanation | None:
+def _part_again(archive: Archive, survey: Survey) -> Explanation | None:
     digests = survey.digests
     for part in PART_SIZES:
         pieces = part // PIECE_BYTES
@@ -95,38 +85,6 @@ def _doubled(archive: Archive, survey: Survey) -> Explanation | None:
 
 
 # ---- landmarks -----------------------------------------------------------------------------------------------------
-
-
-def landmarks(archive: Archive) -> list[Landmark]:
-    """What the archive's records place, in file order; empty where they place nothing. Raises SourceError."""
-    detail = archive.detail
-    if isinstance(detail, TacoDetail):
-        detail = detail.directory
-    if isinstance(detail, Directory) and detail.listed:
-        return sorted(_zip_landmarks(archive.source, detail))
-    if isinstance(detail, RangeRecords) and detail.rows is not None:
-        rows = detail.rows
-        return sorted(
-            Landmark(rows.begins[row], b"", 0, b"%0*d." % (_KEY_DIGITS, rows.ids[row]))
-            for row in _sampled(len(rows))
-            if row not in rows.unreadable
-        )
-    return []
-
-
-def _sampled(number: int) -> range:
-    return range(0, number, max(1, number // MAX_LANDMARKS))
-
-
-def _zip_landmarks(source: Source, directory: Directory) -> Iterator[Landmark]:
-    for index in _sampled(len(directory.central)):
-        head = source.read(directory.central[index], CENTRAL_SIZE)
-        if len(head) < CENTRAL_SIZE:
-            continue
-        offset, length = int.from_bytes(head[42:46], "little"), int.from_bytes(head[28:30], "little")
-        name = source.read(directory.central[index] + CENTRAL_SIZE, length)
-        if name and offset != 0xFFFFFFFF:
-            yield Landmark(offset, b"PK\3\4", 30, name)
 
 
 def _runs(source: Source, places: Sequence[Landmark], progress: Progress) -> list[_Run]:
@@ -160,10 +118,7 @@ def _runs(source: Source, places: Sequence[Landmark], progress: Progress) -> lis
 def _is_at(source: Source, place: Landmark, at: int) -> bool:
     if at < 0 or at + place.at + len(place.name) > source.size:
         return False
-    if place.begins:
-        local = read_local(source, at)
-        return local is not None and local[1] == place.name
-    return source.read(at + place.at, len(place.name)) == place.name
+    return place.holds(source, at, place.name)
 
 
 def _find(source: Source, place: Landmark, progress: Progress) -> int | None:
@@ -186,11 +141,6 @@ def _find(source: Source, place: Landmark, progress: Progress) -> int | None:
 # ---- what happened -------------------------------------------------------------------------------------------------
 
 
-def _part_of(number: int) -> int:
-    """The size of the parts that a number of bytes consists of; 0 if of none."""
-    return next((part for part in PART_SIZES if number and number % part == 0), 0)
-
-
 def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Explanation | None:
     """What moved the landmarks; ``grown`` is by how much the file is too large, if that is known."""
     seen = [run for run in runs if run.shift is not None]
@@ -199,7 +149,7 @@ def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Exp
         return _beginning_lost(archive, runs, shifts)
     explains = tuple(wrong(archive))
     ups, downs = [each for each in shifts if each > 0], [each for each in shifts if each < 0]
-    if ups and downs and max(ups) == -min(downs) and (part := _part_of(max(ups))):
+    if ups and downs and max(ups) == -min(downs) and (part := part_of(max(ups))):
         low = min(run.first for run in seen if run.shift)
         start = low // part * part
         message = (
@@ -238,7 +188,7 @@ def _beginning_lost(archive: Archive, runs: Sequence[_Run], shifts: Sequence[int
 def _changed(archive: Archive, change: int, gap: Span, place: Span) -> Explanation:
     """Bytes that went or came between two places."""
     explains = tuple(wrong(archive))
-    part = _part_of(abs(change))
+    part = part_of(abs(change))
     between = f"between the bytes {gap.start:,} and {gap.stop:,} of the original"
     if change < 0 and part:
         message = (
@@ -263,40 +213,106 @@ def _changed(archive: Archive, change: int, gap: Span, place: Span) -> Explanati
 
 
 def _from_size(archive: Archive, change: int) -> Explanation | None:
-    """What the size says where no landmarks do: only that whole parts, or bytes of a CAF, are missing."""
-    part = _part_of(abs(change))
-    explains = tuple(wrong(archive))
-    if archive.format == "caf" and change > 0:
-        return _inserted_in_caf(archive, change, part)
-    if change >= 0 or not (part or archive.format == "caf"):
+    """What the size says where no landmarks do: only that whole parts are missing, or what the format knows more."""
+    found = damage_of(archive).resized(archive, change)
+    if found is None and change < 0 and part_of(-change):
+        found = fewer(archive, change, f"A part of {in_bytes(-change)} is missing")
+    return found
+
+
+# ---- found by trial --------------------------------------------------------------------------------------------------
+
+MAX_TRIALS = 48
+"""Orders of parts that are tried."""
+MAX_TRIED_BYTES = 192 << 20
+"""Bytes of all archives that are tried together."""
+MAX_PARTS = 4_096
+
+
+def swapped(archive: Archive, progress: Progress) -> Explanation | None:
+    """Two parts of one size that changed places. Raises SourceError and Cancelled."""
+    size = archive.source.size
+    damage = damage_of(archive)
+    if not _has_errors(archive) or not damage.order_proved:
         return None
-    first = f"A part of {in_bytes(-change)} is missing" if part else f"{in_bytes(-change)} are missing before the index"
-    if change == -1 and not part:
-        first = "1 byte is missing before the index"
-    message = (
-        f"{first}. By its own records the file has {in_bytes(archive.source.size - change)}, and it has "
-        f"{in_bytes(archive.source.size)}.{f' Transfers use parts of {part >> 20} MiB.' if part else ''} "
-        "Nothing shows where they were, so every member after them may be shifted. Copy the file again."
-    )
-    cause = Cause.LOST_PART if part else Cause.LOST_BYTES
-    return Explanation(cause, message, (Span(0, archive.source.size),), explains)
+    sure = _verified(archive) if damage.places_proved else []
+    left, trials = MAX_TRIED_BYTES, MAX_TRIALS
+    for part in (*PART_SIZES, *SMALL_SIZES):
+        for first, second in _pairs(sure, size, part):
+            if not trials or left < size:
+                return None
+            left, trials = left - size, trials - 1
+            order = _exchanged(size, Span(first, first + part), Span(second, second + part))
+            repair = without(archive, order, 0, f"Exchange two parts of {in_bytes(part)}", progress)
+            if repair is not None:
+                message = (
+                    f"Two parts of {_size(part)} changed places. The one at byte {first:,} belongs at {second:,}, and "
+                    "the other way round: exchanged, the archive was decoded and checked without an error. Parts that "
+                    "arrived out of order were joined so. Repair writes a copy with both in their places."
+                )
+                spans = (Span(first, first + part), Span(second, second + part))
+                return Explanation(Cause.SWAPPED_PARTS, message, spans, tuple(wrong(archive)), (repair,))
+    return None
 
 
-def _inserted_in_caf(archive: Archive, change: int, part: int) -> Explanation:
-    """Bytes too many before the index of a CAF; its check says where they may stand, and whether they stand twice."""
-    twice = next((each for each in wrong(archive) if each.code == "caf-doubled"), None)
-    size = f"{'A part of ' if part else ''}{in_bytes(change)}"
-    were = "was" if change == 1 or part else "were"
-    if twice is not None:
-        first = f"{size} {'is' if part else 'are'} there twice before the index."
-    else:
-        first = f"{size} {were} inserted before the index."
-    message = (
-        f"{first} By its own records the file has {in_bytes(archive.source.size - change)}, and it has "
-        f"{in_bytes(archive.source.size)}.{f' Transfers use parts of {part >> 20} MiB.' if part else ''} A retried "
-        "or joined transfer does that. Members after them are shifted. Copy the file again, or let repair write a "
-        "copy without them."
-    )
-    cause = Cause.DOUBLED_PART if twice is not None and part else Cause.INSERTED_BYTES
-    spans = twice.spans if twice is not None and twice.spans else (Span(0, archive.source.size),)
-    return Explanation(cause, message, spans, tuple(wrong(archive)))
+def _pairs(sure: Sequence[Span], size: int, part: int) -> Iterator[tuple[int, int]]:
+    """Where two parts begin that hold nothing verified, neighbours first."""
+    number = size // part
+    if not 2 <= number <= MAX_PARTS:
+        return
+    free = [at * part for at in range(number) if not intersect([Span(at * part, (at + 1) * part)], sure)]
+    for distance in range(1, len(free)):
+        yield from zip(free, free[distance:], strict=False)
+
+
+def _verified(archive: Archive) -> list[Span]:
+    """The bytes of members that verify, sorted; a part with such is where it belongs."""
+    verified = VERDICTS.index(Verdict.VERIFIED)
+    found: list[Span] = []
+    member = archive.verdicts.find(verified)
+    while member >= 0 and len(found) < 64 * MAX_SPANS:
+        found += archive.members[member].spans
+        member = archive.verdicts.find(verified, member + 1)
+    return sorted(each for each in found if each.size)
+
+
+def _exchanged(size: int, first: Span, second: Span) -> list[Span]:
+    return [Span(0, first.start), second, Span(first.stop, second.start), first, Span(second.stop, size)]
+
+
+def _has_errors(archive: Archive) -> bool:
+    return any(each.severity is Severity.ERROR for each in wrong(archive))
+
+
+def doubled(archive: Archive, progress: Progress) -> Explanation | None:
+    """Bytes that stand there twice in a row, so that all that follows moved. Raises SourceError and Cancelled."""
+    source = archive.source
+    if not _has_errors(archive):
+        return None
+    left = MAX_TRIED_BYTES
+    for size in damage_of(archive).repeated(archive):
+        found = find_doubled(source, size, source.size, progress) if 2 * size < source.size else None
+        if found is None or left < source.size:
+            continue
+        left -= source.size
+        second = Span(found.start + size, found.start + 2 * size)
+        kept = [Span(0, second.start), Span(second.stop, source.size)]
+        repair = without(archive, kept, size, f"Leave out the second copy of {in_bytes(size)}", progress)
+        part = any(size % each == 0 for each in (*PART_SIZES, *SMALL_SIZES))
+        if repair is None and not part:
+            continue
+        shown = "Without them the archive was decoded and checked without an error. " if repair is not None else ""
+        message = (
+            f"{f'A part of {_size(size)}' if part else in_bytes(size)} {'is' if part else 'are'} there twice, "
+            f"the second time from byte {second.start:,} on. All that follows moved by {in_bytes(size)}. {shown}A "
+            "transfer that was retried or resumed too early wrote them again. Transfer the file again, or leave them "
+            "out in a copy."
+        )
+        cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
+        repairs = () if repair is None else (repair,)
+        return Explanation(cause, message, (second,), tuple(wrong(archive)), repairs)
+    return None
+
+
+def _size(part: int) -> str:
+    return f"{part >> 20} MiB" if part >= 1 << 20 else f"{part >> 10} KiB" if part >= 1 << 10 else in_bytes(part)

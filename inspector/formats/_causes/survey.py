@@ -15,6 +15,7 @@ from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_remote
 from inspector.core.span import Span
+from inspector.formats import format_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +32,6 @@ MAX_BYTES = 64 << 30
 """A larger file is not surveyed: it takes a second a GiB or so."""
 MAX_UNREAD_BYTES = 256 << 20
 """A larger file is not surveyed unless the check has read most of it and found errors."""
-NOT_READ = frozenset({"caf", "tar", "ar", "bytes"})
-"""Formats whose content a check does not read, for want of digests."""
 _RUN = re.compile(rb"\0{%d,}+" % MIN_RUN_BYTES)
 
 
@@ -70,7 +69,9 @@ def may_be_surveyed(archive: Archive) -> bool:
     if is_remote(archive.source):
         return size <= MAX_REMOTE_BYTES
     errors = any(each.severity is Severity.ERROR for each in archive.findings)
-    if size <= MAX_UNREAD_BYTES or archive.format in NOT_READ or not errors:
+    known = format_of(archive)
+    is_read = known is not None and known.has_checksums
+    if size <= MAX_UNREAD_BYTES or not is_read or not errors:
         return size <= MAX_UNREAD_BYTES
     members = archive.members
     return size <= min(MAX_BYTES, 2 * (sum(members.stops) - sum(members.starts)))
@@ -121,35 +122,3 @@ def _note_runs(found: Survey, data: bytes, at: int, run_start: int) -> int:
 def _note(found: Survey, start: int, stop: int) -> None:
     if stop - start >= MIN_RUN_BYTES and len(found.runs) < MAX_RUNS:
         found.runs.append(Span(start, stop))
-
-
-def expected_size(archive_format: str, source: Source, stops: int, index: Span | None) -> int | None:
-    """The size of the file by its own records; None where they do not tell.
-
-    ``stops`` is where the last member of a CAF ends, ``index`` its index.
-    """
-    if archive_format == "caf":
-        return stops + source.size - index.start if index is not None and stops else None
-    if archive_format in ("zip", "taco"):
-        return _expected_zip(source)
-    if archive_format == "rca":
-        size = int.from_bytes(source.read(0, 2), "big")
-        return size if 10 <= size < 0x8000 else None
-    return None
-
-
-_EOCD_BYTES = 22
-_MAX_COMMENT = 0xFFFF
-
-
-def _expected_zip(source: Source) -> int | None:
-    """By the end record: the offset and size of the directory, the record and its comment."""
-    start = max(0, source.size - _EOCD_BYTES - _MAX_COMMENT)
-    tail = source.read(start, source.size - start)
-    at = tail.rfind(b"PK\5\6")
-    if at < 0 or at + _EOCD_BYTES > len(tail):
-        return None
-    size, offset = int.from_bytes(tail[at + 12 : at + 16], "little"), int.from_bytes(tail[at + 16 : at + 20], "little")
-    if 0xFFFFFFFF in (size, offset):
-        return None
-    return size + offset + source.size - start - at

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, wrong
 from inspector.core.numbers import count, in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats import damage_of
 from inspector.formats._causes.survey import Survey
-from inspector.formats._causes.table import Cause, Explanation, wrong
 
 MIN_RARE = 4
 """How often each control byte has to occur on average, so that the absence of another one says something."""
@@ -96,8 +97,9 @@ def _grew_by(archive: Archive, survey: Survey, lines: int, added: int | None) ->
     if added is not None:
         # The records at the end were moved too, and may have got line ends of their own.
         return 0 < added <= lines
-    if archive.format in ("tar", "datas3t"):
-        return survey.size % 512 != 0 and (survey.size - lines) % 512 == 0
+    block = damage_of(archive).block
+    if block:
+        return survey.size % block != 0 and (survey.size - lines) % block == 0
     return survey.rare_controls >= MIN_RARE
 
 

@@ -5,10 +5,10 @@ A copy is offered only where it was decoded and checked without an error.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.cause import UNWRAP_CODE, Cause, Explanation, wrong
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
@@ -16,17 +16,15 @@ from inspector.core.repair import Companion, Content, Repair, outcomes
 from inspector.core.source import Source, SplicedSource, blocks
 from inspector.core.span import Span, total
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats import damage_of, format_of
 from inspector.formats._causes.identity import AWS_CHUNK, CHUNK, FORM, HEADERS, RESPONSE
-from inspector.formats._causes.joined import is_rca, is_tar
-from inspector.formats._causes.table import UNWRAP_CODE, Cause, Explanation, wrong
-from inspector.formats._zip.records import LOCAL
 
 MAX_CHUNKS = 1_000_000
 """Chunks of a transfer that are joined again."""
 MAX_FRONT_BYTES = 4_096
 """More bytes in front of an archive are not looked at."""
 MAX_STARTS = 4
-"""Places that are tried as the beginning of an RCA."""
+"""Places that are tried as the beginning of an archive."""
 _HEAD_BYTES = 16 << 10
 _LINE_BYTES = 256
 _BOM = b"\xef\xbb\xbf"
@@ -123,15 +121,12 @@ def copy_of(
     codes = frozenset(each.code for each in archive.findings)
     every = range(len(inside.members))
     fates = outcomes(inside, every, "its digest matches", "its place is whole, and the format records no digest of it")
-    metadata = archive.source.sibling(_METADATA) if archive.format == "datas3t" else None
-    along = () if metadata is None else (Companion(_METADATA, "", _as_it_is(metadata)),)
+    beside = ((suffix, archive.source.sibling(suffix)) for suffix in damage_of(archive).beside)
+    along = tuple(Companion(suffix, "", _as_it_is(found)) for suffix, found in beside if found is not None)
     proved = VERDICTS.index(Verdict.VERIFIED) in inside.verdicts
     if proved or not claim:
         return Repair(code, title, codes, content=pieces, lossless=proof, along=along, outcomes=fates)
     return Repair(code, title, codes, claim=claim, content=pieces, along=along, outcomes=fates)
-
-
-_METADATA = ".metadata"
 
 
 def _as_it_is(source: Source) -> Content:
@@ -145,13 +140,13 @@ def _as_it_is(source: Source) -> Content:
 
 def _without_error(archive: Archive, source: Source, progress: Progress) -> Archive | None:
     """The bytes as an archive of the same format, checked; None where they are none without an error."""
-    decoder = getattr(archive, "decoder", None)
-    if decoder is None:
+    known = format_of(archive)
+    if known is None:
         return None
-    trial = Archive(source, decoder.name, decoder.title, ())
+    trial = Archive(source, known.name, known.title, ())
     try:
-        decoder.decode(source, _UntilError(trial), progress)
-        decoder.check(trial, _UntilError(trial), progress)
+        known.decode(source, _UntilError(trial), progress)
+        known.check(trial, _UntilError(trial), progress)
     except _FirstError:
         return None
     return trial if len(trial.members) else None
@@ -200,23 +195,16 @@ def in_front(archive: Archive, progress: Progress) -> Explanation | None:
 
 def _beginning(archive: Archive, progress: Progress) -> int:
     """Where an archive begins that other bytes stand in front of; 0 where none do."""
-    source = archive.source
-    if archive.format in ("zip", "taco"):
-        if source.read(0, 4) == LOCAL:
-            return 0
-        return max(0, source.read(0, MAX_FRONT_BYTES + 4).find(LOCAL))
-    if archive.format in ("tar", "datas3t"):
-        heads = archive.members.heads
-        first = heads[0] if heads else 0
-        return first if 0 < first <= MAX_FRONT_BYTES and is_tar(source, first) else 0
-    if archive.format != "rca":
-        return 0
-    data = source.read(0, MAX_FRONT_BYTES)
-    places = (found.start() for found in re.finditer(rb"(?=[\x00-\x80].{8,24}?\x28\xb5\x2f\xfd)", data, re.DOTALL))
-    found = [at for at in places if at and is_rca(source, at) and _is_text(data[:at])][:MAX_STARTS]
+    source, damage = archive.source, damage_of(archive)
+    places = damage.fronts(archive, MAX_FRONT_BYTES)
+    data = source.read(0, max(places)) if places else b""
+    found = [at for at in places if _is_text(data[:at])][:MAX_STARTS]
+    begins = bool(found) and damage.begins(source, 0)
+    if len(found) == 1 and not begins:
+        return found[0]
     fine = (at for at in found if _without_error(archive, _Kept(source, [Span(at, source.size)]), progress))
-    # A byte of the hash before it may look like one of the first varint, so that two places seem right.
-    return next(fine, found[0] if found and not is_rca(source, 0) else 0)
+    # A byte of the hash before an RCA may look like one of its first varint, so that two places seem right.
+    return next(fine, found[0] if found and not begins else 0)
 
 
 def _is_encoded(data: bytes) -> bool:

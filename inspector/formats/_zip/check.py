@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from isal.isal_zlib import crc32
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive, Emitter
+from inspector.core.field import LazyRows
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.limits import BOUNDS
@@ -24,7 +25,6 @@ from inspector.core.member import UNREADABLE, Codec
 from inspector.core.names import brief
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
-from inspector.core.rows import LazyRows
 from inspector.core.source import BLOCK, Source, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import VERDICTS, Checksum, Verdict

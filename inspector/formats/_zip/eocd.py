@@ -13,8 +13,9 @@ from struct import Struct
 
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
-from inspector.core.source import Source
+from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span
+from inspector.formats._signatures import found_outside
 from inspector.formats._zip import codes
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.headers import MAX_MEMBERS, central_headers, local_files, read_local
@@ -368,6 +369,29 @@ def eocd_after(source: Source, start: int) -> Eocd | None:
         return None
     eocd = eocd_at(source, at)
     return eocd if eocd.consistent and not eocd.displacement and eocd.directory == (start, eocd.anchor) else None
+
+
+_MAX_ENDS = 256
+"""End records that are tried as that of an archive which begins somewhere."""
+
+
+def zip_end(source: Source, at: int, progress: Progress) -> int | None:
+    """Where the ZIP that begins at ``at`` ends: behind the first end record whose directory ends there.
+
+    Raises SourceError and Cancelled.
+    """
+    if source.read(at, 4) not in (LOCAL, END):
+        return None
+    rest = SplicedSource(source, [Span(at, source.size)], source.name)
+    for tried, place in enumerate(found_outside(source, END, [Span(0, at)], source.size, progress)):
+        if tried == _MAX_ENDS:
+            return None
+        if len(source.read(place, END_SIZE)) < END_SIZE:
+            continue
+        eocd = eocd_at(rest, place - at)
+        if eocd.consistent and not eocd.displacement and eocd.directory is not None:
+            return at + eocd.record.stop
+    return None
 
 
 _SAMPLED_HEADERS = 16

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from inspector.core.format import Column, Format, Functions, MimeType
+from inspector.core.format import Column, Format, Functions, MimeType, Signature
 from inspector.core.kinds import Kind
 from inspector.formats.ar.layout import (
     AR_HEADER,
     FINDINGS,
     GLOBAL_HEADER,
     KINDS,
+    MAGIC,
     NAME_TABLE,
     SPECIFICATION,
     SYMBOL_TABLE,
@@ -48,4 +49,5 @@ FORMAT = Format(
         Column("File", (GLOBAL_HEADER, Kind.MEMBER, SYMBOL_TABLE, NAME_TABLE), opened=True),
         Column("Headers and data", (AR_HEADER, Kind.DATA, Kind.PADDING)),
     ),
+    signature=Signature(MAGIC, "a Unix ar archive"),
 )

@@ -11,7 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
-from inspector.core.format import Column, Concern, Format, Functions, MimeType
+from inspector.core.damage import Damage
+from inspector.core.format import Column, Concern, Format, Functions, MimeType, Signature
 from inspector.core.kinds import Kind
 from inspector.core.program.progress import Progress
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
@@ -44,6 +45,13 @@ def _readers() -> Sequence[Reader]:
     return READERS
 
 
+@cache
+def _damage() -> Damage:
+    from inspector.formats.caf.damage import DAMAGE
+
+    return DAMAGE
+
+
 FORMAT = Format(
     name="caf",
     title="Chunk Archive (CAF)",
@@ -74,4 +82,7 @@ FORMAT = Format(
     ),
     has_checksums=False,
     concerns={"caf-duplicate-name": Concern.NAME},
+    signature=Signature(b"", "a CAF"),
+    damage=_damage,
+    anew="the archive, from its first byte to its footer",
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.damage import Newer
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
@@ -18,6 +19,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
+from inspector.formats._damage import Doubled, find_doubled
 from inspector.formats._extents import lay_out, shared_extents
 from inspector.formats._kinds import DATA_SECTION, INDEX
 from inspector.formats.caf import codes
@@ -35,8 +37,8 @@ from inspector.formats.caf.findings import (
 )
 from inspector.formats.caf.index import Index, archive_order, inverse, members_in, suspicious_names
 from inspector.formats.caf.locate import MAX_INDEX_BYTES, Place, find_index
-from inspector.formats.caf.overwritten import Newer, find_newer, report_newer
-from inspector.formats.caf.shift import MIN_LINE_FEEDS, Doubled, Shift, find_doubled, find_shift, is_text_mode
+from inspector.formats.caf.overwritten import find_newer, report_newer
+from inspector.formats.caf.shift import MIN_LINE_FEEDS, Shift, find_shift, is_text_mode
 from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
 
 

@@ -11,12 +11,13 @@ from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._damage import Doubled
 from inspector.formats._extents import Rows
 from inspector.formats.caf import codes
 from inspector.formats.caf.fields import EntrySpans
 from inspector.formats.caf.index import UNLISTED, members_out_of_range
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, head
-from inspector.formats.caf.shift import Doubled, Shift, is_inclusive
+from inspector.formats.caf.shift import Shift, is_inclusive
 
 START, END = "start_byte", "end_byte"
 

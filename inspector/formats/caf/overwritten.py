@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.damage import Newer
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SplicedSource, blocks, is_remote
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
-from inspector.formats._signatures import found_outside
-from inspector.formats._zip.eocd import eocd_at
-from inspector.formats._zip.records import END, END_SIZE, LOCAL
+from inspector.formats._zip.eocd import zip_end
 from inspector.formats.caf import codes
 from inspector.formats.caf.locate import FOOTER_SIZE, OPENING, named_by_footer, object_at
 from inspector.formats.caf.write import Writer, in_json
@@ -29,7 +28,7 @@ if TYPE_CHECKING:  # annotations only
 
 MAX_CANDIDATES = 256
 """Places that are tried as the end of one archive."""
-MAX_INDEX_BYTES = 16 << 20
+MAX_COMPARED_INDEX_BYTES = 16 << 20
 """The largest index that is compared."""
 MAX_REMOTE_BYTES = 8 << 20
 """Bytes of a remote archive that are searched."""
@@ -37,18 +36,7 @@ _MAX_INDEX_READS = 2
 """Candidates for an index are read up to so many times the size of the file together."""
 _WINDOW_BYTES = 1 << 20
 _OVERLAP = 256
-_END_BYTE = re.compile(rb'"end_byte"\s*+:\s*+([0-9]{1,20})')
-
-
-class Newer(NamedTuple):
-    """The archive in the first ``stop`` bytes of a file, a ``caf`` or a ``zip``.
-
-    ``certain``: the longer archive cannot have such a member.
-    """
-
-    stop: int
-    kind: str
-    certain: bool
+END_BYTE = re.compile(rb'"end_byte"\s*+:\s*+([0-9]{1,20})')
 
 
 def find_newer(archive: Archive, stop: int, progress: Progress) -> Newer | None:
@@ -142,11 +130,11 @@ def caf_end(source: Source, at: int, progress: Progress) -> int | None:
 
     Raises SourceError and Cancelled.
     """
-    left = max(MAX_INDEX_BYTES, _MAX_INDEX_READS * source.size)
+    left = max(MAX_COMPARED_INDEX_BYTES, _MAX_INDEX_READS * source.size)
     for tried, place in enumerate(_openings(source, at, progress)):
         if tried == MAX_CANDIDATES or left <= 0:
             return None
-        most = Span(place, min(source.size, place + MAX_INDEX_BYTES))
+        most = Span(place, min(source.size, place + MAX_COMPARED_INDEX_BYTES))
         # The last index of the file, whatever its size, is known to be whole without being scanned.
         found = named_by_footer(source, place) or object_at(SplicedSource(source, [most], source.name), 0)
         if found is None or not found.complete:
@@ -155,28 +143,9 @@ def caf_end(source: Source, at: int, progress: Progress) -> int | None:
         size = found.span.size
         left -= size
         stop = place + size
-        end = max((int(each[1]) for each in _END_BYTE.finditer(source.read(place, size))), default=-1)
+        end = max((int(each[1]) for each in END_BYTE.finditer(source.read(place, size))), default=-1)
         if end == place - at and int.from_bytes(source.read(stop, FOOTER_SIZE), "little") == size:
             return stop + FOOTER_SIZE
-    return None
-
-
-def zip_end(source: Source, at: int, progress: Progress) -> int | None:
-    """Where the ZIP that begins at ``at`` ends: behind the first end record whose directory ends there.
-
-    Raises SourceError and Cancelled.
-    """
-    if source.read(at, 4) not in (LOCAL, END):
-        return None
-    rest = SplicedSource(source, [Span(at, source.size)], source.name)
-    for tried, place in enumerate(found_outside(source, END, [Span(0, at)], source.size, progress)):
-        if tried == MAX_CANDIDATES:
-            return None
-        if len(source.read(place, END_SIZE)) < END_SIZE:
-            continue
-        eocd = eocd_at(rest, place - at)
-        if eocd.consistent and not eocd.displacement and eocd.directory is not None:
-            return at + eocd.record.stop
     return None
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
+from inspector.core.field import LazyRows
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import MISPLACED, UNREADABLE, Members
@@ -16,13 +17,13 @@ from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Content, Repair, outcomes
-from inspector.core.rows import LazyRows
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats._damage import Doubled
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf import codes
-from inspector.formats.caf.shift import Doubled, Shift
+from inspector.formats.caf.shift import Shift
 from inspector.formats.caf.write import Writer, footer, in_json
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
+from inspector.core.damage import Damage
 from inspector.core.format import Column, Concern, Format, Functions, MimeType
 from inspector.core.kinds import Kind
 from inspector.core.program.progress import Progress
@@ -65,6 +67,16 @@ def _readers() -> Sequence[Reader]:
     return READERS
 
 
+@cache
+def _damage() -> Damage:
+    from inspector.formats._tar.damage import DAMAGE
+    from inspector.formats.datas3t import datapoints
+
+    return replace(
+        DAMAGE, named=True, beside=(".metadata",), missing=datapoints.missing, landmarks=datapoints.landmarks
+    )
+
+
 FORMAT = Format(
     name="datas3t",
     title="datas3t range",
@@ -93,6 +105,8 @@ FORMAT = Format(
         "datas3t-metadata-row": Concern.RECORD,
         "datas3t-metadata-row-missing": Concern.RECORD,
     },
+    damage=_damage,
+    anew="the upload of this range: tar, metadata",
 )
 
 METADATA = Format(

@@ -7,16 +7,19 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from inspector.core.archive import Archive
+from inspector.core.damage import Landmark, Missing
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import HAS_DIGEST, Members
 from inspector.core.numbers import grouped
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
+from inspector.formats._damage import sampled
 from inspector.formats._kinds import INDEX_ENTRY
+from inspector.formats._tar.damage import missing as tar_missing
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats._tar.resync import Layout
-from inspector.formats.datas3t.keys import datapoint_key
+from inspector.formats.datas3t.keys import DIGITS, datapoint_key
 from inspector.formats.datas3t.kinds import METADATA_ROW
 from inspector.formats.datas3t.rows import IndexRows, Rows
 
@@ -211,3 +214,28 @@ def member_with(archive: Archive, key: int) -> int | None:
     """The first member of a decoded range with this key, or None."""
     records = archive.detail
     return records.keys.index(key) if isinstance(records, RangeRecords) and key in records.keys else None
+
+
+# ---- damage as a whole -----------------------------------------------------------------------------------------------
+
+
+def missing(archive: Archive) -> Missing | None:
+    """What is cut off: the metadata may list datapoints that would begin at the end of the file or behind it."""
+    rows = archive.detail.rows if isinstance(archive.detail, RangeRecords) else None
+    return tar_missing(archive, rows is not None and any(begin >= archive.source.size for begin in rows.begins))
+
+
+def landmarks(archive: Archive) -> Sequence[Landmark]:
+    """The tar headers that the metadata places, or some of them."""
+    rows = archive.detail.rows if isinstance(archive.detail, RangeRecords) else None
+    if rows is None:
+        return ()
+    return [
+        Landmark(rows.begins[row], 0, b"%0*d." % (DIGITS, rows.ids[row]), _has_name)
+        for row in sampled(len(rows))
+        if row not in rows.unreadable
+    ]
+
+
+def _has_name(source: Source, at: int, name: bytes) -> bool:
+    return source.read(at, len(name)) == name

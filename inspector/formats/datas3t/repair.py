@@ -1,7 +1,8 @@
-"""Repairs of a range: rebuild its metadata and index from the tar, and fix the tar's own names, headers and end.
+"""Repairs of a range: rebuild its metadata and index from the tar, fix the tar's own names, headers and end, salvage.
 
 S3 Storage Layout, Metadata Files. A recorded hash is preserved even if its datapoint does not match: it shows that
-bytes have changed. It is replaced only after confirming that the bytes are right.
+bytes have changed. It is replaced only after confirming that the bytes are right. A salvage is a new range of the
+datapoints that verify, with its metadata.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from inspector.core.member import FOLDER, HOLES, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Progress
-from inspector.core.repair import Repair
+from inspector.core.repair import Companion, Fate, Outcome, Outcomes, Repair, outcomes
 from inspector.core.source import BLOCK as PIECE
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._tar import reading
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, parse
 from inspector.formats._tar.repair import repair_end, repair_headers
+from inspector.formats._tar.salvage import content, damage, head_of, losses
 from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.consistency import NAME
 from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, RangeRecords
 from inspector.formats.datas3t.decode import METADATA
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
-from inspector.formats.datas3t.salvage import salvage
-from inspector.formats.datas3t.write import Row, metadata
+from inspector.formats.datas3t.write import MAX_DATAPOINT_BYTES, Row, header, metadata
 
 DAMAGED, EXTRA = "datas3t-metadata-damaged", "datas3t-metadata-row-extra"
 TWICE = "datas3t-key-twice"
@@ -82,7 +83,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
             found.append(_rebuild(archive, records, codes))
         if MISMATCH in codes:
             found.append(_replace_hashes(archive, records, codes))
-    saved = salvage(archive, records)
+    saved = _salvage(archive, records)
     return [*found, saved] if saved is not None else found
 
 
@@ -344,3 +345,91 @@ def _packed_index_row(records: RangeRecords, member: int) -> bytes:
     head, _ = records.header_offsets(member)
     blocks = (members.starts[member] - head) // BLOCK
     return head.to_bytes(8, "big") + blocks.to_bytes(2, "big") + members.stored(member).to_bytes(6, "big")
+
+
+# ---- a new range -----------------------------------------------------------------------------------------------------
+
+
+def _salvage(archive: Archive, records: RangeRecords) -> Repair | None:
+    """A new range of the datapoints that verify; None if neither tar nor content is damaged, or none verifies."""
+    codes, rows, members = damage(archive) | _mismatches(archive), records.rows, archive.members
+    if not codes or rows is None:
+        return None
+    kept = [
+        index
+        for index in range(len(members))
+        if archive.verdict(index) is Verdict.VERIFIED
+        and records.row_of[index] != NONE
+        and members.stored(index) <= MAX_DATAPOINT_BYTES
+    ]
+    if not kept:
+        return None
+
+    def new_header(index: int) -> bytes:
+        return b"" if _has_header(archive, index) else header(members.path(index), members.stored(index), 0)
+
+    def new_metadata(progress: Progress) -> Iterator[bytes]:
+        progress.advance(0)
+        yield metadata(sorted(_kept_rows(archive, records, kept)))
+
+    complete = {rows.ids[records.row_of[index]] for index in kept} == set(rows.ids)
+    title = f"Save the {count(len(kept), 'datapoint')} that verify in a new range, with its metadata"
+    return Repair(
+        "datas3t-salvage",
+        title,
+        codes,
+        () if complete else losses(archive, kept),
+        content=content(archive, kept, new_header),
+        lossless="Every row of the metadata has its datapoint in the new range." if complete else "",
+        along=(Companion(".metadata", "", new_metadata),),
+        outcomes=_outcomes(archive, records, kept),
+    )
+
+
+def _mismatches(archive: Archive) -> frozenset[str]:
+    return frozenset(each.code for each in archive.findings) & {MISMATCH}
+
+
+def _outcomes(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> Outcomes:
+    """What becomes of each datapoint, those too that only the metadata lists."""
+    found = outcomes(archive, frozenset(kept), "its hash in the metadata matches", "the metadata has no hash of it")
+    rows = records.rows
+    assert rows is not None
+
+    def each() -> Iterator[Outcome]:
+        yield from found()
+        present = {records.row_of[index] for index in range(len(archive.members))}
+        for row in range(len(rows)):
+            if row not in present:
+                name = b"%0*d" % (DIGITS, rows.ids[row])
+                yield Outcome(name, Fate.LOST, "the metadata lists it, and its bytes were not found in the file")
+
+    return each
+
+
+def _kept_rows(archive: Archive, records: RangeRecords, kept: Sequence[int]) -> Iterator[Row]:
+    """The rows of the datapoints ``kept``, at their places in the new tar."""
+    members, rows, at = archive.members, records.rows, 0
+    assert rows is not None
+    for index in kept:
+        begin = at
+        at += _headers_size(archive, index) + aligned(members.stored(index))
+        row = records.row_of[index]
+        yield Row(rows.ids[row], begin, at, rows.hashes[row])
+
+
+def _headers_size(archive: Archive, index: int) -> int:
+    """The size of the headers of a datapoint in the new tar: a damaged one becomes one block."""
+    members = archive.members
+    return members.starts[index] - head_of(members, index) if _has_header(archive, index) else BLOCK
+
+
+def _has_header(archive: Archive, index: int) -> bool:
+    """Whether the headers of a datapoint can be kept."""
+    members = archive.members
+    at, head = members.starts[index] - BLOCK, head_of(members, index)
+    if at < head:
+        return False
+    found = parse(archive.source.read(at, BLOCK).ljust(BLOCK, b"\0"))
+    named = head < at or found.name == members.path(index)
+    return found.fits and named and found.size == members.stored(index)

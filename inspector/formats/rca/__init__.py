@@ -11,7 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
-from inspector.core.format import Column, Concern, Format, Functions, MimeType
+from inspector.core.damage import Damage
+from inspector.core.format import Column, Concern, Format, Functions, MimeType, Signature
 from inspector.core.program.progress import Progress
 from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, CONTROL_BLOCK, KINDS, RESET_BLOCK, SEGMENT
@@ -54,6 +55,13 @@ def _readers() -> Sequence[Reader]:
     return READERS
 
 
+@cache
+def _damage() -> Damage:
+    from inspector.formats.rca.damage import DAMAGE
+
+    return DAMAGE
+
+
 FORMAT = Format(
     name="rca",
     title="RCA archive",
@@ -78,4 +86,7 @@ FORMAT = Format(
     ),
     concerns={"rca-name-not-utf-8": Concern.NAME},
     torn=frozenset({"rca-trailing-garbage"}),
+    signature=Signature(b"", "an RCA"),
+    damage=_damage,
+    appendable=True,
 )

@@ -14,10 +14,10 @@ from dataclasses import replace
 from enum import Enum
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.field import LazyRows
 from inspector.core.finding import Finding
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans
 from inspector.core.span import total as size
 from inspector.core.verdict import Checksum, Verdict

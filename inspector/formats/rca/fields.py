@@ -8,12 +8,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from inspector.core.field import Census, Field, FieldTable, parent
+from inspector.core.field import Census, Field, FieldTable, LazyRows, parent
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
-from inspector.core.rows import LazyRows
 from inspector.core.source import Stored
 from inspector.core.span import Spans
 from inspector.formats._zstd_fields import inside_zstd

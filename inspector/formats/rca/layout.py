@@ -8,9 +8,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from inspector.core.edit import Patch
+from inspector.core.field import LazyRows
 from inspector.core.names import listed
 from inspector.core.numbers import count
-from inspector.core.rows import LazyRows
 from inspector.core.source import SplicedSource
 from inspector.formats._zstd import Stream
 from inspector.formats.rca.blocks import BLOB, REST, Blocks

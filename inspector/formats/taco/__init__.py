@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
+from inspector.core.damage import Damage
 from inspector.core.format import Column, Format, Functions, Magic, MimeType
 from inspector.core.program.progress import Progress
 from inspector.formats._kinds import LOCAL_HEADER, ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
@@ -44,6 +45,14 @@ def _readers() -> Sequence[Reader]:
     return READERS
 
 
+@cache
+def _damage() -> Damage:
+    from inspector.formats._zip.damage import DAMAGE
+    from inspector.formats.taco.decode import landmarks
+
+    return replace(DAMAGE, header_member=0, landmarks=landmarks)
+
+
 FORMAT = Format(
     name="taco",
     title="TACO archive",
@@ -78,4 +87,6 @@ FORMAT = Format(
         ZIP_DIRECTORY,
     ),
     torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),
+    damage=_damage,
+    header_edited=True,
 )

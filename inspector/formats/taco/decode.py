@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.damage import Landmark
 from inspector.core.field import Field
 from inspector.core.format import MemberMetadata
 from inspector.core.kinds import Family, Kind, Role, role_set
@@ -14,6 +16,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.check import ChecksumTable, check_members
+from inspector.formats._zip.damage import zip_landmarks
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.fields import FirstMember
@@ -191,3 +194,9 @@ def _report_name(emitter: Emitter, directory: Directory) -> None:
         if heads[index] and members.path(index) == name:
             message = f"Member {index} is named TACO_HEADER too, but the header is the one at the start of the file."
             emitter.report(codes.SECOND_HEADER, message, (heads[index], members.stops[index]), member=index)
+
+
+def landmarks(archive: Archive) -> Sequence[Landmark]:
+    """The local headers that the directory lists, or some of them."""
+    detail = archive.detail
+    return zip_landmarks(archive.source, detail.directory) if isinstance(detail, TacoDetail) else ()

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.damage import Damage
+from inspector.core.format import Concern, Format, Functions, MimeType, Signature
 from inspector.formats._kinds import TAR_DIAGRAM, TAR_KINDS
 from inspector.formats._tar import codes
 
@@ -33,6 +34,13 @@ def _readers() -> Sequence[Reader]:
     return TAR_READERS
 
 
+@cache
+def _damage() -> Damage:
+    from inspector.formats._tar.damage import DAMAGE
+
+    return DAMAGE
+
+
 FORMAT = Format(
     name="tar",
     title="tar",
@@ -54,4 +62,6 @@ FORMAT = Format(
     sequential=(".tar",),
     diagram=TAR_DIAGRAM,
     concerns=dict.fromkeys(("tar-checksum", "tar-extension", "tar-name-cut"), Concern.RECORD),
+    signature=Signature(b"ustar", "a tar archive", at=257),
+    damage=_damage,
 )

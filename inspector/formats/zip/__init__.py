@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from inspector.core.format import Concern, Format, Functions, MimeType
+from inspector.core.damage import Damage
+from inspector.core.format import Concern, Format, Functions, MimeType, Signature
 from inspector.formats._kinds import ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes
 
@@ -30,6 +32,14 @@ def _readers() -> Sequence[Reader]:
     return ZIP_READERS
 
 
+@cache
+def _damage() -> Damage:
+    from inspector.formats._zip.damage import DAMAGE
+    from inspector.formats.zip.decode import older
+
+    return replace(DAMAGE, older=older)
+
+
 FORMAT = Format(
     name="zip",
     title="ZIP archive",
@@ -47,4 +57,6 @@ FORMAT = Format(
     mime=(MimeType("application/zip", uti="public.zip-archive"),),
     diagram=(ZIP_FILE, ZIP_DIRECTORY),
     concerns={"zip-overlap": Concern.NAME},  # the mark SHARED shows it instead, on every member concerned
+    signature=Signature(b"PK\x03\x04", "a ZIP archive"),
+    damage=_damage,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive, Emitter
@@ -21,7 +21,7 @@ from inspector.formats._zip.members import metadata_of
 from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES
 
 if TYPE_CHECKING:  # annotations only
-    from inspector.core.repair import Repair
+    from inspector.core.repair import Content, Repair
 
 
 def probe(source: Source) -> ProbeResult:
@@ -67,6 +67,38 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     if has_whole(archive, directory) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         found.append(salvage(archive, directory))
     return found
+
+
+class _Blanked:
+    """A file of which the first bytes are zeros: those that were written over what it described."""
+
+    def __init__(self, source: Source, start: int) -> None:
+        self.name, self.size, self._source, self._start = source.name, source.size, source, start
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
+        data = self._source.read(offset, length)
+        zeros = min(max(0, self._start - offset), len(data)) if offset >= 0 else 0
+        return bytes(zeros) + data[zeros:]
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        """See Source.sibling."""
+        return self._source.sibling(suffix, instead_of)
+
+
+def older(archive: Archive, start: int) -> Content:
+    """A new archive of the members of one whose bytes before ``start`` were written over."""
+
+    def pieces(progress: Progress) -> Iterator[bytes]:
+        rest = Archive(_Blanked(archive.source, start), "zip", "ZIP archive", ())
+        decode(rest.source, Emitter(rest), progress)
+        check(rest, Emitter(rest), progress)
+        saves = (each for each in repairs(rest, progress) if each.is_salvage and each.content is not None)
+        salvage = next(saves, None)
+        if salvage is not None and salvage.content is not None:
+            yield from salvage.content(progress)
+
+    return pieces
 
 
 def _report_taco_name(source: Source, emitter: Emitter, directory: Directory) -> None:

@@ -134,9 +134,9 @@ class DiskWatch(QObject):
         self.message.say(f"Changed on disk: {change.sentence}" + pending, action)
 
     def _shows_growth(self, change: DiskChange) -> bool:
-        """Whether only data was appended: RCA archives grow at their end, so the new data can be selected."""
+        """Whether data was appended to an archive that grows at its end, so that the new data can be selected."""
         is_plain = self._editing.pending is None and not self._document.in_experiment
-        return change.grown and self._document.status.format == "rca" and is_plain
+        return change.grown and self._document.status.appendable and is_plain
 
     def _keep(self) -> None:
         self._dismissed, self.change = self.change, None

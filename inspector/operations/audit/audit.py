@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from inspector.core.cause import PREFIX
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.formats._causes.table import PREFIX
 from inspector.formats.datas3t.codes import RANGE_OVERLAP
 from inspector.operations.audit.results import Results
 from inspector.operations.audit.targets import Choice, archives_in, seen_of

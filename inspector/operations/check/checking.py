@@ -10,6 +10,7 @@ from functools import partial
 
 from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
+from inspector.core.cause import NOT_INTERRUPTED, is_cause
 from inspector.core.edit import EditError
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import Format
@@ -20,7 +21,6 @@ from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import Source, SourceError, expect, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, diagnose
-from inspector.formats._causes.table import NOT_INTERRUPTED, is_cause
 from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from inspector.core import codes
 from inspector.core.archive import Archive, CappedFindings, Emitter
+from inspector.core.field import LazyRows
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL, Codec
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Progress
-from inspector.core.rows import LazyRows
 from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from inspector.core.cause import SPLIT_CODE, TAKEN_OUT, Cause, is_cause
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError
 from inspector.core.verdict import VERDICTS, Verdict
-from inspector.formats._causes.table import SPLIT_CODE, TAKEN_OUT, Cause, is_cause
 from inspector.operations.open.opening import Opened
 
 

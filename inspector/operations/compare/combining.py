@@ -16,6 +16,7 @@ from math import prod
 from string import ascii_uppercase
 
 from inspector.core.archive import member_at
+from inspector.core.cause import is_cause
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
 from inspector.core.names import visible
@@ -24,7 +25,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
 from inspector.core.verdict import State
-from inspector.formats._causes.table import is_cause
+from inspector.formats import damage_of
 from inspector.formats._signatures import HEAD_BYTES, has_signature
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.compare.combined import NOTHING, Combination, CombinedSource
@@ -300,7 +301,7 @@ class _Combining:
 
     def _other_companions(self) -> bool:
         """Whether the copies have different files beside them that belong to the archive."""
-        if not any(each.decoder is not None and each.decoder.name == "datas3t" for each in self._archives):
+        if not any(damage_of(each).beside for each in self._archives):
             return False
         return len({CombinedSource(self._sources, (), at).companions_digest() for at in range(len(self._sources))}) > 1
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from inspector.core.archive import Archive
+from inspector.core.cause import SPLIT_CODE
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.finding import brief
 from inspector.core.names import visible
@@ -19,7 +20,6 @@ from inspector.core.repair import Companion, Fate, Repair
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
-from inspector.formats._causes.table import SPLIT_CODE
 from inspector.formats.datas3t.datapoints import RangeRecords
 from inspector.formats.datas3t.decode import INDEX, TAR
 from inspector.operations.check.checking import state_of

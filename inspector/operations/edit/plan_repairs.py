@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
+from inspector.core.cause import TAKEN_OUT
 from inspector.core.edit import Edit, OverlaySource, merged
 from inspector.core.format import MemberError
 from inspector.core.member import UNREADABLE
@@ -20,7 +21,6 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS
-from inspector.formats._causes.table import TAKEN_OUT
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.check.repairable import offered
 from inspector.operations.open.opening import Opened, decode, start

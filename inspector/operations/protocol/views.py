@@ -47,6 +47,7 @@ class Status:
     distinguishes this state of a single file from others; empty if that is unknown. ``main`` is the finding to name
     first, None if nothing is wrong. ``has_checksums``: the format records some. ``plain_folder``: it is a folder or
     prefix that holds no dataset. ``unexplained``: something is wrong whose cause has not been looked for.
+    ``appendable``, ``header_edited`` and ``anew`` are what the format of a single archive says, see ``Format``.
     """
 
     stage: Stage
@@ -67,6 +68,9 @@ class Status:
     has_checksums: bool = True
     plain_folder: bool = False
     unexplained: bool = False
+    appendable: bool = False
+    header_edited: bool = False
+    anew: str = ""
 
     @property
     def given_up(self) -> Status:

@@ -14,6 +14,7 @@ from itertools import islice, pairwise
 
 from inspector import __version__
 from inspector.core import codes
+from inspector.core.cause import MEANINGS, Cause, is_cause
 from inspector.core.drawing.colouring import PAINTS, ColourBy, Paint
 from inspector.core.drawing.diagram import Diagram
 from inspector.core.drawing.sizes import SizePlot
@@ -28,7 +29,6 @@ from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
-from inspector.formats._causes.table import MEANINGS, Cause, is_cause
 from inspector.operations.check.checking import STATES, CheckReport, own_state
 from inspector.operations.check.report import archive_readers
 from inspector.operations.diagram.shape import diagram_of_all

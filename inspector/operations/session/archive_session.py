@@ -13,7 +13,6 @@ from inspector.operations.session import (
     reading,
     replaying,
 )
-from inspector.operations.session import overview as maps
 from inspector.operations.session import references as links
 from inspector.operations.session import remote as costs
 from inspector.operations.session.state import SessionState
@@ -38,10 +37,10 @@ class ArchiveSession(SessionState):
     field_rows = reading.field_rows
     find_fields = reading.find_fields
     field = reading.field
-    overview = maps.layer_overview
-    census = maps.layer_census
-    verdict_counts = maps.verdict_counts
-    verdict_overview = maps.layer_verdicts
+    overview = looks.layer_overview
+    census = looks.layer_census
+    verdict_counts = looks.verdict_counts
+    verdict_overview = looks.layer_verdicts
     # ---- what bytes look like
     bands = looks.bands
     next_zeros = looks.next_zeros

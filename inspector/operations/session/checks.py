@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
+from inspector.core.cause import is_cause, wrong
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, plural
@@ -17,7 +18,6 @@ from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.source import SourceError, is_remote
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, diagnose, folded
-from inspector.formats._causes.table import is_cause, wrong
 from inspector.operations.check.checking import (
     INCOMPLETE,
     CheckReport,

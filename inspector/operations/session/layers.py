@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from inspector.core.field import Field, FieldTable, Unread, at_path, locate
+from inspector.core.field import Field, FieldTable, LazyRows, Unread, at_path, locate
 from inspector.core.kinds import Family, Kind, Role, family_of, role_of
 from inspector.core.program.progress import Progress
-from inspector.core.rows import LazyRows
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans, subtract
 from inspector.operations.jobs.operation_error import OperationError

@@ -1,15 +1,22 @@
-"""What the bytes of a layer look like, its zeros and repeats, and the strings in it."""
+"""What the bytes of a layer look like, its zeros and repeats, the strings in it, and its map.
+
+The map has the roles, families and verdicts in each of many equal stretches, exact at any size.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from inspector.core.drawing.diagram import Diagram
 from inspector.core.drawing.sizes import Scope, SizePlot
+from inspector.core.field import Census, census
 from inspector.core.program.progress import Progress
-from inspector.core.source import is_remote
+from inspector.core.source import is_remote, is_sparing
 from inspector.core.span import Span
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.bytes.places import field_text, name_at
+from inspector.operations.open.overview import in_kind_order, overview
 from inspector.operations.protocol.bytes_views import (
     Bands,
     DecodedInfo,
@@ -159,3 +166,38 @@ def _row(now: Snapshot, layer: int, text: Text) -> StringRow:
     outer = shown.in_file((Span(text.start, text.start + 1),))
     member = name_at(shown.archive, outer[0].start) if outer else None
     return StringRow(layer, text, field_text(shown.fields(), text.start), member or "")
+
+
+# ---- the map of a layer ----------------------------------------------------------------------------------------------
+
+
+def layer_overview(session: SessionState, progress: Progress, layer: int, rows: int) -> list[int]:
+    """The set of roles and families in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
+    shown = session.now.layers[layer]
+    return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
+
+
+def layer_census(session: SessionState, progress: Progress, layer: int) -> Census:
+    """How many structures of each kind a layer has, in the order of the format's kinds. Raises Cancelled."""
+    shown = session.now.layers[layer]
+    return in_kind_order(census(shown.fields(), progress.advance), shown.archive)
+
+
+def verdict_counts(session: SessionState, progress: Progress, layer: int) -> dict[Verdict, int]:
+    """How many members of a layer's archive have each verdict. Raises Cancelled."""
+    archive = session.now.layers[layer].archive
+    progress.advance(0)
+    judged = Counter(bytes(archive.verdicts))
+    judged[0] += len(archive.members) - judged.total()
+    return {verdict: judged[at] for at, verdict in enumerate(VERDICTS) if judged[at] > 0}
+
+
+def layer_verdicts(session: SessionState, progress: Progress, layer: int, rows: int) -> list[int]:
+    """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
+    from inspector.operations.session.verdict_overview import BITS, verdict_overview  # brings numpy
+
+    shown = session.now.layers[layer]
+    if shown.info.member is not None:
+        verdict = session.now.members.row(shown.info.member).verdict
+        return [int(BITS[verdict]) if shown.source.size else 0] * rows
+    return verdict_overview(shown.archive, shown.info.kind is LayerKind.INNER, rows, progress)

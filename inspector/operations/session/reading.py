@@ -61,6 +61,7 @@ def status(session: SessionState) -> Status:
     collection = now.location.collection
     decoded = session.stage is Stage.READY
     failed = session.stage is Stage.FAILED
+    known = first.decoder if first and not collection else None
     return Status(
         session.stage,
         _sentence(session),
@@ -80,6 +81,9 @@ def status(session: SessionState) -> Status:
         first is None or first.decoder is None or first.decoder.has_checksums,
         isinstance(session.error, NoDatasetError),
         decoded and now is session.disk and now.checks.unexplained,
+        known is not None and known.appendable,
+        known is not None and known.header_edited,
+        known.anew if known is not None else "",
     )
 
 

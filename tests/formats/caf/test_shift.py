@@ -13,8 +13,9 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
+from inspector.formats._damage import find_doubled
 from inspector.formats._signatures import has_signature
-from inspector.formats.caf.shift import find_doubled, is_text_mode
+from inspector.formats.caf.shift import is_text_mode
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import plan
 from tests.formats import archives

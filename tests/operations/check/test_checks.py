@@ -14,11 +14,11 @@ from random import Random
 import pytest
 
 from inspector.core.archive import MAX_FINDINGS_PER_SEVERITY, Emitter
+from inspector.core.cause import Cause
 from inspector.core.finding import FindingType, Severity
 from inspector.core.program.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
-from inspector.formats._causes.table import Cause
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open import location

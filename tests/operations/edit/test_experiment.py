@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core.cause import Cause
 from inspector.core.edit import OverlaySource
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import State
-from inspector.formats._causes.table import Cause
 from inspector.operations.check.checking import check_location, state_of
 from inspector.operations.edit import patch_file
 from inspector.operations.experiment.experiment import Experiment, file_content, place_of

@@ -150,6 +150,6 @@ def _can_append(tab: Tab) -> bool:
     from inspector.operations.protocol.views import Stage  # the first paint does not wait for it
 
     status = tab.document.status
-    is_local = "://" not in tab.document.location and not status.collection
+    is_local = "://" not in tab.document.location
     is_idle = status.stage is Stage.READY and tab.editing.pending is None and not tab.document.in_experiment
-    return status.format == "rca" and is_idle and is_local
+    return status.appendable and is_idle and is_local

@@ -65,7 +65,7 @@ Change = Callable[[HeaderDraft], HeaderDraft]
 
 def has_header(status: Status) -> bool:
     """Whether an archive has a TACO header."""
-    return status.format == "taco" and not status.collection
+    return status.header_edited
 
 
 class HeaderPanel(QWidget):

@@ -204,13 +204,11 @@ class ReplayPanel(QWidget):
         offered: list[tuple[str, Writes | None]] = []
         if (pending := self._editing.pending) is not None:
             offered.append((f"the pending changes: {visible(pending.label)}", EditWrites(pending)))
-        if self._document.status.format == "rca":
+        if self._document.status.appendable:
             offered.append(("an append: choose files…", None))
             offered.append(("its history, segment by segment", SegmentWrites()))
-        if self._document.status.format == "caf":
-            offered.append(("the archive, from its first byte to its footer", AnewWrites()))
-        if self._document.status.format == "datas3t" and not self._document.status.collection:
-            offered.append(("the upload of this range: tar, metadata", AnewWrites()))
+        if anew := self._document.status.anew:
+            offered.append((anew, AnewWrites()))
         if self._document.status.state in REPAIRABLE:
             offered.append(("the repair", RepairWrites(())))
         for number, write in enumerate(self._editing.past):

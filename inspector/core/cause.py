@@ -1,14 +1,18 @@
-"""All causes: their codes and what each means. The manual's list is made from this table."""
+"""Why an archive is damaged: all causes, with what each means, and an explanation, which is one that was found.
+
+The manual's list is made from this table.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
-from inspector.core.span import Spans
+from inspector.core.span import Span, Spans
 
 if TYPE_CHECKING:  # annotations only
     from inspector.core.repair import Repair
@@ -51,6 +55,8 @@ class Cause(StrEnum):
 
 SPLIT_CODE, UNWRAP_CODE, CONVERT_CODE = "split-archives", "unwrap-archive", "undo-conversion"
 """The codes of the repairs that write each archive, or the only one, to a file of its own."""
+PROVED_CODE, LIKELY_CODE = "restore-proved-bits", "restore-likely-bits"
+"""The codes of the repairs of flipped bits."""
 TAKEN_OUT = frozenset({SPLIT_CODE, UNWRAP_CODE, CONVERT_CODE})
 """With one of these repairs none is made of the file itself: what it would repair is not one archive."""
 
@@ -181,3 +187,18 @@ def is_cause(finding: Finding) -> bool:
 def wrong(archive: Archive) -> list[Finding]:
     """The findings above info that are to be explained."""
     return [each for each in archive.findings if each.severity is not Severity.INFO and not is_cause(each)]
+
+
+def wrong_codes(archive: Archive) -> frozenset[str]:
+    """The codes of what is to be explained."""
+    return frozenset(each.code for each in wrong(archive))
+
+
+def about(archive: Archive, spans: Sequence[Span], member: int | None = None) -> tuple[Finding, ...]:
+    """The findings to be explained that are about a member, or about some of these bytes."""
+    return tuple(
+        each
+        for each in wrong(archive)
+        if (member is not None and each.member == member)
+        or any(span.start < other.stop and other.start < span.stop for span in spans for other in each.spans)
+    )

@@ -1,0 +1,128 @@
+"""What a format says of files of its kind that are damaged as a whole; the causes that any file may have ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from inspector.core.archive import Archive
+from inspector.core.cause import Explanation
+from inspector.core.finding import Finding
+from inspector.core.program.progress import Progress
+from inspector.core.source import Source
+
+if TYPE_CHECKING:  # annotations only
+    from inspector.core.repair import Content
+
+
+class Missing(NamedTuple):
+    """What a file that ends too early lacks: so many bytes ``least``, 0 where that is not known.
+
+    ``where`` is a sentence on what shows it.
+    """
+
+    least: int
+    where: str
+
+
+class Landmark(NamedTuple):
+    """What the archive's records place at ``offset``; ``name`` stands at ``at`` in it, and what ``holds`` is there."""
+
+    offset: int
+    at: int
+    name: bytes
+    holds: Callable[[Source, int, bytes], bool]
+
+
+class Newer(NamedTuple):
+    """The archive of the format ``kind`` in the first ``stop`` bytes of a file, written over a longer older one.
+
+    ``certain``: the longer archive cannot have such a member.
+    """
+
+    stop: int
+    kind: str
+    certain: bool
+
+
+def nothing(*_of: object) -> None:
+    """For a format that cannot tell."""
+    return
+
+
+def never(*_of: object) -> bool:
+    """For a format of which it is not so, or not known."""
+    return False
+
+
+def nowhere(*_of: object) -> Sequence[int]:
+    """For a format that has no such places or sizes."""
+    return ()
+
+
+def no_words(*_of: object) -> str:
+    """For a format of which nothing is seen there."""
+    return ""
+
+
+def no_landmarks(archive: Archive) -> Sequence[Landmark]:  # noqa: ARG001 - a Format's function
+    """For a format whose records place nothing."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What a format knows of damaged files of its kind; nothing by default. All functions may raise SourceError.
+
+    How its archives are built: ``data_first``: they begin with data of members, which may be anything, and all that
+    says where these are stands behind them. ``ends_itself``: their last record says that it is the last. ``block``: all
+    in them begins at multiples of so many bytes and is filled up with zeros, so that other zeros may be lost members;
+    up to ``end_zeros`` end the file.
+    ``named``: name and files beside it make a file such an archive, whatever its bytes are. ``beside`` are the suffixes
+    of the files that a copy needs beside it. ``header_member`` is the member that is a header which repair can restore.
+    ``trailing`` and ``joined`` are the codes of findings: of bytes behind the end, and of those without which archives
+    of the kind one behind the other are read as one.
+
+    Of one archive: ``missing`` says that it was cut off, ``behind`` what stands behind its end where the code says too
+    little, ``shifted`` that bytes went or came by its headers, and ``resized`` by how many bytes the file is larger
+    than ``expected_size``. ``flipped_record`` and ``flipped_field`` find the one bit that changed in records that no
+    digest covers, and by a finding about two of them. ``landmarks`` are to be looked for elsewhere, in any order.
+    ``repeated`` are numbers of bytes that may stand there twice. ``places_proved``: what verifies is where it belongs,
+    and ``order_proved``: a check shows whether parts of the file changed places.
+
+    Of any bytes: ``begins`` and ``end``: whether an archive begins at a place, and where that one ends. ``last``: where
+    the archive begins that ends with the file, not before a place. ``fronts``: where the archive may begin that has
+    other bytes in front of it. ``newer``: what was written over its beginning; ``is_older``: the file ends as an
+    archive does of which the bytes before a place were written over, and ``older`` is the content of what is left.
+    ``turned``: what shows that bytes are in order, as the end of a sentence, of the first bytes as they are and turned.
+    """
+
+    data_first: bool = False
+    ends_itself: bool = False
+    block: int = 0
+    end_zeros: int = 0
+    named: bool = False
+    beside: tuple[str, ...] = ()
+    header_member: int | None = None
+    trailing: frozenset[str] = frozenset()
+    joined: str = ""
+    missing: Callable[[Archive], Missing | None] = nothing
+    behind: Callable[[Archive], Explanation | None] = nothing
+    shifted: Callable[[Archive], Explanation | None] = nothing
+    resized: Callable[[Archive, int], Explanation | None] = nothing
+    expected_size: Callable[[Archive], int | None] = nothing
+    flipped_record: Callable[[Archive, Progress], Explanation | None] = nothing
+    flipped_field: Callable[[Archive, Finding], Explanation | None] = nothing
+    landmarks: Callable[[Archive], Sequence[Landmark]] = no_landmarks
+    repeated: Callable[[Archive], Iterable[int]] = nowhere
+    places_proved: bool = True
+    order_proved: bool = False
+    begins: Callable[[Source, int], bool] = never
+    end: Callable[[Source, int, Progress], int | None] = nothing
+    last: Callable[[Source, int], int | None] = nothing
+    fronts: Callable[[Archive, int], Sequence[int]] = nowhere
+    newer: Callable[[Archive], Newer | None] = nothing
+    is_older: Callable[[Source, int], bool] = never
+    older: Callable[[Archive, int], Content] | None = None
+    turned: Callable[[bytes, bytes], str] = no_words

@@ -1,0 +1,213 @@
+"""What a tar shows of its damage as a whole: a cut, headers that stand too early or too late, a bit in a header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, about, wrong, wrong_codes
+from inspector.core.damage import Damage, Missing
+from inspector.core.finding import Finding, Severity
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.program.progress import Progress
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._damage import PART_SIZES, SMALL_SIZES
+from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, number, parse
+
+END_BYTES = 2 * BLOCK
+"""The two blocks of zeros that end a tar."""
+RECORD_BYTES = 20 * BLOCK
+"""What a tar is filled up to."""
+MAX_LATE = 3
+"""Distances of late headers that are tried as the size of bytes that stand there twice."""
+_CUT = frozenset(("tar-truncated-data", "tar-truncated-header", "tar-end-missing"))
+
+
+# ---- where it begins and ends ----------------------------------------------------------------------------------------
+
+
+def missing(archive: Archive, goes_on: bool = False) -> Missing | None:
+    """What is cut off; ``goes_on``: something else says that members follow."""
+    codes, size = wrong_codes(archive), archive.source.size
+    if not codes & _CUT or not size:
+        return None
+    members = archive.members
+    stop = max(members.stops, default=0)
+    tail = archive.source.read(max(0, size - END_BYTES), END_BYTES)
+    if "tar-truncated-data" in codes and not tail.strip(b"\0"):
+        return None  # its end is there, so what is missing stood before
+    if "tar-truncated-data" in codes and stop >= size:
+        least = stop - size + END_BYTES
+        name = visible(members.path(len(members) - 1))
+        where = f"The member {name} goes on for {in_bytes(stop - size)}, and then a tar has two blocks of zeros."
+        return Missing(least, where)
+    if "tar-truncated-header" in codes:
+        where = "The file ends inside a header, and a tar ends with two blocks of zeros."
+        return Missing(BLOCK - size % BLOCK + END_BYTES, where)
+    if "tar-truncated-data" in codes or codes == {"tar-end-missing"} or goes_on:
+        return Missing(END_BYTES, "A tar ends with two blocks of zeros, and there are none.")
+    return None
+
+
+def is_tar(source: Source, at: int) -> bool:
+    """Whether a tar header with a checksum that fits stands here."""
+    block = source.read(at, BLOCK)
+    return len(block) == BLOCK and parse(block).fits and any(block)
+
+
+def _tar_end(source: Source, at: int, progress: Progress) -> int | None:
+    if not is_tar(source, at):
+        return None
+    start, found = at, None
+    while at < source.size:
+        progress.advance(0)
+        block = source.read(at, BLOCK)
+        if block == bytes(BLOCK):
+            found = at
+            break
+        header = parse(block) if len(block) == BLOCK else None
+        if header is None or not header.fits:
+            return None
+        at += BLOCK + aligned(header.stored)
+    if found is None or source.read(at, 2 * BLOCK) != bytes(2 * BLOCK):
+        return None
+    stop = at + 2 * BLOCK
+    padded = start + -(-(stop - start) // RECORD_BYTES) * RECORD_BYTES
+    return padded if padded <= source.size and not any(source.read(stop, padded - stop)) else stop
+
+
+def _fronts(archive: Archive, limit: int) -> Sequence[int]:
+    heads = archive.members.heads
+    first = heads[0] if heads else 0
+    return (first,) if 0 < first <= limit and is_tar(archive.source, first) else ()
+
+
+# ---- headers that stand at other places ------------------------------------------------------------------------------
+
+
+def _shifted(archive: Archive) -> Explanation | None:
+    """Bytes that went or came inside a member of a tar: the next header stands before or behind where it should."""
+    members = archive.members
+    if members.heads is None or not len(members):
+        return None
+    before = members.heads[0]
+    if before and any(each.severity is Severity.ERROR for each in wrong(archive)):
+        message = (
+            f"The beginning of the archive is missing: its first header is at byte {before:,}. What comes before "
+            "it is the rest of a member whose header is gone. A transfer that was resumed without its beginning leaves "
+            "a file like this, and so does damage to the first header. Copy the file again; all other members can be "
+            "saved."
+        )
+        return Explanation(Cause.LOST_BYTES, message, (Span(0, before),), tuple(wrong(archive)))
+    events = [(each, gap) for each in range(len(members)) if (gap := _distance(archive, each))]
+    if not any(each.severity is Severity.ERROR for each in wrong(archive)):
+        return None
+    if not events:
+        return _lost_at_end(archive)
+    member, change = max(events, key=lambda each: abs(each[1]))
+    part = next((size for size in (*PART_SIZES, 1 << 16) if change % size == 0), 0)
+    begin, end = members.starts[member], members.heads[member + 1]
+    name = visible(members.path(member))
+    known = f" That is a multiple of {in_bytes(part)}, the size of parts that are copied at once." if part else ""
+    size = in_bytes(abs(change))
+    more = f" There are {len(events):,} such places." if len(events) > 1 else ""
+    if change < 0:
+        first = f"{size} {'is' if change == -1 else 'are'} missing between the bytes {begin:,} and {end:,}."
+        cause = Cause.LOST_PART if part else Cause.LOST_BYTES
+    elif change % BLOCK == 0 and not part:
+        first = f"A header is missing between the bytes {begin:,} and {end:,}, and bytes with it."
+        cause = Cause.LOST_BYTES
+        known = " Whole blocks that were inserted there would look the same."
+    else:
+        first = f"{size} {'was' if change == 1 else 'were'} inserted between the bytes {begin:,} and {end:,}."
+        cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
+    message = (
+        f"{first} The header after {name} is {size} too {'early' if change < 0 else 'late'}.{more}{known} The "
+        "members after it are whole, only moved; that one is not. Copy the file again."
+    )
+    return Explanation(cause, message, (Span(begin, max(begin + 1, end)),), tuple(wrong(archive)), member=member)
+
+
+def _repeated(archive: Archive) -> Iterable[int]:
+    """Bytes that may stand there twice: as many as headers stand too late by, or a part."""
+    distances = {_distance(archive, member) for member in range(len(archive.members))}
+    late = sorted((each for each in distances if each > 0), reverse=True)[:MAX_LATE]
+    return dict.fromkeys((*late, *PART_SIZES, *SMALL_SIZES))
+
+
+def _distance(archive: Archive, member: int) -> int:
+    """By how many bytes the next header stands too late; negative: too early. 0 for the last member."""
+    members = archive.members
+    if members.heads is None or member + 1 >= len(members):
+        return 0
+    stop = members.starts[member] + aligned(max(0, members.size(member)))
+    return members.heads[member + 1] - stop if members.size(member) else 0
+
+
+def _lost_at_end(archive: Archive) -> Explanation | None:
+    """The last member reaches behind the file although the blocks that end a tar are there: bytes are missing in it."""
+    members, source = archive.members, archive.source
+    member = len(members) - 1
+    stop = members.starts[member] + aligned(max(0, members.size(member)))
+    codes = {each.code for each in wrong(archive)}
+    if "tar-truncated-data" not in codes or source.read(source.size - 2 * BLOCK, 2 * BLOCK).strip(b"\0"):
+        return None
+    lost = stop + 2 * BLOCK - source.size
+    part = next((size for size in (*PART_SIZES, 1 << 16) if lost % size == 0), 0)
+    message = (
+        f"At least {in_bytes(lost)} are missing in {visible(members.path(member))}, or in what followed it. It should "
+        f"end at byte {stop:,}, but the blocks that end a tar come before that. The members before it are whole. Copy "
+        "the file again."
+    )
+    cause = Cause.LOST_PART if part else Cause.LOST_BYTES
+    span = Span(members.starts[member], source.size)
+    return Explanation(cause, message, (span,), tuple(wrong(archive)), member=member)
+
+
+# ---- one bit ---------------------------------------------------------------------------------------------------------
+
+
+def _flipped_field(archive: Archive, finding: Finding) -> Explanation | None:
+    """The bit of a header by which its sum is off."""
+    if "checksum" not in finding.code or not finding.spans:
+        return None
+    start = finding.spans[0].start // BLOCK * BLOCK
+    block = archive.source.read(start, BLOCK)
+    if len(block) < BLOCK:
+        return None
+    stored, computed = number(block[CHKSUM]), checksums(block)[0]
+    for written in (b"%06o\0 " % computed, b"%07o\0" % computed, b"%06o \0" % computed):
+        if (int.from_bytes(written) ^ int.from_bytes(block[CHKSUM])).bit_count() == 1:
+            first = "One bit of a tar header changed, in its checksum."
+            break
+    else:
+        off = abs(stored - computed) if stored is not None else 0
+        if off not in (1, 2, 4, 8, 16, 32, 64, 128):
+            return None
+        first = "One bit of a tar header changed, as its checksum shows."
+    message = (
+        f"{first} The header at {grouped(start)} has the checksum {'?' if stored is None else stored}, and "
+        f"its bytes add up to {computed:,}. The sum does not show which byte it is; compare the header with its "
+        "neighbours or with another copy. The data after it is not affected."
+    )
+    spans = (Span(start, start + BLOCK),)
+    return Explanation(Cause.FLIPPED_BIT, message, spans, about(archive, spans))
+
+
+DAMAGE = Damage(
+    block=BLOCK,
+    end_zeros=RECORD_BYTES + END_BYTES,
+    order_proved=True,
+    trailing=frozenset(("tar-data-after-end",)),
+    joined="tar-data-after-end",
+    missing=missing,
+    shifted=_shifted,
+    flipped_field=_flipped_field,
+    repeated=_repeated,
+    begins=is_tar,
+    end=_tar_end,
+    fronts=_fronts,
+)
+"""Of a plain tar; one that is a special case adds to it."""

@@ -1,0 +1,225 @@
+"""What a ZIP shows of its damage as a whole: a cut, headers that moved, a bit in which one record differs from another.
+
+The local headers say what the central directory should be, and the directory where they should stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from inspector.core.archive import Archive
+from inspector.core.cause import Cause, Explanation, wrong, wrong_codes
+from inspector.core.damage import Damage, Landmark, Missing
+from inspector.core.finding import Finding
+from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.program.progress import Progress
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._damage import MAX_TRAILING_BYTES, flipped, one_bit, sampled, since
+from inspector.formats._zip.directory import Directory
+from inspector.formats._zip.eocd import find_eocd, zip_end
+from inspector.formats._zip.headers import LocalFile, local_files, read_local
+from inspector.formats._zip.records import CENTRAL, CENTRAL_SIZE, END, END_SIZE, LOCAL, LOCAL_SIZE
+
+MAX_ENTRIES = 4_096
+"""Entries of a directory that are compared with their local headers."""
+_COMMENT = 20
+"""Where an end record says how long its comment is."""
+_MAX_TAIL_BYTES = 66_000
+_NO_DIRECTORY = "The central directory that ends a ZIP is not there."
+
+
+# ---- where it begins and ends ----------------------------------------------------------------------------------------
+
+
+def _missing(archive: Archive) -> Missing | None:
+    if "zip-no-central-directory" not in wrong_codes(archive) or archive.source.read(0, 4) != LOCAL:
+        return None
+    source, members = archive.source, archive.members
+    tail_at = max(0, source.size - _MAX_TAIL_BYTES)
+    tail = source.read(tail_at, _MAX_TAIL_BYTES)
+    if not tail.strip(b"\0"):
+        return None
+    stop = max(members.stops, default=0)
+    directory = sum(CENTRAL_SIZE + len(members.path(each)) for each in range(min(len(members), 100_000))) + END_SIZE
+    first = tail.rfind(CENTRAL)
+    if first >= 0 and tail_at + first >= stop:
+        entry = tail[first : first + CENTRAL_SIZE]
+        if len(entry) == CENTRAL_SIZE:
+            fields = (int.from_bytes(entry[at : at + 2], "little") for at in (28, 30, 32))
+            after = first + CENTRAL_SIZE + sum(fields)
+            if after < len(tail) - END_SIZE:
+                return None  # something else stands behind it
+            left = after - len(tail) + END_SIZE if after > len(tail) else END_SIZE - (len(tail) - after)
+            return Missing(max(1, left), "It ends inside its central directory, or in the record that ends one.")
+        return Missing(END_SIZE, "It ends inside its central directory.")
+    cut = next((each for each in wrong(archive) if each.code in ("zip-member-cut-off", "zip-size-unknown")), None)
+    if cut is None and stop < source.size - 1:
+        rest = source.read(stop, 64)
+        if rest[:2] not in (b"PK", b"P"):
+            return None if source.size - stop > MAX_TRAILING_BYTES else Missing(directory, _NO_DIRECTORY)
+    inside = max(0, stop - source.size)
+    where = "It ends inside a member, and" if cut is not None else "It ends after a member, and"
+    return Missing(inside + directory, f"{where} the central directory of {len(members):,} entries should follow.")
+
+
+def _begins(source: Source, at: int) -> bool:
+    return source.read(at, len(LOCAL)) == LOCAL
+
+
+def _last(source: Source, low: int) -> int | None:
+    """Where the archive begins that ends with the file, by its end record."""
+    eocd = find_eocd(since(source, low))
+    if eocd is None or not eocd.exact or not eocd.consistent or eocd.directory is None:
+        return None
+    start = low + eocd.displacement
+    return start if start > 0 and source.read(start, 4) in (LOCAL, END) else None
+
+
+def _fronts(archive: Archive, limit: int) -> Sequence[int]:
+    if _begins(archive.source, 0):
+        return ()
+    at = archive.source.read(0, limit + len(LOCAL)).find(LOCAL)
+    return (at,) if at > 0 else ()
+
+
+def _is_older(source: Source, at: int) -> bool:
+    """Whether the file ends as a ZIP does that began where the file begins, longer than what was written over it."""
+    eocd = find_eocd(source)
+    if eocd is None or not eocd.exact or not eocd.consistent or eocd.directory is None or eocd.displacement:
+        return False
+    return eocd.directory.start >= at
+
+
+def _expected_size(archive: Archive) -> int | None:
+    """By the end record: the offset and size of the directory, the record and its comment."""
+    start = max(0, archive.source.size - END_SIZE - 0xFFFF)
+    tail = archive.source.read(start, archive.source.size - start)
+    at = tail.rfind(END)
+    if at < 0 or at + END_SIZE > len(tail):
+        return None
+    size, offset = int.from_bytes(tail[at + 12 : at + 16], "little"), int.from_bytes(tail[at + 16 : at + 20], "little")
+    if 0xFFFFFFFF in (size, offset):
+        return None
+    return size + offset + archive.source.size - start - at
+
+
+# ---- what stands at another place ------------------------------------------------------------------------------------
+
+
+def zip_landmarks(source: Source, directory: Directory) -> Sequence[Landmark]:
+    """The local headers that a directory lists, or some of them."""
+    return tuple(_listed(source, directory)) if directory.listed else ()
+
+
+def _listed(source: Source, directory: Directory) -> Iterator[Landmark]:
+    for index in sampled(len(directory.central)):
+        head = source.read(directory.central[index], CENTRAL_SIZE)
+        if len(head) < CENTRAL_SIZE:
+            continue
+        offset, length = int.from_bytes(head[42:46], "little"), int.from_bytes(head[28:30], "little")
+        name = source.read(directory.central[index] + CENTRAL_SIZE, length)
+        if name and offset != 0xFFFFFFFF:
+            yield Landmark(offset, LOCAL_SIZE, name, _is_local)
+
+
+def _is_local(source: Source, at: int, name: bytes) -> bool:
+    local = read_local(source, at)
+    return local is not None and local[1] == name
+
+
+def _landmarks(archive: Archive) -> Sequence[Landmark]:
+    return zip_landmarks(archive.source, archive.detail) if isinstance(archive.detail, Directory) else ()
+
+
+# ---- one bit ---------------------------------------------------------------------------------------------------------
+
+
+def _flipped_record(archive: Archive, progress: Progress) -> Explanation | None:  # noqa: ARG001 - as declared
+    """The bit in which a record of the directory or of the end differs from what the local headers say."""
+    source = archive.source
+    files = list(islice(local_files(source, 0), MAX_ENTRIES + 1))
+    if not files or len(files) > MAX_ENTRIES:
+        return None
+    found = []
+    for at, there, expected, what in _directory(source, files):
+        if there == expected:
+            continue
+        place = one_bit(there, expected)
+        if place is None or (there.startswith(END) and place >= _COMMENT):  # a byte behind it is no longer comment
+            return None
+        found.append((at + place, expected[place], what))
+    if len(found) != 1:
+        return None
+    return flipped(archive, *found[0], "The local headers and all other records agree with that.")
+
+
+def _directory(source: Source, files: Sequence[LocalFile]) -> Iterator[tuple[int, bytes, bytes, str]]:
+    """The headers of the directory and the end record: place, bytes there, bytes that should be there, what it is."""
+    begin = at = files[-1].stop
+    for each in files:
+        header = source.read(at, CENTRAL_SIZE + len(each.name))
+        expected = _expected(header, each)
+        yield at, header, expected, "a header of the central directory"
+        at += CENTRAL_SIZE + sum(int.from_bytes(expected[field : field + 2], "little") for field in (28, 30, 32))
+    number, size = len(files).to_bytes(2, "little"), (at - begin).to_bytes(8, "little")[:4]
+    comment = max(0, source.size - at - END_SIZE).to_bytes(8, "little")[:2]
+    expected = b"".join((END, bytes(4), number, number, size, begin.to_bytes(8, "little")[:4], comment))
+    yield at, source.read(at, END_SIZE), expected, "the end of central directory record"
+
+
+def _expected(header: bytes, each: LocalFile) -> bytes:
+    """A header of the directory as its local header says it should be; what only it has stays."""
+    local = each.local
+    stored, size = each.sizes or (0, 0)
+    made = bytearray(header[:CENTRAL_SIZE].ljust(CENTRAL_SIZE, b"\0"))
+    made[:4] = CENTRAL
+    fields = ((6, local.needed), (8, local.flags), (10, local.method), (12, local.time), (14, local.date))
+    for at, value in (*fields, (28, len(each.name))):
+        made[at : at + 2] = value.to_bytes(2, "little")
+    for at, value in ((16, local.crc), (20, stored), (24, size), (42, each.head)):
+        made[at : at + 4] = value.to_bytes(8, "little")[:4]
+    return bytes(made) + each.name
+
+
+def _flipped_field(archive: Archive, finding: Finding) -> Explanation | None:
+    """The bit in which two records of the same field differ."""
+    if len(finding.spans) != 2:
+        return None
+    first, second = finding.spans
+    if first.size != second.size or not 0 < first.size <= 1 << 16:
+        return None
+    some, other = archive.source.read(*_range(first)), archive.source.read(*_range(second))
+    if len(some) != len(other) or (int.from_bytes(some) ^ int.from_bytes(other)).bit_count() != 1:
+        return None
+    at = next(at for at, (left, right) in enumerate(zip(some, other, strict=True)) if left != right)
+    places = (Span(first.start + at, first.start + at + 1), Span(second.start + at, second.start + at + 1))
+    message = (
+        f"One bit changed in a header: byte {grouped(places[0].start)} is {hexadecimal(some[at], 2)}, and its twin at "
+        f"{grouped(places[1].start)} is {hexadecimal(other[at], 2)}. Everything else in the two records agrees. "
+        "Repair sets the wrong one where the content shows which that is."
+    )
+    return Explanation(Cause.FLIPPED_BIT, message, places, (finding,), member=finding.member, adopts=True)
+
+
+def _range(span: Span) -> tuple[int, int]:
+    return span.start, span.size
+
+
+DAMAGE = Damage(
+    ends_itself=True,
+    order_proved=True,
+    trailing=frozenset(("zip-end-not-at-end",)),
+    missing=_missing,
+    expected_size=_expected_size,
+    flipped_record=_flipped_record,
+    flipped_field=_flipped_field,
+    landmarks=_landmarks,
+    begins=_begins,
+    end=zip_end,
+    last=_last,
+    fronts=_fronts,
+    is_older=_is_older,
+)
+"""Of a plain ZIP; one that is a special case adds to it."""
