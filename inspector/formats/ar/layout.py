@@ -61,7 +61,8 @@ HEADER = Record(
 )
 NAME_AT, SIZE_AT, _END_AT = (HEADER.place(name) for name in ("ar_name", "ar_size", "ar_fmag"))
 """Where a name, a size and the last two bytes stand in a header."""
-_NUMBERS = slice(HEADER.place("ar_date").start, HEADER.place("ar_mode").stop)
+_MODE = HEADER.place("ar_mode")
+_NUMBERS = slice(HEADER.place("ar_date").start, _MODE.stop)
 
 
 def is_header(data: bytes) -> bool:
@@ -74,7 +75,7 @@ _DIGITS = {"ar_date": b"0123456789", "ar_uid": b"0123456789", "ar_gid": b"012345
 
 def wrong_number(data: bytes) -> str:
     """The name of the first number of a header that is none; empty for none. A number may be left out."""
-    if not data[_NUMBERS].strip(b"01234567 "):
+    if not (data[_NUMBERS].strip(b"0123456789 ") or data[_MODE].strip(b"01234567 ")):
         return ""
     # The date of what has none is -1 in libraries of Windows.
     pieces = {name: HEADER.piece(name, data).rstrip(b" ") for name in _DIGITS}
