@@ -69,6 +69,12 @@ def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
+def test_a_directory_that_many_end_records_claim_is_not_walked_for_each() -> None:
+    data = bombs.many_ends(2_000, 1_500)
+    _, source = decoded(data, "ends.zip")
+    assert source.read_bytes < 40 * len(data)
+
+
 def test_headers_before_no_member_are_not_held_as_fields() -> None:
     data = bombs.pax_headers(3_000)
     decoded(data, "a.tar")
