@@ -41,6 +41,7 @@ Root: HKA; Subkey: "Software\Classes\ArchiveInspector.archive"; ValueType: strin
 Root: HKA; Subkey: "Software\Classes\ArchiveInspector.archive\DefaultIcon"; ValueType: string; ValueData: "{#Program},0"
 Root: HKA; Subkey: "Software\Classes\ArchiveInspector.archive\shell\open\command"; ValueType: string; ValueData: """{#Program}"" ""%1"""
 Root: HKA; Subkey: "Software\Classes\.zip\OpenWithProgids"; ValueType: string; ValueName: "ArchiveInspector.archive"; ValueData: ""; Flags: uninsdeletevalue
+Root: HKA; Subkey: "Software\Classes\.zipx\OpenWithProgids"; ValueType: string; ValueName: "ArchiveInspector.archive"; ValueData: ""; Flags: uninsdeletevalue
 Root: HKA; Subkey: "Software\Classes\.tar\OpenWithProgids"; ValueType: string; ValueName: "ArchiveInspector.archive"; ValueData: ""; Flags: uninsdeletevalue
 Root: HKA; Subkey: "Software\Classes\.a\OpenWithProgids"; ValueType: string; ValueName: "ArchiveInspector.archive"; ValueData: ""; Flags: uninsdeletevalue
 Root: HKA; Subkey: "Software\Classes\.ar\OpenWithProgids"; ValueType: string; ValueName: "ArchiveInspector.archive"; ValueData: ""; Flags: uninsdeletevalue

@@ -71,6 +71,16 @@ def _end(entries: int, size: int, offset: int) -> bytes:
     return wide + b"PK\5\6" + struct.pack("<4H2IH", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
 
 
+def many_ends(entries: int, ends: int) -> bytes:
+    """End records that all claim the same directory, each behind what looks like a ZIP64 locator."""
+    directory = _central(b"", 0, 0, 0, 0) * entries
+    made = bytearray(directory)
+    for left in range(ends - 1, -1, -1):
+        made += b"PK\6\7" + bytes(16)
+        made += struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, entries, entries, len(made), 0, 42 * left)
+    return bytes(made)
+
+
 def _deflated(content: bytes) -> bytes:
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
     return deflate.compress(content) + deflate.flush()

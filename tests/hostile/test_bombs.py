@@ -69,6 +69,12 @@ def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
+def test_a_directory_that_many_end_records_claim_is_not_walked_for_each() -> None:
+    data = bombs.many_ends(2_000, 1_500)
+    _, source = decoded(data, "ends.zip")
+    assert source.read_bytes < 40 * len(data)
+
+
 def test_headers_before_no_member_are_not_held_as_fields() -> None:
     data = bombs.pax_headers(3_000)
     decoded(data, "a.tar")
@@ -123,7 +129,7 @@ def test_names_together_are_not_longer_than_the_archive_that_has_them(bsd: bool)
     archive, _ = decoded(data, "names.a")
     assert len(archive.members) > 1_900
     assert len(archive.members.paths) < 2 * len(data)
-    assert "ar-long-name" in {finding.code for finding in archive.findings}
+    assert ("ar-name-size" if bsd else "ar-long-name") in {finding.code for finding in archive.findings}
 
 
 def test_a_name_for_all_members_is_used_only_if_it_is_no_longer_than_a_header() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from inspector.core.archive import Archive, Emitter
+from inspector.core.archive import Archive, CappedFindings, Emitter
 from inspector.core.field import LazyRows
 from inspector.core.member import Members
 from inspector.core.names import visible
@@ -19,7 +19,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats._tar import codes
-from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, number, padded_stop, parse, text
+from inspector.formats._tar.header import BLOCK, CHKSUM, PLACES, checksums, number, padded_stop, parse, text
 from inspector.formats._tar.resync import Layout
 
 WINDOW = 512 * 1024
@@ -47,11 +47,15 @@ class Padding:
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
+        self._old = CappedFindings(emitter, codes.PADDING_V7, "paddings that are not all zeros")
         self._found = 0
 
     def look(self, index: int, padding: bytes) -> None:
         """Check ``padding``, the bytes after the data of the member ``index``."""
         if not padding.strip(b"\0"):
+            return
+        if self._is_v7(index):
+            self._report_v7(index, padding)
             return
         self._found += 1
         if self._emitter.archive.verdict(index) is Verdict.NOT_CHECKABLE:
@@ -67,8 +71,28 @@ class Padding:
                 member=index,
             )
 
+    def _is_v7(self, index: int) -> bool:
+        """Whether the header of a member has no magic: programs of that time wrote whole blocks of their buffer."""
+        heads = self._emitter.members.heads
+        magic = PLACES["magic"]
+        return heads is not None and not self._emitter.archive.source.read(
+            heads[index] + magic.start, magic.stop - magic.start
+        ).strip(b"\0")
+
+    def _report_v7(self, index: int, padding: bytes) -> None:
+        if self._old.full():
+            return
+        members = self._emitter.members
+        stop = members.stops[index]
+        message = (
+            f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros. Programs "
+            "that write such headers leave in it what was in their buffer."
+        )
+        self._old.add(message, ((stop, stop + len(padding)),), index)
+
     def close(self) -> None:
         """Report the total, if not all were reported."""
+        self._old.close()
         if self._found > MAX_PADDINGS_REPORTED:
             self._emitter.report(codes.PADDING, f"The padding after {self._found:,} members in all is not all zeros.")
 

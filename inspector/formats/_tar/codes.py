@@ -110,6 +110,10 @@ PADDING = warning(
     "The padding after a member or an extended header is not all zeros.",
     "Look at the bytes; readers ignore them.",
 )
+PADDING_V7 = info(
+    "tar-padding",
+    "The padding after a member is not all zeros, as old programs leave in it what was in their buffer.",
+)
 SPECIAL = info("tar-special", "A member is a link or a device, which is listed and not read.")
 LINK_TARGET = warning("tar-link-target", "A link has no target, so it leads nowhere.", CORRECT_WRITER)
 LINK_SIZE = warning(

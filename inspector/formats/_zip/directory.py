@@ -383,7 +383,7 @@ class DirectoryWalk:
             )
             if asked and value is None
         ]
-        if missing:
+        if missing and not (not wide.present and self._are_real(stored, size, offset)):
             message = f"The ZIP64 information of member {index} lacks its {' and '.join(missing)}."
             self.emitter.report(codes.ZIP64_SHORT, message, header, member=index)
         return (
@@ -391,6 +391,15 @@ class DirectoryWalk:
             size if wide.size is None else wide.size,
             offset if wide.offset is None else wide.offset,
         )
+
+    def _are_real(self, stored: int, size: int, offset: int) -> bool:
+        """Whether numbers of 2^32 - 1 may be just that: a header without ZIP64 information has no placeholders (4.4.8).
+
+        There is a local header at such an offset, and there is room for the data.
+        """
+        head = offset + self.shift
+        there = offset != FULL_32 or self.source.read(head, 4) == LOCAL
+        return there and head + LOCAL_SIZE + stored <= self.source.size and size <= _MAX_RATIO * stored
 
     def _report_disk(self, disk: int, span: tuple[int, int], index: int) -> None:
         """Report a member on another disk of an archive with one disk; FULL_16 refers to the ZIP64 field."""
@@ -480,6 +489,10 @@ class Difference(NamedTuple):
 
 _OFFSET = (42, 46)
 """The field of the central header with the offset of the local one."""
+
+
+_MAX_RATIO = 1032
+"""Deflate makes at most so much of one byte."""
 
 
 _ZIP64_VERSION = 45

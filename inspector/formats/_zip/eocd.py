@@ -42,6 +42,8 @@ MAX_EOCD_DISTANCE = END_SIZE + 0xFFFF
 
 
 _MAX_CANDIDATES = 8
+_MAX_WALKED = 2
+"""With more candidates none has its directory walked: all may claim the same one, of up to 65,534 entries."""
 _FIRST_BYTES = 512
 """Bytes at the start of a file that hold a header with its name, and a TACO header with its payload."""
 
@@ -93,7 +95,8 @@ def find_eocd(source: Source) -> Eocd | None:
     base = max(0, source.size - MAX_EOCD_DISTANCE)
     tail = source.read(base, MAX_EOCD_DISTANCE)
     exact, others = _candidates(tail, base)
-    eocds = [eocd_at(source, at) for at in (exact or others)]
+    walk = len(exact or others) <= _MAX_WALKED
+    eocds = [eocd_at(source, at, walk=walk) for at in (exact or others)]
     if not exact and source.read(0, 4) == LOCAL:
         # An archive that lost its end may contain others, whose end records are found instead. They look displaced.
         eocds = [eocd for eocd in eocds if eocd.consistent and not eocd.displacement]
@@ -161,8 +164,11 @@ def _candidates(tail: bytes, base: int) -> tuple[list[int], list[int]]:
     return exact, others
 
 
-def eocd_at(source: Source, at: int) -> Eocd:
-    """The end record at ``at``, whose fixed part is complete, and the ZIP64 records before it."""
+def eocd_at(source: Source, at: int, *, walk: bool = False) -> Eocd:
+    """The end record at ``at``, whose fixed part is complete, and the ZIP64 records before it.
+
+    ``walk``: the directory may be walked to see whether what looks like a ZIP64 locator is its end.
+    """
     end = End._make(END_STRUCT.unpack(source.read(at, END_SIZE)))
     stop = at + END_SIZE + end.comment_length
     record = Span(at, min(stop, source.size))
@@ -171,7 +177,7 @@ def eocd_at(source: Source, at: int) -> Eocd:
     size, offset = end.directory_size, end.directory_offset
     disks = (end.disk, end.directory_disk)
     counts = (end.entries_here, end.entries)
-    wide = None if _fills_up_to(source, end, at) else _find_zip64(source, eocd)
+    wide = None if walk and _fills_up_to(source, end, at) else _find_zip64(source, eocd)
     if wide is not None:
         eocd.entries = _resolved(eocd, "number of entries", end.entries, FULL_16, wide.entries)
         size = _resolved(eocd, "size of the central directory", size, FULL_32, wide.directory_size)
@@ -393,7 +399,7 @@ def eocd_after(source: Source, start: int) -> Eocd | None:
     record = source.read(at, END_SIZE)
     if record[:4] != END or len(record) < END_SIZE:
         return None
-    eocd = eocd_at(source, at)
+    eocd = eocd_at(source, at, walk=True)
     return eocd if eocd.consistent and not eocd.displacement and eocd.directory == (start, eocd.anchor) else None
 
 

@@ -26,8 +26,10 @@ from inspector.formats.ar.layout import (
     LONG_NAME,
     MAGIC,
     NAME_AT,
+    NAME_SIZE,
     NAME_TABLE,
     NO_HEADER,
+    NUMBER,
     PADDING,
     SIZE_AT,
     SYMBOL_TABLE,
@@ -35,6 +37,7 @@ from inspector.formats.ar.layout import (
     THIN,
     decimal,
     is_header,
+    wrong_number,
 )
 
 MAX_NAME_BYTES = 4096
@@ -99,6 +102,8 @@ class _Walk:
         self._spare_name_bytes = source.size
         """Bytes that names elsewhere than in headers may still have: each stands once, but all may claim the same."""
         self._unnamed = CappedFindings(emitter, LONG_NAME, "headers without a name that can be read")
+        self._numbers = CappedFindings(emitter, NUMBER, "headers with a number that is none")
+        self._long_names = CappedFindings(emitter, NAME_SIZE, "headers with too long a name")
         self._near, self._near_at = b"", 0
         self._follows = -1
 
@@ -123,7 +128,8 @@ class _Walk:
             if at >= min(shown, size):
                 shown = at + PROGRESS_BYTES
                 self._progress.advance(min(at, size) - self._progress.done)
-        self._unnamed.close()
+        for capped in (self._unnamed, self._numbers, self._long_names):
+            capped.close()
         self._check_symbols()
 
     def _bytes(self, at: int, size: int = HEADER.size) -> bytes:
@@ -167,8 +173,9 @@ class _Walk:
     def _entry(self, at: int, data: bytes) -> int:
         """List what the header ``data`` at ``at`` describes; returns where the next header should be."""
         source, start = self._source, at + HEADER.size
-        name, table, kept = self._name(start, data[NAME_AT].rstrip(b" "))
         size = _size(data)
+        name, table, stated = self._name(start, data[NAME_AT].rstrip(b" "), size)
+        kept = stated if size is None else min(stated, size)
         stop = start + (0 if self._thin and table is None else size or 0)
         start += kept
         member = None
@@ -180,9 +187,10 @@ class _Walk:
         def what() -> str:
             return f"of the {table}" if table else f"of {visible(name[:MAX_SHOWN_BYTES])}"
 
-        if not data.endswith(END):
-            place = (at + HEADER.size - len(END), at + HEADER.size)
-            self._emitter.report(HEADER_END, f"The header {what()} does not end as it should.", place, member=member)
+        if stated > kept and not self._long_names.full():
+            message = f"The header {what()} states a name of {in_bytes(stated)}, and {in_bytes(kept)} are behind it."
+            self._long_names.add(message, ((at, at + 16),), member)
+        self._check_header(at, data, what, member)
         if name.startswith(b"/") and member is not None and not self._unnamed.full():
             message = f"The header {what()} names a place that is not in the table of long names."
             if self._spare_name_bytes < 0:
@@ -195,6 +203,17 @@ class _Walk:
             self._names = Span(start, min(stop, source.size))
         self._entries.append(at, start, min(stop, source.size), min(end, source.size), table)
         return after
+
+    def _check_header(self, at: int, data: bytes, what: Callable[[], str], member: int | None) -> None:
+        """Report a header that does not end as it should, and a number of a member's that is none."""
+        if not data.endswith(END):
+            place = (at + HEADER.size - len(END), at + HEADER.size)
+            self._emitter.report(HEADER_END, f"The header {what()} does not end as it should.", place, member=member)
+        number = "" if member is None else wrong_number(data)
+        if number and not self._numbers.full():
+            found = HEADER.place(number)
+            message = f"The {number} in the header {what()} is no number."
+            self._numbers.add(message, ((at + found.start, at + found.stop),), member)
 
     def _end(
         self, at: int, start: int, stop: int, what: Callable[[], str], member: int | None, *, is_known: bool
@@ -225,8 +244,11 @@ class _Walk:
         stop = min(stop, found) if is_known else found
         return stop, stop, found
 
-    def _name(self, start: int, written: bytes) -> tuple[bytes, Kind | None, int]:
-        """The name that a header writes so, the kind of table that it stands for, and the bytes of a BSD name."""
+    def _name(self, start: int, written: bytes, room: int | None) -> tuple[bytes, Kind | None, int]:
+        """The name that a header writes so, the kind of table that it stands for, and the bytes of a BSD name.
+
+        A BSD name is part of the ``room`` bytes behind the header, if their number is known.
+        """
         if not written.startswith((b"/", b"#1/", b"__.SYMDEF")):
             return written.removesuffix(b"/"), None, 0
         if written in (b"/", b"/SYM64/") or written.startswith(b"__.SYMDEF"):
@@ -236,7 +258,8 @@ class _Walk:
         if written.startswith(b"#1/") and (length := decimal(written[3:])) is not None:
             if self._spare_name_bytes < 0:
                 return b"/" + written, None, length
-            name = self._kept(self._bytes(start, min(length, MAX_NAME_BYTES)).rstrip(b"\0"), b"/" + written)
+            most = MAX_NAME_BYTES if room is None else min(room, MAX_NAME_BYTES)
+            name = self._kept(self._bytes(start, min(length, most)).rstrip(b"\0"), b"/" + written)
             return name, SYMBOL_TABLE if name.startswith(b"__.SYMDEF") else None, length
         if written.startswith(b"/") and (offset := decimal(written[1:].partition(b":")[0])) is not None:
             if self._spare_name_bytes < 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from inspector.core.field import Value
-from inspector.core.finding import error, finding_types, info, warning
+from inspector.core.finding import CORRECT_WRITER, error, finding_types, info, warning
 from inspector.core.kinds import Family, Kind, Role, Shape
 from inspector.core.layout import Part, Record, padded_text
 from inspector.core.numbers import in_bytes
@@ -61,11 +61,28 @@ HEADER = Record(
 )
 NAME_AT, SIZE_AT, _END_AT = (HEADER.place(name) for name in ("ar_name", "ar_size", "ar_fmag"))
 """Where a name, a size and the last two bytes stand in a header."""
+_MODE = HEADER.place("ar_mode")
+_NUMBERS = slice(HEADER.place("ar_date").start, _MODE.stop)
 
 
 def is_header(data: bytes) -> bool:
     """Whether these bytes begin with a header: a size, and the signature at its end."""
     return data[_END_AT] == END and decimal(data[SIZE_AT]) is not None
+
+
+_DIGITS = {"ar_date": b"0123456789", "ar_uid": b"0123456789", "ar_gid": b"0123456789", "ar_mode": b"01234567"}
+
+
+def wrong_number(data: bytes) -> str:
+    """The name of the first number of a header that is none; empty for none. A number may be left out."""
+    if not (data[_NUMBERS].strip(b"0123456789 ") or data[_MODE].strip(b"01234567 ")):
+        return ""
+    # The date of what has none is -1 in libraries of Windows.
+    pieces = {name: HEADER.piece(name, data).rstrip(b" ") for name in _DIGITS}
+    return next(
+        (name for name, piece in pieces.items() if piece.strip(_DIGITS[name]) and (name, piece) != ("ar_date", b"-1")),
+        "",
+    )
 
 
 # ---- kinds and findings --------------------------------------------------------------------------------------------
@@ -115,6 +132,16 @@ CUT = error("ar-truncated", "The archive ends inside a member.", _COPY)
 NO_HEADER = error("ar-no-header", "There is no header where one should be.", _COPY)
 LONG_NAME = error(
     "ar-long-name", "A header names a place that is not in the table of long names.", "The content is not affected."
+)
+NAME_SIZE = error(
+    "ar-name-size",
+    "A header states a longer name behind it than the member has room for.",
+    "Compare the member with another copy.",
+)
+NUMBER = warning(
+    "ar-number",
+    "A time, owner, group or mode in a header is no number, so some programs refuse the archive.",
+    CORRECT_WRITER,
 )
 PADDING = warning(
     "ar-padding", "The byte of padding after a member is missing or another one.", "Most programs ignore it."

@@ -43,7 +43,7 @@ def _damage() -> Damage:
 FORMAT = Format(
     name="zip",
     title="ZIP archive",
-    suffixes=(".zip",),
+    suffixes=(".zip", ".zipx"),
     specification="APPNOTE.TXT 6.3.10",
     limitations=(
         "Members that are encrypted, or compressed with Deflate64, PPMd or rarer methods, are listed but not read.",

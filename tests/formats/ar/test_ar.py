@@ -123,6 +123,40 @@ def test_an_archive_in_an_archive_is_a_member() -> None:
     assert names(opened(BytesSource(cut))) == [b"inner.a"]
 
 
+@pytest.mark.parametrize(
+    ("at", "written", "expected"),
+    [
+        (16, b"", []),
+        (16, b"-1", []),
+        (16, b"9e99", ["ar-number"]),
+        (28, b"-1", ["ar-number"]),
+        (28, b"0x1", ["ar-number"]),
+        (34, b"1.2", ["ar-number"]),
+        (40, b"100684", ["ar-number"]),
+        (40, b"", []),
+    ],
+)
+def test_a_number_in_a_header_is_one_or_left_out(at: int, written: bytes, expected: list[str]) -> None:
+    size = {16: 12, 28: 6, 34: 6, 40: 8}[at]
+    made = bytearray(gnu_ar({"one.o": b"data", "two.o": b"more"}))
+    made[8 + at : 8 + at + size] = written.ljust(size)
+    archive = checked(BytesSource(bytes(made)))
+
+    assert (codes(archive), names(archive), data(archive, 1)) == (expected, [b"one.o", b"two.o"], b"more")
+    assert not expected or archive.findings[0].spans == ((8 + at, 8 + at + size),)
+
+
+@pytest.mark.parametrize("stated", [5, 123_456_789_012])
+def test_a_name_behind_a_header_is_no_longer_than_what_the_header_describes(stated: int) -> None:
+    made = b"!<arch>\n" + ar_member(b"#1/%d" % stated, b"name") + ar_member(b"two", b"more")
+    archive = checked(BytesSource(made))
+
+    assert codes(archive) == ["ar-name-size"]
+    assert names(archive) == [b"name", b"two"]
+    assert [member.size for member in archive.members] == [0, 4]
+    assert [archive.verdict(index) is Verdict.DOUBTFUL for index in range(2)] == [True, False]
+
+
 def test_data_of_an_odd_size_may_lack_their_padding() -> None:
     one, two = ar_member(b"one/", b"odd"), ar_member(b"two/", b"even")
     archive = opened(BytesSource(b"!<arch>\n" + one[:-1] + two))

@@ -101,6 +101,17 @@ def test_padding_that_is_not_zeros_is_told_where_it_lies() -> None:
     assert finding.spans == (Span(517, 1024),)
 
 
+def test_old_programs_leave_what_was_in_their_buffer_in_the_padding() -> None:
+    data = bytearray(SOUND)
+    data[257:500] = bytes(243)
+    data[:512] = with_checksum(bytes(data[:512]))
+    data[600:605] = b"stale"
+    archive, _ = checked(bytes(data))
+    (finding,) = archive.findings
+    assert (finding.code, finding.severity, finding.member) == ("tar-padding", Severity.INFO, 0)
+    assert archive.verdict(0) is Verdict.NOT_CHECKABLE
+
+
 def test_the_padding_of_a_large_member_is_read_and_its_data_is_not() -> None:
     data = build([("large", bytes(3 << 20) + b"end"), ("small", b"s")])
     at = data.index(b"end") + 3

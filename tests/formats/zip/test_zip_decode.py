@@ -11,16 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.archive import Archive
+from inspector.core.archive import Archive, Emitter
 from inspector.core.field import locate
 from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
+from inspector.core.span import Span
 from inspector.formats import zip as plain_zip
 from inspector.formats._kinds import CENTRAL_DIRECTORY, DATA_SECTION, END_OF_DIRECTORY, ZIP64_END, ZIP64_LOCATOR
 from inspector.formats._zip import directory as zip_directory
 from inspector.formats._zip.records import date_text, descriptor_parts, time_text
+from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import (
     PLAIN,
@@ -181,6 +183,26 @@ def test_zip64_members_and_records() -> None:
     assert named(found, "total number of entries in the central directory")[0].value == count
     assert named(found, "size of the central directory")[0].value == size
     assert_covered(found)
+
+
+@pytest.mark.parametrize(("size", "whole"), [(0xFFFFFFFF, True), (0xFFFFFFFF, False), (0xFFFFFFFE, True)])
+def test_the_largest_numbers_need_no_zip64(size: int, whole: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    local = struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 0, 0, 33, 0, size, size, 1, 0) + b"x"
+    central = struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, 0, 0, 0, 33, 0, size, size, 1, 0, 0, 0, 0, 0, 0) + b"x"
+    with path.open("wb") as file:
+        file.write(local)
+        at = len(local) + (size if whole else 1_000)
+        file.seek(at)
+        # The offset of the directory needs ZIP64 then, the member does not.
+        file.write(central + struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, len(central), at))
+        file.write(struct.pack("<4sIQI", b"PK\6\7", 0, at + len(central), 1))
+        file.write(struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(central), 0xFFFFFFFF, 0))
+    archive = Archive(FileSource(path), "zip", "", ())
+    plain_zip.FORMAT.decode(archive.source, Emitter(archive), Progress())
+
+    assert ("zip-zip64-short" in codes(archive)) is not whole
+    assert not whole or (codes(archive) == set() and archive.members[0].spans == (Span(31, 31 + size),))
 
 
 def test_data_before_the_archive() -> None:
