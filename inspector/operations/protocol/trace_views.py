@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.core.reader import Outcome, ReaderKind
+from inspector.core.reader import ReaderKind, ReaderOutcome
 from inspector.core.span import Span, Spans
 
 
-class Verdict(StrEnum):
+class ReaderVerdict(StrEnum):
     """What a reader makes of an archive."""
 
     ACCEPTS = "accepts"
@@ -31,7 +31,7 @@ class ReaderRow:
     title: str
     kind: ReaderKind
     about: str
-    verdict: Verdict
+    verdict: ReaderVerdict
     accepts: bool | None
     members: int
     stopped_at: int | None
@@ -73,7 +73,7 @@ class TraceResult:
     title: str
     kind: ReaderKind
     about: str
-    outcome: Outcome
+    outcome: ReaderOutcome
     steps: int
     folded: int
     reads: int
