@@ -43,6 +43,8 @@ class Family(StrEnum):
 
 FAMILIES: tuple[Family, ...] = tuple(Family)
 """All families in a fixed order: their bits in a set follow those of the roles."""
+_ROLE_BITS = {role: 1 << place for place, role in enumerate(ROLES)}
+_FAMILY_BITS = {family: 1 << place for place, family in enumerate(FAMILIES, len(ROLES))}
 
 
 class Shape(StrEnum):
@@ -220,7 +222,7 @@ def role_of(kind: Kind, inherited: Role = Role.DATA) -> Role:
 
 def role_bit(role: Role) -> int:
     """The bit that stands for ``role`` in a set of roles."""
-    return 1 << ROLES.index(role)
+    return _ROLE_BITS[role]
 
 
 def family_of(kind: Kind, inherited: Family | None = None) -> Family | None:
@@ -244,7 +246,7 @@ def is_structure(kind: Kind, inherited: Family | None) -> bool:
 
 def family_bit(family: Family) -> int:
     """The bit that stands for ``family`` in a set of roles and families."""
-    return 1 << (len(ROLES) + FAMILIES.index(family))
+    return _FAMILY_BITS[family]
 
 
 def role_set(*members: Role | Family) -> int:

@@ -39,6 +39,12 @@ TYPES = ("raw", "RLE", "compressed", "reserved")
 """The block types by their numbers."""
 RLE, RESERVED = 1, 3
 
+_SKIPPABLE_HEADER = 8
+"""The size of the header of a skippable frame in bytes: its magic number, and how many bytes follow."""
+
+_SKIPPABLE_REST = b"\x2a\x4d\x18"
+"""The last three bytes of its magic number; the first is 0x50 to 0x5f."""
+
 _SMALL = 4096
 """The largest payload, in bytes, whose block header is looked up."""
 
@@ -68,6 +74,11 @@ def header_size(descriptor: int) -> int:
 def content_digits(descriptor: int) -> int:
     """The size in bytes of the content size in a frame header."""
     return (descriptor >> 5 & 1, 2, 4, 8)[descriptor >> 6]
+
+
+def is_skippable(data: bytes) -> bool:
+    """Whether ``data`` begins a skippable frame, as far as it reaches (RFC 8878, 3.1.2)."""
+    return data[:1] >= b"\x50" and data[:1] < b"\x60" and _SKIPPABLE_REST.startswith(data[1:4])
 
 
 def frame_header(data: bytes) -> FrameHeader:
@@ -119,11 +130,13 @@ def _checked(data: bytes) -> FrameHeader:
 class Stream:
     """Frames that arrive in slices of any size, decoded in pieces of at most PIECE bytes.
 
+    With ``skippable``, skippable frames (RFC 8878, 3.1.2) are frames without content; else they are errors.
     ``frames`` counts the frames begun; ``aligned`` says whether the next byte is a block header, and ``ended`` whether
     the data so far ends with a whole frame. After an error it is of no more use; ``reset`` makes it new.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, skippable: bool = False) -> None:
+        self._skippable = skippable
         # One decompressor for all frames: a new one for each is five times as expensive.
         self._decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW)
         self.reset()
@@ -181,7 +194,7 @@ class Stream:
         while at < len(data):
             step = self._step
             at = step(data, at)
-            finished = self._step == self._in_header and step != self._in_header
+            finished = self._step == self._in_header and not self._held
             blocks += 1
             if finished or blocks == PIECE // BLOCK:
                 yield self._decompress(data[begin:at])
@@ -202,6 +215,14 @@ class Stream:
             self.frames += 1
             self.ended = False
         at = self._hold(data, at, 5)
+        if self._skippable and is_skippable(self._held):
+            at = self._hold(data, at, _SKIPPABLE_HEADER)
+            if len(self._held) == _SKIPPABLE_HEADER and is_skippable(self._held):
+                self._left = int.from_bytes(self._held[4:], "little")
+                self._step, self._held = self._in_rest if self._left else self._in_header, b""
+                return at
+            if is_skippable(self._held):
+                return at
         if not MAGIC.startswith(self._held[:4]):
             frame_header(self._held)
         if len(self._held) >= 5:
@@ -233,10 +254,11 @@ class Stream:
             self._step = self._in_block_header
             if self._last:
                 self._left = 4 if self._checksum else 0
-                self._step = self._in_checksum if self._left else self._in_header
+                self._step = self._in_rest if self._left else self._in_header
         return at + taken
 
-    def _in_checksum(self, data: bytes, at: int) -> int:
+    def _in_rest(self, data: bytes, at: int) -> int:
+        """The checksum of a frame, or what a skippable one holds."""
         taken = min(self._left, len(data) - at)
         self._left -= taken
         if not self._left:

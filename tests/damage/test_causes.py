@@ -16,7 +16,7 @@ from inspector.core.field import Field
 from inspector.core.finding import Finding, Severity, error
 from inspector.core.kinds import Kind
 from inspector.core.program.progress import Cancelled, Progress
-from inspector.core.source import Source
+from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats._causes.blocks import suspects, zeros
@@ -112,6 +112,14 @@ def test_sound_archives_have_no_cause() -> None:
     found = [(case.format, causes(checked(case.source))) for case in sound(3)]
 
     assert [each for each in found if each[1]] == []
+
+
+def test_zeros_in_front_of_an_archive_are_no_damage() -> None:
+    whole = next(case for case in sound(3) if case.format == "zip").data
+    archive = checked(BytesSource(b"MZ program" + bytes(1_000) + b"more of it" + bytes(2_000) + whole, "a.zip"))
+
+    assert "zip-prepended" in {each.code for each in archive.findings}
+    assert Cause.ZERO_BLOCK not in {each.code for each in causes(archive)}
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)

@@ -90,3 +90,30 @@ def test_a_frame_with_a_window_says_how_large_it_is() -> None:
     window = frame_field(b"\x28\xb5\x2f\xfd\x00\x59\x01\0\0", 0).children[2]
     assert (window.name, window.text) == ("window descriptor", "0x59")
     assert "2,359,296 bytes" in window.note
+
+
+def skippable(content: bytes, kind: int = 0) -> bytes:
+    return bytes((0x50 + kind,)) + b"\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+
+
+@pytest.mark.parametrize("step", [1, 3, 4, 5, 8, 1000])
+def test_skippable_frames_are_passed_over_where_they_may_stand(step: int) -> None:
+    data = skippable(b"") + skippable(b"note", 15) + compressed(b"one") + skippable(bytes(300)) + compressed(b"two")
+    data += skippable(b"")
+    stream = Stream(skippable=True)
+    fed = b"".join(piece for at in range(0, len(data), step) for piece in stream.feed(data[at : at + step]))
+    assert (fed, stream.ended) == (b"onetwo", True)
+    for cut in (1, 7):
+        stream = Stream(skippable=True)
+        list(stream.feed(data[:-cut]))
+        assert not stream.ended
+    for odd in (
+        b"\x4f\x2a\x4d\x18" + bytes(4),
+        b"\x60\x2a\x4d\x18" + bytes(4),
+        b"\x50\x2a\x4d\x19" + bytes(4),
+        b"\x50\x2aab",
+    ):
+        with pytest.raises(ZstdError, match="no zstd data"):
+            list(Stream(skippable=True).feed(odd))
+    with pytest.raises(ZstdError, match="no zstd data"):
+        list(Stream().feed(data))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
+from threading import Thread
 
-from moto.server import ThreadedMotoServer
+from moto.moto_server.werkzeug_app import MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
 
 if __name__ == "__main__":
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    print(server.get_host_and_port()[1], flush=True)
+    # S3 alone: to tell for which of its 200 services a request is, moto lists its own folders each time.
+    server = make_server("127.0.0.1", 0, create_backend_app("s3"), threaded=True, request_handler=MotoRequestHandler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    print(server.port, flush=True)
     sys.stdin.read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -155,16 +156,21 @@ def roles_in(role_set: int) -> list[Role]:
     return [role for role in ROLES if role_set & role_bit(role)]
 
 
-def families_in(role_set: int) -> list[Family]:
+@lru_cache(maxsize=1024)
+def families_in(role_set: int) -> tuple[Family, ...]:
     """The families in a set of roles and families (see ``core.kinds.family_bit``)."""
-    return [family for family in FAMILIES if role_set & family_bit(family)]
+    return tuple(family for family in FAMILIES if role_set & family_bit(family))
 
 
-def shown_in(role_set: int, by: ColourBy) -> list[Family | Role]:
-    """What a row of the map shows side by side: families and unclaimed bytes, or roles."""
+@lru_cache(maxsize=1024)
+def shown_in(role_set: int, by: ColourBy) -> tuple[Family | Role, ...]:
+    """What a row of the map shows side by side: families and unclaimed bytes, or roles.
+
+    The rows of a map repeat few sets, so each is looked through once.
+    """
     if by is not ColourBy.STRUCTURE:
-        return list(roles_in(role_set))
-    return [*families_in(role_set), *(role for role in _UNCLAIMED if role_set & role_bit(role))]
+        return tuple(roles_in(role_set))
+    return (*families_in(role_set), *(role for role in _UNCLAIMED if role_set & role_bit(role)))
 
 
 def landmarks(sets: Sequence[int]) -> list[int]:

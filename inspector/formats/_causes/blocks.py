@@ -36,6 +36,10 @@ NEAR_BYTES = 512
 """Distance in bytes at which damage shows, such as in the header after lost ones."""
 
 
+_OUTSIDE = frozenset(("zip-prepended",))
+"""Findings on bytes in front of an archive, such as a program: nothing says what should be there."""
+
+
 class Suspects(NamedTuple):
     """Where something is wrong. ``content`` are bytes that a digest contradicts, ``structure`` those of other findings.
 
@@ -68,6 +72,8 @@ def suspects(archive: Archive) -> Suspects:
             member = archive.verdicts.find(verdict, member + 1)
     structure: list[Span] = []
     for finding in wrong(archive)[:MAX_SPANS]:
+        if finding.code in _OUTSIDE:
+            continue
         target = content if "mismatch" in finding.code else structure
         target += finding.spans[:MAX_SPANS]
     bad = united(content)

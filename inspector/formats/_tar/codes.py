@@ -111,6 +111,12 @@ PADDING = warning(
     "Look at the bytes; readers ignore them.",
 )
 SPECIAL = info("tar-special", "A member is a link or a device, which is listed and not read.")
+LINK_TARGET = warning("tar-link-target", "A link has no target, so it leads nowhere.", CORRECT_WRITER)
+LINK_SIZE = warning(
+    "tar-link-size",
+    "A link states a size, and programs differ in whether data follows it.",
+    CORRECT_WRITER,
+)
 SET_ID = info("tar-set-id", "A member has a set-user-ID or set-group-ID bit, which is not restored.")
 TYPEFLAG = warning("tar-typeflag", "A type flag is unknown, so the member is treated as a regular file.")
 

@@ -193,8 +193,9 @@ class Overrides:
 
 
 def decimal(value: bytes | None) -> int | None:
-    """The number of decimal digits below 10**19; None for anything else."""
-    return int(value) if value is not None and value.isdigit() and len(value) < 20 else None
+    """The number of decimal digits below 10**19, however many zeros lead; None for anything else."""
+    digits = value.lstrip(b"0") if value is not None and value.isdigit() else None
+    return int(digits or b"0") if digits is not None and len(digits) < 20 else None
 
 
 MAX_PROBLEMS_PER_HEADER = 100

@@ -70,6 +70,8 @@ class _Walk:
         self._special = 0
         self._malformed = -1
         self._set_id = CappedFindings(cursor.emitter, codes.SET_ID, "members with a set-ID bit")
+        self._links = CappedFindings(cursor.emitter, codes.LINK_TARGET, "links without a target")
+        self._sized_links = CappedFindings(cursor.emitter, codes.LINK_SIZE, "links with a size")
 
     def run(self) -> None:
         cursor, size = self._cursor, self._cursor.source.size
@@ -92,7 +94,8 @@ class _Walk:
             resync.report_missing_end(cursor)
         cursor.report_damage()
         self._names.close()
-        self._set_id.close()
+        for capped in (self._set_id, self._links, self._sized_links):
+            capped.close()
         if self._special > MAX_SPECIAL_REPORTED:
             total = count(self._special, "link or device", "links and devices")
             cursor.emitter.report(codes.SPECIAL, f"{total} are listed in all.")
@@ -253,7 +256,9 @@ class _Walk:
         self._names.check(index, name, (head, start))
         self._check_mode(at, index)
         if special:
-            self._report_special(at, index, found, visible(overrides.target(found.link)))
+            self._report_special(at, index, found, overrides.target(found.link))
+            if found.typeflag in heads.LINKS:
+                self._check_link(at, index, size, overrides.target(found.link))
         elif found.typeflag not in heads.TYPES:
             cursor.emitter.report(
                 codes.TYPEFLAG,
@@ -349,13 +354,25 @@ class _Walk:
         found = sparse_map(self._cursor.source, (head, at), overrides, data, expanded)
         return found if isinstance(found, MapFault) else None
 
-    def _report_special(self, at: int, index: int, found: Header, target: str) -> None:
+    def _check_link(self, at: int, index: int, size: int, target: bytes) -> None:
+        """Report a link without a target, or with a size, which has to be 0 (POSIX, ustar: linkname and size)."""
+        name = visible(self._cursor.emitter.members.path(index))
+        if not target and not self._links.full():
+            self._links.add(f"The link {name} has no target.", ((at, at + BLOCK),), index)
+        if size and not self._sized_links.full():
+            message = (
+                f"The link {name} states a size of {in_bytes(size)}, where 0 belongs. No data is read for it here; "
+                "other programs pass over that much."
+            )
+            self._sized_links.add(message, ((at, at + BLOCK),), index)
+
+    def _report_special(self, at: int, index: int, found: Header, target: bytes) -> None:
         self._special += 1
         if self._special > MAX_SPECIAL_REPORTED:
             return
         name = visible(self._cursor.emitter.members.path(index))
         kind = heads.TYPES[found.typeflag]
-        where = f" to {target}" if found.typeflag in heads.LINKS else ""
+        where = f" to {visible(target)}" if target and found.typeflag in heads.LINKS else ""
         self._cursor.emitter.report(
             codes.SPECIAL,
             f"{name} is a {kind}{where}. It is listed, but its content is not read.",

@@ -50,6 +50,11 @@ ZIP64_LOCATOR = error(
     "The ZIP64 locator does not lead to the ZIP64 end record.",
     _READERS,
 )
+ZIP64_DISKS = warning(
+    "zip-zip64-disks",
+    "The ZIP64 locator counts no disk at all, so some programs reject the archive.",
+    CORRECT_WRITER,
+)
 ZIP64_MISSING = error(
     "zip-zip64-missing",
     "The ZIP64 locator is there, the ZIP64 end record is not.",

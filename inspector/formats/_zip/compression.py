@@ -33,6 +33,8 @@ _NAMES = {Codec.BZIP2: "bzip2", Codec.LZMA: "LZMA", Codec.XZ: "xz"}
 _MAX_DICTIONARY_BYTES = 128 << 20
 """The largest dictionary or window, which is memory."""
 _MIN_DICTIONARY_BYTES = 4096
+_MAX_OVER_BYTES = 4096
+"""What the last bytes of an LZMA stream without a mark may decode to, past the size that ends it (5.8.9)."""
 _LZMA_HEADER = 4
 """Bytes before the properties of LZMA (5.8.8): the version of the SDK, and their size."""
 _LZMA_PROPERTIES = 5
@@ -106,7 +108,7 @@ def _zstd(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
     # Imported here because few archives need it.
     from inspector.formats._zstd import Stream, ZstdError
 
-    stream = Stream()
+    stream = Stream(skippable=True)
     try:
         for data in stored:
             for piece in stream.feed(data):
@@ -123,33 +125,36 @@ def _unpacked(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
     import lzma
 
     name, what = brief(member.path), f"{_NAMES[member.codec]} data"
-    given = 0
+    given, over = 0, b""
     try:
         decoder, rest, marked = _opened(member, stored)
-        for data in _and_then(rest, stored):
-            for piece in _bounded(decoder, data):
-                given += len(piece)
-                yield piece
-            if decoder.eof:
+        for piece in _bounded(decoder, _and_then(rest, stored)):
+            room = len(piece) if marked else max(0, member.size - given)
+            given += len(piece)
+            yield piece[:room]
+            over += piece[room:]
+            if len(over) > _MAX_OVER_BYTES:
                 break
     except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
         raise MemberError(f"The {what} of {name} is damaged: {str(error).rstrip('.')}.") from error
     except MemoryError as error:
         raise MemberError(f"The {what} of {name} needs too much memory.") from error
+    if decoder.eof or len(over) > _MAX_OVER_BYTES:
+        yield over
     if decoder.eof:
         _refuse_rest(what, member, len(decoder.unused_data) + sum(map(len, stored)))
     elif marked or given < member.size:
         raise MemberError(f"The {what} of {name} does not end within its {in_bytes(member.stored)}.")
 
 
-def _bounded(decoder: _Decompressor, data: bytes) -> Iterator[bytes]:
-    """What ``data`` decodes to, in pieces of at most BLOCK bytes."""
-    while not decoder.eof:
+def _bounded(decoder: _Decompressor, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """What ``stored`` decodes to, in pieces of at most BLOCK bytes."""
+    for data in stored:
         piece = decoder.decompress(data, BLOCK)
-        data = b""
-        if piece:
+        while piece or not (decoder.eof or decoder.needs_input):
             yield piece
-        elif decoder.needs_input:
+            piece = b"" if decoder.eof else decoder.decompress(b"", BLOCK)
+        if decoder.eof:
             return
 
 

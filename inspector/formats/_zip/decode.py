@@ -16,7 +16,14 @@ from inspector.core.source import Source, expect, is_remote, is_sparing
 from inspector.core.span import Span
 from inspector.formats._kinds import DATA_SECTION
 from inspector.formats._zip import codes
-from inspector.formats._zip.directory import MAX_NAME_BYTES, Directory, DirectoryWalk, new_members, report_displacement
+from inspector.formats._zip.directory import (
+    MAX_NAME_BYTES,
+    Directory,
+    DirectoryWalk,
+    has_wide_sizes,
+    new_members,
+    report_displacement,
+)
 from inspector.formats._zip.eocd import Eocd, decide_shift, enclosing_member, find_eocd, find_eocd_after_members
 from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name, zip64
 from inspector.formats._zip.fields import FirstMember, MemberRows, central_directory, end_fields, end_record, lay_rows
@@ -307,7 +314,8 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
             _report_descriptor(emitter, directory, index, data, stop)
         elif member.size:  # of an empty member both widths look alike
             wide = directory.descriptors[index] > _NARROW_DESCRIPTOR_BYTES
-            if wide != _has_zip64(source, member) and not widths.full():
+            fits = wide == _has_zip64(source, member) or (wide and _is_wide(source, directory, index))
+            if not fits and not widths.full():
                 place = (stop, stop + directory.descriptors[index])
                 widths.add(_width_message(brief(member.path), wide=wide), (place,), index)
         if position % _MEMBERS_PER_STEP == 0:
@@ -322,9 +330,14 @@ def _has_zip64(source: Source, member: Member) -> bool:
     return local is not None and zip64(local[2], False, False, False).present
 
 
+def _is_wide(source: Source, directory: Directory, index: int) -> bool:
+    """Whether the central header has ZIP64 sizes: then those of the descriptor may be wide too (4.3.9.2)."""
+    return directory.listed and has_wide_sizes(source, directory.central[index])
+
+
 def _width_message(name: str, *, wide: bool) -> str:
     if wide:
-        return f"The data descriptor of {name} has sizes of 8 bytes, though its local header has no ZIP64 information."
+        return f"The data descriptor of {name} has sizes of 8 bytes, though its headers have no ZIP64 sizes."
     return f"The data descriptor of {name} has sizes of 4 bytes, though its local header has ZIP64 information."
 
 

@@ -103,6 +103,7 @@ class Directory:
     strays: tuple[Any, ...] = ()
     encrypted: bool = False
     signing: Span | None = None
+    signing_padding: Span | None = None
 
     @property
     def listed(self) -> bool:
@@ -349,7 +350,8 @@ class DirectoryWalk:
         # A second name that is in both headers is reported once.
         if extra and extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length):
             report_second_name(self.emitter, extra, local_place)
-        different = differences(central, local, name, rest[: local.name_length], extra)
+        zip64_sizes = local.needed != central.needed and has_wide_sizes(self.source, place[0])
+        different = differences(central, local, name, rest[: local.name_length], extra, zip64_sizes=zip64_sizes)
         for what, text, local_span, central_span in different:
             if what is codes.LOCAL_CRC and head in self.crc_checked_at:
                 continue
@@ -497,8 +499,16 @@ def _at(start: int, stop: int, what: FindingType, text: str) -> Difference:
     return Difference(what, text, (start, stop), (start + _CENTRAL_SHIFT, stop + _CENTRAL_SHIFT))
 
 
-def differences(central: Central, local: Local, name: bytes, local_name: bytes, local_extra: bytes) -> list[Difference]:
-    """The differences; ``central`` has its ZIP64 numbers filled in."""
+def has_wide_sizes(source: Source, at: int) -> bool:
+    """Whether the central header at ``at`` leaves a size to its ZIP64 information (4.5.3)."""
+    sizes = source.read(at + 20, 8)
+    return FULL_32.to_bytes(4, "little") in (sizes[:4], sizes[4:])
+
+
+def differences(
+    central: Central, local: Local, name: bytes, local_name: bytes, local_extra: bytes, *, zip64_sizes: bool
+) -> list[Difference]:
+    """The differences; ``central`` has its ZIP64 numbers filled in, and ``zip64_sizes`` says whether sizes are some."""
     found = []
     if local.signature != LOCAL:
         text = f"The local signature is {local.signature.hex()}"
@@ -517,11 +527,9 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
         text = f"The flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory"
         found.append(_at(6, 8, what, text))
     if local.needed != central.needed:
-        text = (
-            f"The version needed is {version_text(local.needed)} locally and {version_text(central.needed)} centrally"
-        )
-        what = codes.LOCAL_NEEDED_HABIT if _is_habit(central, local, local_extra) else codes.LOCAL_NEEDED
-        found.append(_at(4, 6, what, text))
+        habit = _is_habit(central, local, local_extra, zip64_sizes=zip64_sizes)
+        what = codes.LOCAL_NEEDED_HABIT if habit else codes.LOCAL_NEEDED
+        found.append(_at(4, 6, what, _needed(local.needed, central.needed)))
     if (local.time, local.date) != (central.time, central.date):
         found.append(_at(10, 14, codes.LOCAL_TIME, "The times differ"))
     if not central.flags & MASKED:
@@ -529,15 +537,22 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
     return found
 
 
-def _is_habit(central: Central, local: Local, local_extra: bytes) -> bool:
-    """Whether a known writer leaves two versions needed so.
+def _needed(local: int, central: int) -> str:
+    shown = version_text(local), version_text(central)
+    if shown[0] == shown[1]:  # they differ in the high byte, which is no part of the version
+        shown = f"0x{local:04X}", f"0x{central:04X}"
+    return f"The version needed is {shown[0]} locally and {shown[1]} centrally"
+
+
+def _is_habit(central: Central, local: Local, local_extra: bytes, *, zip64_sizes: bool) -> bool:
+    """Whether a known writer leaves two versions needed so, or each header needs the one that it states (4.4.3.2).
 
     Go's ``archive/zip`` writes the local header before it knows that a member needs ZIP64, as does everyone whose
     member begins past 4 GiB; Info-ZIP's ``zip -fz`` uses ZIP64 in the local header only. The archiver of Maven writes
     1.0 locally and 2.0 centrally.
     """
     large = max(central.size, central.stored, central.offset) >= FULL_32
-    if large and central.needed == _ZIP64_VERSION > local.needed:
+    if (large or zip64_sizes) and central.needed == _ZIP64_VERSION > local.needed:
         return True
     if local.needed == _ZIP64_VERSION > central.needed:
         return any(record.identifier == ZIP64 for record in extra_records(local_extra))

@@ -171,7 +171,7 @@ def eocd_at(source: Source, at: int) -> Eocd:
     size, offset = end.directory_size, end.directory_offset
     disks = (end.disk, end.directory_disk)
     counts = (end.entries_here, end.entries)
-    wide = _find_zip64(source, eocd)
+    wide = None if _fills_up_to(source, end, at) else _find_zip64(source, eocd)
     if wide is not None:
         eocd.entries = _resolved(eocd, "number of entries", end.entries, FULL_16, wide.entries)
         size = _resolved(eocd, "size of the central directory", size, FULL_32, wide.directory_size)
@@ -199,6 +199,23 @@ def eocd_at(source: Source, at: int) -> Eocd:
         )
     _find_directory(source, eocd, size, offset)
     return eocd
+
+
+def _fills_up_to(source: Source, end: End, at: int) -> bool:
+    """Whether the directory is whole and runs up to the end record at ``at``.
+
+    What looks like a ZIP64 locator there is then the end of a name or comment of its last entry.
+    """
+    start = at - end.directory_size
+    placeholders = FULL_16 in end[1:5] or FULL_32 in end[5:7]
+    if placeholders or start < 0 or end.directory_size < ZIP64_LOCATOR_SIZE:
+        return False
+    if source.read(at - ZIP64_LOCATOR_SIZE, 4) != ZIP64_LOCATOR:
+        return False
+    entries, reached = 0, start
+    for *_, stop in central_headers(source, start, at):
+        entries, reached = entries + 1, stop
+    return reached == at and entries == end.entries
 
 
 def _resolved(eocd: Eocd, what: str, narrow: int, placeholder: int, wide: int) -> int:
@@ -239,6 +256,15 @@ def _find_zip64(source: Source, eocd: Eocd) -> Zip64End | None:
                 codes.ZIP64_LOCATOR,
                 f"The ZIP64 locator points to disk {disk:,} of {disks:,}, counted from 0, but the archive has a single "
                 "disk. Programs reject it for that.",
+                (eocd.locator,),
+            )
+        )
+    elif not disks:
+        eocd.problems.append(
+            Problem(
+                codes.ZIP64_DISKS,
+                "The ZIP64 locator counts 0 disks, although the archive is on one (APPNOTE 4.3.15). Some programs "
+                "reject it for that.",
                 (eocd.locator,),
             )
         )

@@ -83,7 +83,7 @@ def record_name(identifier: int) -> str:
     return _NAMES.get(identifier, f"extra record 0x{identifier:04X}")
 
 
-_UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS = 0x5855, 0x7855, 0x7875, 0x000D, 0x000A
+_UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS, _AES = 0x5855, 0x7855, 0x7875, 0x000D, 0x000A, 0x9901
 
 
 _LENGTHS: dict[tuple[int, bool], tuple[int, ...]] = {
@@ -93,6 +93,9 @@ _LENGTHS: dict[tuple[int, bool], tuple[int, ...]] = {
     (_UNIX_SHORT, False): (0, 4),
 }
 """The lengths that a record may have, in a local header (True) or in the central directory."""
+
+
+_AES_BYTES = 7
 
 
 _MIN_LENGTHS = {UNICODE_PATH: _TEXT_AT, _UNICODE_COMMENT: _TEXT_AT, _PKWARE_UNIX: 12, _NTFS: 4}
@@ -105,6 +108,8 @@ def shortage(identifier: int, data: bytes, *, local: bool) -> str:
         return _timestamp_shortage(data, local=local)
     if identifier == _UNIX_IDS:
         return _ids_shortage(data)
+    if identifier == _AES:
+        return _aes_shortage(data)
     if len(data) < _MIN_LENGTHS.get(identifier, 0):
         return f"is cut off: it has {in_bytes(len(data))} and needs {_MIN_LENGTHS[identifier]}"
     lengths = _LENGTHS.get((identifier, local))
@@ -121,6 +126,16 @@ def _ids_shortage(data: bytes) -> str:
     group = data[2 + user] if len(data) > 2 + user else 0
     needed = 3 + user + group
     return "" if len(data) == needed else f"has {in_bytes(len(data))}, and its lengths add up to {needed}"
+
+
+def _aes_shortage(data: bytes) -> str:
+    """As ``shortage``: a version, the letters AE, the strength of the key and the method (AE-1 and AE-2)."""
+    if len(data) != _AES_BYTES:
+        return f"has {in_bytes(len(data))}, not {_AES_BYTES}"
+    version, strength = int.from_bytes(data[:2], "little"), data[4]
+    if data[2:4] != b"AE" or version not in (1, 2):
+        return f"is of version {version} by {visible(data[2:4])}; known are AE-1 and AE-2"
+    return "" if strength in (1, 2, 3) else f"has the key strength {strength}; known are 1, 2 and 3"
 
 
 def _ntfs_shortage(data: bytes) -> str:
@@ -280,9 +295,9 @@ _OVERRIDING_RECORDS = frozenset(identifier.to_bytes(2, "little") for identifier 
 
 
 _MEASURED = frozenset(
-    each.to_bytes(2, "little") for each in (TIMESTAMP, _UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS)
+    each.to_bytes(2, "little") for each in (TIMESTAMP, _UNIX_OLD, _UNIX_SHORT, _UNIX_IDS, _PKWARE_UNIX, _NTFS, _AES)
 )
-"""Records whose length is compared."""
+"""Records whose length or numbers are compared."""
 
 
 _USUAL_IDS = bytes((1, 4, 0, 0, 0, 0, 4, 0, 0, 0, 0))

@@ -52,7 +52,7 @@ from inspector.formats._zip.records import (
     ZIP64_LOCATOR_PARTS,
     descriptor_parts,
 )
-from inspector.formats._zip.signing import apk_signing_field, digital_signature
+from inspector.formats._zip.signing import apk_padding, apk_signing_field, digital_signature
 
 _GAP_ROLES = role_bit(Role.GAP)
 
@@ -170,6 +170,8 @@ class MemberRows:
             return Field("gap", Kind.GAP, (span,), note="Bytes that no structure of the archive claims.")
         if span == self.directory.signing:
             return apk_signing_field(self.source, span)
+        if span == self.directory.signing_padding:
+            return Field("padding", Kind.PADDING, (span,), note="Zeros that align the APK Signing Block.")
         if owner >= len(self.directory.members):
             return self._orphan(span)
         return self._member(owner, span)
@@ -339,6 +341,9 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     orphans = [] if directory.deferred else _orphans(source, rows)
     signing = [] if directory.signing is None else [directory.signing]
     signing = [span for span in signing if _in_gap(rows, span)]
+    if signing and apk_padding(source, rows.starts[-1], signing[0]):
+        directory.signing_padding = Span(rows.starts[-1], signing[0].start)
+        signing.append(directory.signing_padding)
     for start, stop in (*orphans, *signing):
         extents.starts.append(start)
         extents.stops.append(stop)

@@ -27,6 +27,7 @@ _APK_IDS = {
     0x2146444E: "frosting of Google Play",
     0x6DFF800D: "source stamp",
 }
+_APK_ALIGNMENT = 4_096
 _MAX_PAIRS = 1_000
 _CIPHERS = frozenset((0x6601, 0x6602, 0x6603, 0x6609, 0x660E, 0x660F, 0x6610, 0x6702, 0x6720, 0x6721, 0x6801, 0xFFFF))
 """APPNOTE 7.2.3.2."""
@@ -42,6 +43,12 @@ def apk_signing_block(source: Source, stop: int) -> Span | None:
     if footer[8:] != _APK_MAGIC or not 0 <= start <= stop - 8 - _APK_FOOTER or source.read(start, 8) != size:
         return None
     return Span(start, stop)
+
+
+def apk_padding(source: Source, start: int, block: Span) -> bool:
+    """Whether ``start`` to the block are the zeros with which apksigner puts it at a multiple of 4,096."""
+    size = block.start - start
+    return not block.start % _APK_ALIGNMENT and 0 < size < _APK_ALIGNMENT and not any(source.read(start, size))
 
 
 def apk_signing_field(source: Source, span: Span) -> Field:

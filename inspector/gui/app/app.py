@@ -47,7 +47,6 @@ TAB_MODULES = (
     "inspector.gui.hex.hex_pane",
     "inspector.gui.panels.members",
     "inspector.gui.panels.findings",
-    "inspector.gui.panels.changing.header",
     "inspector.gui.app.tab",
 )
 """The modules that a tab needs, in slices that take about the same time to import."""

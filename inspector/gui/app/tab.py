@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from math import ceil
-from typing import TypeVar
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -40,23 +40,25 @@ from inspector.gui.kit.locations import INSIDE
 from inspector.gui.kit.style import card
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
-from inspector.gui.panels.changing.changes import ChangesPanel
-from inspector.gui.panels.changing.experiment import ExperimentPanel
-from inspector.gui.panels.changing.header import ONLY_TACO, HeaderPanel, has_header
-from inspector.gui.panels.changing.repair import RepairPanel
-from inspector.gui.panels.changing.replay import ReplayPanel
 from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
-from inspector.gui.panels.decoded import DecodedPanel
-from inspector.gui.panels.diagram.panel import DiagramPanel
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.members import MembersPanel
-from inspector.gui.panels.reader.panel import ReaderPanel
-from inspector.gui.panels.requests import RequestsPanel
-from inspector.gui.panels.strings import StringsPanel
 from inspector.gui.panels.structure import StructurePanel
 from inspector.operations.protocol.views import FindingRow, Stage
 from inspector.sources.s3.address import is_s3
+
+if TYPE_CHECKING:  # each panel is loaded when it is made
+    from inspector.gui.panels.changing.changes import ChangesPanel
+    from inspector.gui.panels.changing.experiment import ExperimentPanel
+    from inspector.gui.panels.changing.header import HeaderPanel
+    from inspector.gui.panels.changing.repair import RepairPanel
+    from inspector.gui.panels.changing.replay import ReplayPanel
+    from inspector.gui.panels.decoded import DecodedPanel
+    from inspector.gui.panels.diagram.panel import DiagramPanel
+    from inspector.gui.panels.reader.panel import ReaderPanel
+    from inspector.gui.panels.requests import RequestsPanel
+    from inspector.gui.panels.strings import StringsPanel
 
 MIN_SIDE_WIDTHS = (216, 160)
 """The least widths of the panels at the left and right: names and verdicts are read first."""
@@ -73,7 +75,6 @@ MAX_BOTTOM_HEIGHT = 320
 SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
 DOCKS_VERSION = 7
 """The version of the dock arrangement; a stored one of another version is ignored."""
-Panel = TypeVar("Panel", bound=QWidget)
 
 
 def _title(name: str, number: int = 0) -> str:
@@ -153,12 +154,12 @@ class Tab(QWidget):
             "Header": self._dock("Header", self._make_header, bottom),
             "Changes": self._dock("Changes", self._make_changes, bottom),
             "Repair": self._dock("Repair", self._make_repair, bottom),
-            "Requests": self._dock("Requests", lambda: RequestsPanel(self.request_watch), bottom),
+            "Requests": self._dock("Requests", self._make_requests, bottom),
             "Reader": self._dock("Reader", self._make_reader, bottom),
-            "Strings": self._dock("Strings", lambda: StringsPanel(document), bottom),
-            "Decoded": self._dock("Decoded", lambda: DecodedPanel(document), bottom),
+            "Strings": self._dock("Strings", self._make_strings, bottom),
+            "Decoded": self._dock("Decoded", self._make_decoded, bottom),
             "Experiment": self._dock("Experiment", self._make_experiment, bottom),
-            "Diagram": self._dock("Diagram", lambda: DiagramPanel(document), bottom),
+            "Diagram": self._dock("Diagram", self._make_diagram, bottom),
             "Replay": self._dock("Replay", self._make_replay, bottom),
             "Coverage": self.coverage,
         }
@@ -241,68 +242,67 @@ class Tab(QWidget):
     @property
     def header(self) -> HeaderPanel:
         """The editor of the TACO header."""
-        return self._panel("Header", HeaderPanel)
+        return cast("HeaderPanel", self._panel("Header"))
 
     @property
     def changes(self) -> ChangesPanel:
         """The pending and the earlier changes."""
-        return self._panel("Changes", ChangesPanel)
+        return cast("ChangesPanel", self._panel("Changes"))
 
     @property
     def repair(self) -> RepairPanel:
         """The repair plan."""
-        return self._panel("Repair", RepairPanel)
+        return cast("RepairPanel", self._panel("Repair"))
 
     @property
     def request_panel(self) -> RequestsPanel:
         """The log of requests."""
-        return self._panel("Requests", RequestsPanel)
+        return cast("RequestsPanel", self._panel("Requests"))
 
     @property
     def reader(self) -> ReaderPanel:
         """The steps of other readers."""
-        return self._panel("Reader", ReaderPanel)
+        return cast("ReaderPanel", self._panel("Reader"))
 
     @property
     def strings(self) -> StringsPanel:
         """The strings of the bytes shown."""
-        return self._panel("Strings", StringsPanel)
+        return cast("StringsPanel", self._panel("Strings"))
 
     @property
     def decoded(self) -> DecodedPanel:
         """The decoded bytes of a member."""
-        return self._panel("Decoded", DecodedPanel)
+        return cast("DecodedPanel", self._panel("Decoded"))
 
     @property
     def experiment_panel(self) -> ExperimentPanel:
         """The steps of the experiment."""
-        return self._panel("Experiment", ExperimentPanel)
+        return cast("ExperimentPanel", self._panel("Experiment"))
 
     @property
     def diagram(self) -> DiagramPanel:
         """The shape of the archive."""
-        return self._panel("Diagram", DiagramPanel)
+        return cast("DiagramPanel", self._panel("Diagram"))
 
     @property
     def replay_panel(self) -> ReplayPanel:
         """The writes of a replay."""
-        return self._panel("Replay", ReplayPanel)
+        return cast("ReplayPanel", self._panel("Replay"))
 
     @property
     def has_header(self) -> bool:
         """Whether the archive has a TACO header."""
-        return has_header(self.document.status)
+        return self.document.has_header
 
     @property
     def has_steps(self) -> bool:
         """Whether the steps of a reader are shown."""
         return self._is_made("Reader") and bool(self.reader.model.steps)
 
-    def _panel(self, name: str, kind: type[Panel]) -> Panel:
+    def _panel(self, name: str) -> QWidget:
         dock = self.docks[name]
-        panel = dock.panel() if isinstance(dock, LateDock) else dock.widget()
-        assert isinstance(panel, kind), name
-        return panel
+        assert isinstance(dock, LateDock), name
+        return dock.panel()
 
     def _is_made(self, name: str) -> bool:
         return self.docks[name].widget() is not None
@@ -314,6 +314,8 @@ class Tab(QWidget):
         name_focused_window(None, panel)
 
     def _make_header(self) -> HeaderPanel:
+        from inspector.gui.panels.changing.header import HeaderPanel
+
         panel = HeaderPanel(self.document, self.editing)
         self.hex_pane.selectionChanged.connect(panel.set_marked)
         marked = self.hex_pane.hex.selection()
@@ -321,6 +323,8 @@ class Tab(QWidget):
         return panel
 
     def _make_changes(self) -> ChangesPanel:
+        from inspector.gui.panels.changing.changes import ChangesPanel
+
         panel = ChangesPanel(self.document, self.editing)
         panel.copyRequested.connect(self.save_flow.ask_copy)
         panel.exportRequested.connect(self.save_flow.ask_export)
@@ -329,6 +333,8 @@ class Tab(QWidget):
         return panel
 
     def _make_repair(self) -> RepairPanel:
+        from inspector.gui.panels.changing.repair import RepairPanel
+
         panel = RepairPanel(self.document, self.editing)
         panel.changesRequested.connect(self.show_changes)
         panel.copyRequested.connect(self.save_flow.ask_repaired)
@@ -337,6 +343,8 @@ class Tab(QWidget):
         return panel
 
     def _make_reader(self) -> ReaderPanel:
+        from inspector.gui.panels.reader.panel import ReaderPanel
+
         panel = ReaderPanel(self.document)
         panel.traced.connect(self.traced)
         self.experiment.shown.connect(panel.follow_again)
@@ -344,14 +352,38 @@ class Tab(QWidget):
         return panel
 
     def _make_experiment(self) -> ExperimentPanel:
+        from inspector.gui.panels.changing.experiment import ExperimentPanel
+
         panel = ExperimentPanel(self.document, self.experiment)
         self.experiment_flow.serve(panel)
         return panel
 
     def _make_replay(self) -> ReplayPanel:
+        from inspector.gui.panels.changing.replay import ReplayPanel
+
         panel = ReplayPanel(self.document, self.editing, self.replaying, self.repair.accepted)
         self.replay_flow.serve(panel)
         return panel
+
+    def _make_requests(self) -> RequestsPanel:
+        from inspector.gui.panels.requests import RequestsPanel
+
+        return RequestsPanel(self.request_watch)
+
+    def _make_strings(self) -> StringsPanel:
+        from inspector.gui.panels.strings import StringsPanel
+
+        return StringsPanel(self.document)
+
+    def _make_decoded(self) -> DecodedPanel:
+        from inspector.gui.panels.decoded import DecodedPanel
+
+        return DecodedPanel(self.document)
+
+    def _make_diagram(self) -> DiagramPanel:
+        from inspector.gui.panels.diagram.panel import DiagramPanel
+
+        return DiagramPanel(self.document)
 
     # ---- what they say -----------------------------------------------------------------------------------------
 
@@ -381,7 +413,7 @@ class Tab(QWidget):
         self.docks["Findings"].setWindowTitle(_title("Findings", sum(counts.values())))
         self.docks["Header"].toggleViewAction().setVisible(self.has_header)
         if self.has_header:  # it knows what an edit of the header would write, also while it is closed
-            self._panel("Header", HeaderPanel)
+            self._panel("Header")
         self.quiet.update()
         wrong = sum(number for severity, number in counts.items() if severity is not Severity.INFO)
         if wrong > self._found and self.editing.pending is None and not self.document.in_experiment:
@@ -585,6 +617,8 @@ class Tab(QWidget):
     def show_header(self) -> None:
         """Focus the editor of the TACO header."""
         if not self.has_header:
+            from inspector.gui.panels.changing.header import ONLY_TACO
+
             self.document.reported.emit(ONLY_TACO)
             return
         self._show_dock("Header")

@@ -314,7 +314,7 @@ class Window(QMainWindow):
     def _enable_actions(self, *_: object) -> None:
         tab = self.tab()
         for each in actions():
-            owner = None if each.document and tab is None else self._owner(each)
+            owner = tab if each.owner is None else None if each.document and tab is None else self._parts[each.owner]
             can = owner is not None and (each.enabled is None or each.enabled(owner))
             self.actions_[each.name].setEnabled(can)
         self.tool_bar.enable_fields(self.find_bar.has_bytes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,11 +15,13 @@ from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.widgets import debounce
-from inspector.operations.protocol.edit_views import OnlyWhole, PastWrite, Repaired, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
+
+if TYPE_CHECKING:  # what opens an archive does not wait for them
+    from inspector.operations.protocol.edit_views import OnlyWhole, PastWrite, Repaired, WriteResult
 
 PREVIEW_DELAY_MS = 200
 """The archive is decoded with the pending changes after this time without a change."""
@@ -283,6 +286,8 @@ class Editing(QObject):
             work(whole).then(take).binding = True
 
         def take(result: WriteResult | OnlyWhole) -> None:
+            from inspector.operations.protocol.edit_views import OnlyWhole
+
             if isinstance(result, OnlyWhole):
                 self.confirmationNeeded.emit(replace(upload, whole=True, why=result.sentence))
             else:

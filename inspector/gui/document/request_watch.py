@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.span import Spans
 from inspector.gui.document.document import Document
-from inspector.operations.protocol.browse_views import RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.web.address import is_remote
+
+if TYPE_CHECKING:  # what opens an archive does not wait for them
+    from inspector.operations.protocol.browse_views import RemoteState
 
 POLL_MS = 500
 """The refresh interval while jobs run or requests are in flight."""

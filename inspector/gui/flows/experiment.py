@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
@@ -17,7 +18,6 @@ from inspector.gui.flows.save import PATCHES
 from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.kit.files import ALL_FILES, ask_for_new_file, start_near
 from inspector.gui.panels.banner import Banner
-from inspector.gui.panels.changing.experiment import ExperimentPanel
 from inspector.operations.protocol.experiment_views import (
     DAMAGES,
     Cut,
@@ -32,6 +32,9 @@ from inspector.operations.protocol.experiment_views import (
 )
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import LayerKind
+
+if TYPE_CHECKING:  # what opens an archive does not wait for them
+    from inspector.gui.panels.changing.experiment import ExperimentPanel
 
 RECIPES = "Recipe (*.recipe.json)"
 

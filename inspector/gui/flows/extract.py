@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEventLoop, QMetaType, QMimeData, QObject, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -13,16 +14,18 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.gui.dialogs.extract import ExtractDialog, ExtractedDialog, ExtractionChoices
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.files import TempDir
 from inspector.gui.kit.table_models import FILES
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.members import MembersPanel
-from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, Stage
+
+if TYPE_CHECKING:  # what opens an archive does not wait for them
+    from inspector.gui.dialogs.extract import ExtractionChoices
+    from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
 
 
 class ExtractFlow(QObject):
@@ -51,6 +54,8 @@ class ExtractFlow(QObject):
         total = self._document.status.members
         # A single member may be selected only because the caret is in it.
         is_deliberate = len(members) > 1 or self._members.has_keyboard
+        from inspector.gui.dialogs.extract import ExtractDialog
+
         ExtractDialog(self._parent, total, members, is_deliberate, folder, self._plan, self.start).open()
 
     def _default_folder(self) -> str:
@@ -83,11 +88,12 @@ class ExtractFlow(QObject):
         if result.whole and not result.warnings:
             self._banner.ask(result.sentence, "Open Folder", lambda: open_folder(result.folder))
             return
-        self._banner.ask(
-            result_message(result),
-            "Details…",
-            lambda: ExtractedDialog(self._parent, result, result_message(result)).open(),
-        )
+        self._banner.ask(result_message(result), "Details…", lambda: self._show_details(result))
+
+    def _show_details(self, result: ExtractionResult) -> None:
+        from inspector.gui.dialogs.extract import ExtractedDialog
+
+        ExtractedDialog(self._parent, result, result_message(result)).open()
 
 
 def result_message(result: ExtractionResult) -> str:

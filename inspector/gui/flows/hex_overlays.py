@@ -18,8 +18,6 @@ from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.style import GRID
 from inspector.gui.kit.widgets import MessageBar
-from inspector.gui.panels.changing.experiment import sign
-from inspector.gui.panels.changing.replay import sign as replay_sign
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Arrow, LayerKind, Reference
 
@@ -140,6 +138,8 @@ class HexEditing(QObject):
         self._pane.strip.say(EXPERIMENT_EDIT_SENTENCE if experiment.is_on else EDIT_SENTENCE)
         if not experiment.is_on:
             return False
+        from inspector.gui.panels.changing.experiment import sign
+
         strip.say(sign(self._document, experiment))
         model.set_overlay(experiment.overlay() if self._in_file() else [])
         view = experiment.view
@@ -153,7 +153,9 @@ class HexEditing(QObject):
         strip.setVisible(replaying.is_on)
         if not replaying.is_on:
             return False
-        strip.say(replay_sign(self._document, replaying))
+        from inspector.gui.panels.changing.replay import sign
+
+        strip.say(sign(self._document, replaying))
         model.set_overlay([])
         state = replaying.state
         self._pane.set_edited(state.written if state is not None and self._in_file() else ())

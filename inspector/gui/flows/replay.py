@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from inspector.gui.dialogs.append import AppendDialog
 from inspector.gui.document.document import Document
 from inspector.gui.document.replaying import Replaying
 from inspector.gui.kit.files import ALL_FILES, ask_for_new_file
 from inspector.gui.panels.banner import Banner
-from inspector.gui.panels.changing.replay import ReplayPanel
-from inspector.operations.protocol.create_views import Draft
-from inspector.operations.protocol.replay_views import AppendWrites
+
+if TYPE_CHECKING:  # what opens an archive does not wait for them
+    from inspector.gui.panels.changing.replay import ReplayPanel
+    from inspector.operations.protocol.create_views import Draft
 
 
 class ReplayFlow(QObject):
@@ -40,12 +41,16 @@ class ReplayFlow(QObject):
 
     def ask_append(self) -> None:
         """Ask what is appended, and replay that."""
+        from inspector.gui.dialogs.append import AppendDialog
+
         dialog = AppendDialog(
             self._parent, self._document.name, self._document.location, self._append, only_replayed=True
         )
         dialog.open()
 
     def _append(self, draft: Draft) -> None:
+        from inspector.operations.protocol.replay_views import AppendWrites
+
         self._replaying.begin(AppendWrites(draft.locations, draft.level, draft.convention))
 
     def ask_save(self) -> None:

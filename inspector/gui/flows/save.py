@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
 
 from inspector.core.edit import Edit
 from inspector.core.names import visible
-from inspector.gui.dialogs.send import SendDialog
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, PendingUpload
 from inspector.gui.kit.files import ALL_FILES, ask_for_new_file, start_near
 from inspector.gui.panels.banner import Banner
-from inspector.gui.panels.s3_connection import S3Target
 from inspector.operations.protocol.check_views import ALGORITHMS, REPORT_SUFFIXES, ReportKind
-from inspector.operations.protocol.edit_views import Interrupted, WayOut, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ManifestResult, Stage
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 from inspector.sources.web.address import is_remote
+
+if TYPE_CHECKING:  # what opens an archive does not wait for them
+    from inspector.operations.protocol.edit_views import Interrupted, WayOut, WriteResult
 
 PATCHES = "Patch (*.patch.json)"
 
@@ -110,6 +111,8 @@ class SaveFlow(QObject):
         document = self._document
         is_on_s3 = is_s3(document.location)
         folder = Path.home() if is_remote(document.location) else Path(document.location).parent
+        from inspector.gui.panels.s3_connection import S3Target
+
         s3_target = S3Target(document.client, self._connections, document.connection if is_on_s3 else None)
         dialog = SaveToDialog(self._parent, title, str(folder / name), s3_target)
         dialog.chosen.connect(then)
@@ -225,6 +228,8 @@ class UploadConfirmation(QObject):
         )
 
     def _show(self, upload: PendingUpload, lines: tuple[str, ...]) -> None:
+        from inspector.gui.dialogs.send import SendDialog
+
         dialog = SendDialog(self._parent, self._document.location, upload, lines)
         dialog.accepted.connect(lambda: upload.start(upload.whole))
         dialog.open()
@@ -256,6 +261,8 @@ class RecoveryFlow(QObject):
 
     def ask(self, found: Interrupted) -> None:
         """Show the choices and what each would do."""
+        from inspector.operations.protocol.edit_views import WayOut
+
         box = QMessageBox(self._parent)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setWindowTitle("Interrupted Write")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent
@@ -16,8 +17,10 @@ from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon, state_mark
 from inspector.gui.kit.style import GRID, PAGE_PX, TextSize, card, font_of, paint_stripe, secondary
 from inspector.gui.kit.widgets import MessageBar, SelectableLabel, push_button
-from inspector.gui.panels.reader.table import ReadersTable
 from inspector.operations.protocol.views import Stage, Status
+
+if TYPE_CHECKING:  # what opens an archive does not wait for them
+    from inspector.gui.panels.reader.table import ReadersTable
 
 _SEPARATOR = "  ·  "
 ICON_PX = 20
@@ -172,6 +175,8 @@ class Banner(QFrame):
 
     def _show_readers(self, shown: bool) -> None:
         if shown and self.readers_table is None:
+            from inspector.gui.panels.reader.table import ReadersTable
+
             self.readers_table = ReadersTable(self._document)
             self.readers_table.chosen.connect(self.readerChosen)
             layout = self.layout()

@@ -47,8 +47,8 @@ _WITHIN = {
 }
 """What tells that a run of characters does not begin here but goes on; else each of its characters begins a search.
 
-Not for UTF-16, where bytes that a string at an odd place has taken may look like the character before: its even and odd
-places are searched apart. Of characters of four bytes there are few.
+Not for the bytes of UTF-16, where those that a string at an odd place has taken may look like the character before: its
+even and odd places are searched apart, as flags. Of characters of four bytes there are few.
 """
 _PATTERNS = {Encoding.ASCII: _ASCII, Encoding.UTF8: _UTF8}
 """What a character is."""
@@ -106,7 +106,7 @@ class _Search:
         self.encoding = encoding
         self._minimum = minimum
         self._low = _LOW_BYTE.get(encoding)
-        pattern = b"\x01" if self._low is not None else _WITHIN[encoding] + _PATTERNS[encoding]
+        pattern = rb"(?<!\x01)\x01" if self._low is not None else _WITHIN[encoding] + _PATTERNS[encoding]
         self._pattern = re.compile(pattern + rb"{%d,}" % minimum)
         self._held = b""
         self._at = 0

@@ -13,9 +13,10 @@ from inspector.core.format import MemberError
 from inspector.core.limits import CONTENT
 from inspector.core.member import HOLES, SPECIAL, Codec, Member
 from inspector.core.names import encoded, visible
-from inspector.core.numbers import grouped, rounded
+from inspector.core.numbers import grouped, in_bytes, rounded, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, BytesSource, Source, SourceError, SplicedSource, blocks
+from inspector.core.span import Span
 from inspector.operations.open.opening import SECTION, Opened, around, decode, open_place, start
 from inspector.sources.local.file import TemporarySource
 from inspector.sources.local.folder import Folder, LocalFolder
@@ -157,6 +158,8 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 def _method(source: Source) -> bytes | None:
     """The first bytes of the compression that a source has; None if it is not known here."""
     head = source.read(0, 6)
+    if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] < 0x60:
+        return _ZSTD  # it begins with a skippable frame (RFC 8878, 3.1.2)
     return next((each for each in (_GZIP, _BZIP2, _XZ, _ZSTD) if head.startswith(each)), None)
 
 
@@ -196,7 +199,7 @@ def _unpacked(source: Source, progress: Progress) -> Source:
 def _zstd(source: Source, progress: Progress) -> Iterator[bytes]:
     from inspector.formats._zstd import Stream
 
-    stream = Stream()
+    stream = Stream(skippable=True)
     for block in blocks(source, 0, source.size):
         yield from stream.feed(block)
         progress.advance(len(block))
@@ -206,21 +209,40 @@ def _zstd(source: Source, progress: Progress) -> Iterator[bytes]:
 
 def _streams(source: Source, new: Callable[[], _Unpacker], progress: Progress) -> Iterator[bytes]:
     """The content of compressed streams, one after another; zeros behind them are padding."""
-    unpacker, begun = new(), False
+    unpacker, begun, ended = new(), False, False
+    at = 0
     for block in blocks(source, 0, source.size):
         data = block
+        at += len(block)
         while data:
             if not begun and not (data := data.lstrip(b"\0")):
                 break
+            behind = Span(at - len(data), source.size) if ended and not begun else None
+            yield _begun(unpacker, data, behind)
             begun = True
-            yield unpacker.decompress(data, BLOCK)
             data = getattr(unpacker, "unconsumed_tail", b"")
             while not unpacker.eof and (data or not getattr(unpacker, "needs_input", True)):
                 yield unpacker.decompress(data, BLOCK)
                 data = getattr(unpacker, "unconsumed_tail", b"")
             if unpacker.eof:
                 data = unpacker.unused_data
-                unpacker, begun = new(), False
+                unpacker, begun, ended = new(), False, True
         progress.advance(len(block))
     if begun:
         raise EOFError("it is cut off")
+
+
+def _begun(unpacker: _Unpacker, data: bytes, behind: Span | None) -> bytes:
+    """The first of what ``data`` holds. ``behind``: these are the first bytes behind the end of a stream."""
+    import lzma
+    import zlib
+
+    try:
+        return unpacker.decompress(data, BLOCK)
+    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError) as error:
+        if behind is None:
+            raise
+        raise ValueError(
+            f"its compressed data ends before byte {behind.start:,}. The last {in_bytes(behind.size)} "
+            f"{verb(behind.size, 'is', 'are')} something else, which other programs ignore. Cut them off in a copy"
+        ) from error

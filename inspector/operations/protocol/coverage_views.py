@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from inspector.core.collection import Orphan
+if TYPE_CHECKING:  # only types: the window loads what its panels need
+    from inspector.core.collection import Orphan
 
 
 class RangeState(StrEnum):

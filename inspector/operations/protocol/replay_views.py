@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.edit import Edit
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
-from inspector.operations.protocol.trace_views import ReaderInfo
+
+if TYPE_CHECKING:  # only types: the window loads what its panels need
+    from inspector.operations.protocol.trace_views import ReaderInfo
 
 # ---- which writes are replayed -----------------------------------------------------------------------------------
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from inspector.core.reader import ReaderKind, ReaderOutcome
 from inspector.core.span import Span, Spans
+
+if TYPE_CHECKING:  # only types: the window loads what its panels need
+    from inspector.core.reader import ReaderKind, ReaderOutcome
 
 
 class ReaderVerdict(StrEnum):

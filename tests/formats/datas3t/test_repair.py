@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
 
 import pytest
 from hypothesis import given
@@ -321,3 +323,14 @@ def test_datapoints_with_wrong_hashes_are_left_out_of_a_new_range() -> None:
     assert "datas3t-hash-mismatch" not in codes(checked(new))
     assert any(bytes(archive.members.path(2)).decode() in sentence for sentence in repair.loses)
     assert [each.fate for each in repair.outcomes()].count(Fate.LOST) == 1
+
+
+def test_a_header_that_a_new_range_needs_is_written_without_a_date() -> None:
+    start = TAR.index(next(iter(POINTS.values())))
+    before = range_of(ROWS, TAR[: start - 512] + bytes(512) + TAR[start:])
+    repair = next(each for each in datas3t.FORMAT.repairs(checked(before), Progress()) if each.is_salvage)
+    assert repair.content is not None
+    new = b"".join(repair.content(Progress()))
+    with tarfile.open(fileobj=io.BytesIO(new)) as found:
+        assert next(iter(found)).mtime == 0
+        assert found.getnames() == list(POINTS)

@@ -16,7 +16,7 @@ from inspector.core.member import HOLES, UNREADABLE
 from inspector.formats._tar.extension import Extension, Overrides
 from inspector.formats._tar.repair import repair_end
 from tests.formats.archives import assert_covered, codes
-from tests.formats.tar.tar_building import build, content, decoded, extended, listing, record, with_checksum
+from tests.formats.tar.tar_building import build, content, decoded, extended, listing, record, special, with_checksum
 
 NEXT = build([("next", b"n")])
 
@@ -56,6 +56,43 @@ def test_an_odd_record_is_a_warning_on_its_bytes(code: str, odd: bytes) -> None:
     assert spanned(data, of(archive, code)[0]) == odd
     assert listing(archive) == [("name", 4, b"data")]
     assert_covered(archive)
+
+
+@pytest.mark.parametrize(("digits", "expected"), [(b"4".rjust(40, b"0"), []), (b"0" * 30 + b"+4", ["tar-extension"])])
+def test_zeros_may_lead_a_number(digits: bytes, expected: list[str]) -> None:
+    archive = decoded(with_pax(record(b"size", digits)))
+    assert (codes(archive), listing(archive)) == (expected, [("name", 4, b"data")])
+
+
+@pytest.mark.parametrize("kind", [tarfile.LNKTYPE, tarfile.SYMTYPE])
+@pytest.mark.parametrize(
+    ("target", "size", "expected"),
+    [
+        ("a", 0, set()),
+        ("", 0, {"tar-link-target"}),
+        ("a", 5, {"tar-link-size"}),
+        ("", 1, {"tar-link-target", "tar-link-size"}),
+    ],
+)
+def test_a_link_has_a_target_and_no_size(kind: bytes, target: str, size: int, expected: set[str]) -> None:
+    archive = decoded(build([("a", b"data")])[:1024] + stating(size, kind, target) + build([("b", b"more")]))
+    found = [each for each in archive.findings if each.severity is not Severity.INFO]
+    assert ({each.code for each in found}, {each.severity for each in found} - {Severity.WARNING}) == (expected, set())
+    assert {each.member for each in found} <= {1}
+    assert [member.path for member in archive.members] == [b"a", b"odd", b"b"]
+    assert content(archive, 2) == b"more"
+    assert_covered(archive)
+
+
+def stating(size: int, kind: bytes, target: str = "") -> bytes:
+    """A member without data whose header states a size."""
+    block = bytearray(build([(special("odd", kind, target), b"")])[:512])
+    block[124:136] = b"%011o\0" % size
+    return with_checksum(bytes(block))
+
+
+def test_a_device_may_state_a_size() -> None:
+    assert codes(decoded(stating(5, tarfile.FIFOTYPE) + bytes(1024))) == []
 
 
 def test_a_time_before_1970_is_only_reported() -> None:

@@ -173,6 +173,8 @@ def test_base_256_sizes_are_read_and_after_negative_ones_a_header_is_searched_fo
     block[124:136] = b"\x80" + (5).to_bytes(11, "big")
     data = with_checksum(bytes(block)) + SOUND[512:]
     assert listing(decoded(data)) == reference(SOUND)
+    size = child(decoded(data).fields[0].children[0], "header", "size")
+    assert (size.value, size.text, size.note) == (5, "0x" + bytes(block[124:136]).hex(), "5 bytes")
     block[124:136] = (-5).to_bytes(12, "big", signed=True)
     archive = decoded(with_checksum(bytes(block)) + SOUND[512:])
     assert codes(archive) == ["tar-size"]
@@ -328,6 +330,16 @@ def test_times_that_no_calendar_has() -> None:
     block[136:148] = b"\x80" + b"\xff" * 11
     archive = decoded(with_checksum(bytes(block)) + SOUND[512:])
     assert child(archive.fields[0].children[0], "header", "mtime").note == "A time outside any calendar."
+
+
+def test_an_empty_name_is_hazardous_and_a_dot_that_becomes_one_is_not() -> None:
+    block = bytearray(SOUND[:512])
+    block[:100] = bytes(100)
+    (found,) = decoded(with_checksum(bytes(block)) + SOUND[512:]).findings
+    assert found.code == "tar-name-hazard"
+    assert "is empty" in found.message
+    block[:2] = b"./"
+    assert decoded(with_checksum(bytes(block)) + SOUND[512:]).findings == []
 
 
 def test_hazardous_names_are_warned_of_and_a_leading_dot_is_plain() -> None:

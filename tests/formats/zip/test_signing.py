@@ -8,6 +8,7 @@ import pytest
 
 from inspector.core.field import Field
 from inspector.core.finding import Severity
+from inspector.core.kinds import Kind
 from inspector.core.program.progress import Progress
 from inspector.formats import zip as plain_zip
 from tests.formats.archives import assert_covered
@@ -57,6 +58,18 @@ def test_an_apk_signing_block_is_a_field_and_no_gap() -> None:
     ]
     assert [content(archive, index) for index in range(2)] == list(FILES.values())
     assert_covered(archive)
+
+
+@pytest.mark.parametrize(("odd", "expected"), [(0, set()), (1, {"zip-gap"}), (512, {"zip-gap"}), (4096, {"zip-gap"})])
+def test_zeros_that_align_a_signing_block_are_padding(odd: int, expected: set[str]) -> None:
+    members, directory, end = parts(written(FILES))
+    archive = opened(joined(members, directory, end, between=bytes(4096 - len(members) + odd) + signing_block(PAIRS)))
+    assert doubts(archive) == expected
+    assert [field.kind for field in named(archive, "padding")][:1] == ([Kind.BYTES] if odd else [Kind.PADDING])
+    assert_covered(archive)
+    assert doubts(
+        opened(joined(members, directory, end, between=b"x".rjust(4096 - len(members), b"\0") + signing_block(PAIRS)))
+    ) == {"zip-gap"}
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,29 @@ def test_every_form_of_data_descriptor(form: int, data: bytes) -> None:
     assert_covered(archive)
 
 
+@pytest.mark.parametrize("form", [16, 24])
+@pytest.mark.parametrize("placeholders", [(True, True), (True, False), (False, False)])
+def test_a_descriptor_may_be_wide_where_the_central_header_has_zip64_sizes(
+    form: int, placeholders: tuple[bool, bool]
+) -> None:
+    data, crc = b"content", zlib.crc32(b"content")
+    descriptor = b"PK\7\x08" + struct.pack("<IQQ" if form == 24 else "<III", crc, 7, 7)
+    local = struct.pack("<4s5H3I2H", b"PK\3\4", 20, 8, 0, 0, 33, 0, 0, 0, 1, 0) + b"x" + data + descriptor
+    stored, size = (0xFFFFFFFF if wide else 7 for wide in placeholders)
+    extra = struct.pack(f"<HH{sum(placeholders)}Q", 1, 8 * sum(placeholders), *[7] * sum(placeholders))
+    extra = extra if any(placeholders) else b""
+    central = struct.pack(
+        "<4s6H3I5H2I", b"PK\1\2", 45, 45, 8, 0, 0, 33, crc, stored, size, 1, len(extra), 0, 0, 0, 0, 0
+    )
+    central += b"x" + extra
+    archive = opened(local + central + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(central), len(local), 0))
+
+    odd = {"zip-descriptor-width"} if form == 24 and not any(placeholders) else set()
+    # A local header that says 2.0 needs no more: only the central one has ZIP64 numbers.
+    assert doubts(archive) == odd | (set() if any(placeholders) else {"zip-local-needed"})
+    assert content(archive, 0) == data
+
+
 def test_zip64_members_and_records() -> None:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive, archive.open("big", "w", force_zip64=True) as member:

@@ -83,7 +83,7 @@ def use(window: Window, location: str) -> None:
         dock.show()
         dock.raise_()
         settle(window)
-        window.grab()
+        dock.grab()
         for view in dock.findChildren(QAbstractItemView):
             if view.isVisible() and view.model().rowCount():
                 index = view.model().index(0, 0)

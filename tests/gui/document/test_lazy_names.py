@@ -86,10 +86,11 @@ def test_until_its_name_arrives_a_row_shows_its_key(window: Window, qtbot: QtBot
         settle(qtbot, window)
         assert texts(members, range(1), NAME) == [f"weather/{1:020d}-{10:020d}.tar/{1:020d}…"]
         assert texts(members, range(1), SIZE) == ["…"]
-        asked = tars(store)
-        for _ in range(3):
+        asked = [tars(store)]
+        while len(asked) < 20 and asked[-4:].count(asked[-1]) < 4:  # a busy machine answers its first askers late
             settle(qtbot, window)
-        assert tars(store) == asked, "what cannot be had is not asked for again and again"
+            asked.append(tars(store))
+        assert asked[-4:].count(asked[-1]) == 4, "what cannot be had is not asked for again and again"
 
 
 def test_the_tree_is_named_in_its_place(window: Window, qtbot: QtBot, store: Store) -> None:

@@ -55,6 +55,16 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
     assert "as described" in panel.about.text()
 
 
+@pytest.mark.parametrize("name", ["damaged-footer.caf", "two-chunks.rca"])
+def test_all_of_the_panel_is_seen_in_a_small_window(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
+    window.resize(1024, 700)
+    panel = followed(qtbot, window, show(name))
+    panel.tree.setFocus()
+    settle(qtbot, window)
+    for part in (panel.about, panel.timeline, panel.costs, panel.latency):
+        assert part.visibleRegion().boundingRect() == part.rect(), part.accessibleName()
+
+
 def test_steps_nest_and_select_their_bytes_everywhere(
     show: Show, window: Window, qtbot: QtBot, qtmodeltester: object
 ) -> None:

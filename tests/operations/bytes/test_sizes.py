@@ -116,6 +116,15 @@ def test_what_is_not_known_is_said_and_never_a_share() -> None:
     assert laid_out(plot, 700).bars[0][1] is None
 
 
+def test_columns_of_numbers_end_at_the_right_edge_at_even_distances() -> None:
+    layout = laid_out(SizePlot((Bar("a", 3, 6),), 1, "member", "stored"), 700)
+    places = [right for _, right in layout.numbers]
+    left = layout.label.x
+    assert places[-1] == 700 - left
+    assert places[1] - places[0] == places[2] - places[1] > 0
+    assert layout.track.x + layout.track.width == places[0] - (places[1] - places[0])
+
+
 @pytest.mark.parametrize("name", ["journey.caf", "two-entries.tacozip", "two-chunks.rca", "weather"])
 def test_the_picture_is_xml_and_without_names_none_is_in_it(name: str, sample: Sample) -> None:
     archives = load(str(sample(name)), Progress())

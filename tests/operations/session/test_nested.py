@@ -76,6 +76,22 @@ def test_what_is_compressed_is_unpacked(tmp_path: Path, suffix: str, pack: Compr
             open_nested(f"{path}!/")
 
 
+def test_zstd_data_may_begin_with_a_frame_to_skip(tmp_path: Path) -> None:
+    path = tmp_path / "outer.tar.zst"
+    path.write_bytes(b"\x5f\x2a\x4d\x18\2\0\0\0hi" + compress(tar([("f/inner.zip", INNER)])))
+    assert names(f"{path}!/") == [b"f/inner.zip"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, partial(lzma.compress, preset=0)])
+def test_what_follows_compressed_data_is_named_where_it_begins(tmp_path: Path, pack: Compress) -> None:
+    path = tmp_path / "outer.tar.z"
+    packed = pack(INNER)
+    path.write_bytes(packed + b"something else")
+    with pytest.raises(SourceError) as caught:
+        open_nested(f"{path}!/")
+    assert f"ends before byte {len(packed):,}. The last 14 bytes are something else" in str(caught.value)
+
+
 def test_compressed_archives_lie_in_archives(tmp_path: Path) -> None:
     path = tmp_path / "outer.zip"
     path.write_bytes(deflated("in.tar.gz", gzip.compress(tar([("inner.zip", INNER)]))))

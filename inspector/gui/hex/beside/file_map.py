@@ -316,8 +316,11 @@ def labels_of(sets: Sequence[int], height: int, by: ColourBy) -> list[MapLabel]:
     """Names ``height`` rows high, none over another: landmarks first, then what fills so many rows by itself."""
     places: list[MapLabel] = []
     by_structure = by is ColourBy.STRUCTURE
-    marks: list[Sequence[Family | Role]] = [families_in(each)[:1] for each in landmarks(sets)] if by_structure else []
-    parts: list[Sequence[Family | Role]] = [shown_in(each, by) for each in sets]
+    marked = landmarks(sets) if by_structure else []
+    # Most rows are like their neighbours, and there are hundreds.
+    first: dict[int, Sequence[Family | Role]] = {each: families_in(each)[:1] for each in set(marked)}
+    parts_of: dict[int, Sequence[Family | Role]] = {each: shown_in(each, by) for each in set(sets)}
+    marks, parts = [first[each] for each in marked], [parts_of[each] for each in sets]
     for rows, least in ((marks, 1), (parts, height)):
         top, named = 0, {each.name for each in places}
         for shown, same in groupby(rows):

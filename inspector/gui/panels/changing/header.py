@@ -51,7 +51,6 @@ from inspector.operations.protocol.header_draft import (
     span_target,
 )
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Status
 
 TITLES = ("Entry", "Offset", "Length", "Points to")
 ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
@@ -61,11 +60,6 @@ ORIGIN = "header"
 ONLY_TACO = "Only TACO archives have an editable header."
 WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
 Change = Callable[[HeaderDraft], HeaderDraft]
-
-
-def has_header(status: Status) -> bool:
-    """Whether an archive has a TACO header."""
-    return status.header_edited
 
 
 class HeaderPanel(QWidget):
@@ -180,7 +174,7 @@ class HeaderPanel(QWidget):
     @property
     def is_needed(self) -> bool:
         """Whether the archive has a TACO header."""
-        return has_header(self._document.status)
+        return self._document.has_header
 
     def _refresh(self) -> None:
         """Request the header with all pending changes applied."""

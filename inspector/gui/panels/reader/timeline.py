@@ -21,6 +21,8 @@ from inspector.operations.protocol.trace_views import ReadMark, TraceResult
 _MARGIN = 4
 _TWICE_HEIGHT = 5
 """The height of the band of bytes read more than once, in pixels."""
+_LANE_HEIGHT = 8.0
+"""The height of one read where there is room, in pixels."""
 _MIN_WIDTH, _MIN_HEIGHT = 3.0, 2.0
 """The least size of a mark, so that a read of four bytes can be seen."""
 _LATER_ALPHA = 110
@@ -42,7 +44,7 @@ class ReadTimeline(QWidget):
         super().__init__()
         self._result: TraceResult | None = None
         self._step = 0
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName("Order of reads")
         self.setMouseTracking(True)
 
@@ -50,6 +52,7 @@ class ReadTimeline(QWidget):
         """Show the reads of a trace, or none."""
         self._result = result
         self.setAccessibleDescription(reads_text(result) if result is not None else "")
+        self.updateGeometry()
         self.update()
 
     def show_step(self, step: int) -> None:
@@ -71,7 +74,7 @@ class ReadTimeline(QWidget):
         """Where the lanes of the reads begin, and the height of each."""
         top = _MARGIN + _TWICE_HEIGHT + 2
         number = len(self._result.marks) if self._result is not None else 0
-        return top, min(8.0, (self.height() - top - _MARGIN) / max(1, number))
+        return top, min(_LANE_HEIGHT, (self.height() - top - _MARGIN) / max(1, number))
 
     def mark_at(self, x: float, y: float) -> ReadMark | None:
         """The read nearest to a point, by its lane."""
@@ -86,10 +89,12 @@ class ReadTimeline(QWidget):
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        return QSize(400, 76)
+        lanes = len(self._result.marks) if self._result is not None else 0
+        height = 2 * _MARGIN + _TWICE_HEIGHT + 2 + int(_LANE_HEIGHT) * lanes
+        return QSize(400, min(76, max(self.minimumSizeHint().height(), height)))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, 60)
+        return QSize(120, 32)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         mark = self.mark_at(event.position().x(), event.position().y())
