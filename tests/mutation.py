@@ -31,7 +31,7 @@ AREAS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("inspector/formats/rca", ("tests/formats/rca",)),
     ("inspector/formats/taco", ("tests/formats/taco",)),
     ("inspector/formats/datas3t", ("tests/formats/datas3t",)),
-    ("inspector/formats/ar", ("tests/formats/ar", "tests/test_formats_everywhere.py")),
+    ("inspector/formats/ar", ("tests/formats/ar",)),
     ("inspector/formats/_zip", ("tests/formats/zip", "tests/formats/taco")),
     ("inspector/formats/zip", ("tests/formats/zip",)),
     ("inspector/formats/_tar", ("tests/formats/tar", "tests/formats/datas3t")),
@@ -44,6 +44,7 @@ AREAS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """The folders that are changed, and where the tests of each are."""
 TESTS_OF_READERS = "tests/operations/session/test_tracing.py"
 TESTS_OF_DAMAGE = "tests/damage"
+TESTS_OF_ALL_FORMATS = ("tests/test_format_declarations.py", "tests/test_formats_everywhere.py")
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -61,20 +62,20 @@ UNTOUCHED = (ast.JoinedStr, ast.arguments, ast.ImportFrom, ast.Import)
 
 
 class Mutation(NamedTuple):
-    """The bytes ``[start, stop)`` of a file are written as ``new``."""
+    """The bytes ``[start, stop)`` of a file, ``old``, are written as ``new``."""
 
     path: Path
     line: int
     start: int
     stop: int
+    old: str
     new: str
 
     def applied(self, data: bytes) -> bytes:
         return data[: self.start] + self.new.encode() + data[self.stop :]
 
     def __str__(self) -> str:
-        old = (ROOT / self.path).read_bytes()[self.start : self.stop].decode()
-        return f"{self.path}:{self.line}: {' '.join(old.split())} -> {self.new}"
+        return f"{self.path}:{self.line}: {' '.join(self.old.split())} -> {self.new}"
 
 
 # ---- what is changed -----------------------------------------------------------------------------------------------
@@ -90,7 +91,7 @@ def mutations(path: Path) -> Iterator[Mutation]:
         for new in _changed(node):
             start = starts[node.lineno - 1] + node.col_offset
             stop = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-            yield Mutation(path, node.lineno, start, stop, new)
+            yield Mutation(path, node.lineno, start, stop, data[start:stop].decode(), new)
 
 
 def _nodes(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
@@ -145,6 +146,7 @@ def tests_for(path: Path) -> list[str]:
     folders = next(tests for area, tests in AREAS if path.is_relative_to(area))
     folders += (TESTS_OF_READERS,) if path.stem == "readers" else ()
     folders += (TESTS_OF_DAMAGE,) if path.stem in ("damage", "_damage") else ()
+    folders += TESTS_OF_ALL_FORMATS if path.is_relative_to("inspector/formats") else ()
     files = [found for each in folders for found in (sorted((ROOT / each).rglob("test_*.py")) or [ROOT / each])]
     module = ".".join(path.with_suffix("").parts)
     files.sort(key=lambda each: (module not in each.read_text(encoding="utf-8"), path.stem not in each.stem))

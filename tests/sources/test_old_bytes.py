@@ -8,6 +8,7 @@ import random
 import stat
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -267,3 +268,19 @@ def test_cleared_nothing_is_left_and_the_archive_is_as_it_was(path: Path) -> Non
     assert len(past_changes(other)) == 1
     with pytest.raises(EditError, match="no change of it is stored"):
         undo_last_change(path)
+
+
+def test_an_end_that_cannot_be_read_whole_is_not_cut(path: Path) -> None:
+    class Short(Watched):
+        """Reads stop a byte before the end, as if the file had shrunk."""
+
+        def call(self, name: str, *arguments: Any) -> Any:
+            if name != "read":
+                return super().call(name, *arguments)
+            descriptor, size, offset = arguments
+            return super().call(name, descriptor, max(0, min(size, len(CONTENT) - 1 - offset)), offset)
+
+    with pytest.raises(EditError, match="ends before the bytes to be kept"):
+        write(path, CUT, None, Short())
+    assert path.read_bytes() == CONTENT
+    assert names(path) == [path.name]

@@ -17,6 +17,7 @@ from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.formats.rca import FORMAT
 from inspector.formats.rca.blocks import varint
+from inspector.formats.rca.chunks import reach
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, RESET_BLOCK
 from inspector.sources.local.file import FileSource
 from tests.formats.archives import opened
@@ -297,3 +298,8 @@ def test_the_inner_stream_of_a_changed_archive_has_the_change() -> None:
     assert after.inner is not None
     old, new = before.inner.read(0, 1 << 20), after.inner.read(0, 1 << 20)
     assert [a ^ b for a, b in zip(old, new, strict=True) if a != b] == [1]
+
+
+def test_an_archive_that_goes_on_ends_before_a_header_with_nothing_after_it() -> None:
+    ends = {size: reach(BytesSource(bytes(size)), (0, 16)) for size in (32_780, 32_781, 65_546, 98_316)}
+    assert ends == {32_780: 32_768, 32_781: 32_781, 65_546: 65_546, 98_316: 98_316}

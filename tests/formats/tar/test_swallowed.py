@@ -149,6 +149,17 @@ def test_a_tar_in_a_tar_is_sound_whatever_its_shape(step: int) -> None:
         assert held(archive) == dict(items), seed
 
 
+@pytest.mark.parametrize("form", FORMS[1:])
+def test_pieces_of_a_tar_with_long_names_are_sound(form: int) -> None:
+    whole, _ = made(Random(5), 4, folder="inner/")
+    size = 2_048
+    files = {f"{'folder/' * 20}x.tar.part{at // size:03d}": whole[at : at + size] for at in range(0, len(whole), size)}
+    archive = checked(BytesSource(build(list(files.items()), form), "a.tar"))
+
+    assert codes(archive) == []
+    assert held(archive) == files
+
+
 def test_members_that_all_reach_to_the_end_are_searched_in_linear_time() -> None:
     random = Random(3)
     blocks = []
