@@ -7,8 +7,6 @@ from pathlib import Path
 
 DESKTOP_ID = "org.archive_inspector.ArchiveInspector"
 """The program's name for desktops, in reverse DNS: of its desktop entry, its icon and its windows."""
-SHIPPED = ("desktop", "icons", "manual", "samples")
-"""The folders of resources that are packaged with the program; pictures for the README are not."""
 
 _NO_TEXT = re.compile(r"^(?:!\[.*\]\(.+\)|<!-- bytes: .* -->)\n\n?", re.MULTILINE)
 _PACKAGE = Path(__file__).resolve().parent

@@ -43,6 +43,7 @@ AREAS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """The folders that are changed, and where the tests of each are."""
 TESTS_OF_READERS = "tests/operations/session/test_tracing.py"
+TESTS_OF_DAMAGE = "tests/damage"
 TESTS_OF_ALL_FORMATS = ("tests/test_format_declarations.py", "tests/test_formats_everywhere.py")
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -144,6 +145,7 @@ def tests_for(path: Path) -> list[str]:
     """The files of tests nearest to a file of the program, those that name its module first."""
     folders = next(tests for area, tests in AREAS if path.is_relative_to(area))
     folders += (TESTS_OF_READERS,) if path.stem == "readers" else ()
+    folders += (TESTS_OF_DAMAGE,) if path.stem in ("damage", "_damage") else ()
     folders += TESTS_OF_ALL_FORMATS if path.is_relative_to("inspector/formats") else ()
     files = [found for each in folders for found in (sorted((ROOT / each).rglob("test_*.py")) or [ROOT / each])]
     module = ".".join(path.with_suffix("").parts)

@@ -20,6 +20,7 @@ import inspector.formats
 from inspector.core import codes
 from inspector.core.archive import Emitter
 from inspector.core.cause import is_cause
+from inspector.core.damage import Damage
 from inspector.core.field import Field, FieldTable
 from inspector.core.finding import FindingType, Severity
 from inspector.core.format import Format
@@ -139,7 +140,9 @@ def _findings_left_out(known: Format, own: dict[Path, Opened]) -> Iterator[str]:
             yield f"{known.name}: the finding {each.code} has no meaning."
         if each.code not in shown and (each.code, each.severity) not in raised_types():
             yield f"{known.name}: no sample shows {each.code}, and nothing raises it."
-    for code in {*known.concerns, *known.torn} - {each.code for each in known.findings}:
+    damage = known.damage()
+    said = {*known.concerns, *known.torn, *damage.trailing, *filter(None, [damage.joined])}
+    for code in said - {each.code for each in known.findings}:
         yield f"{known.name} says something of {code}, which is not in its findings."
 
 
@@ -235,6 +238,10 @@ def test_a_format_leaves_nothing_out(known: Format, checked: dict[Path, Opened])
         ({"mime": ()}, "ar has suffixes, but no MIME type."),
         ({"findings": ar.FORMAT.findings[1:]}, "ar: wrong-magic.a has ar-magic (error), which is not in its findings."),
         ({"torn": frozenset({"ar-torn"})}, "ar says something of ar-torn, which is not in its findings."),
+        (
+            {"damage": lambda: Damage(trailing=frozenset({"ar-behind"}))},
+            "ar says something of ar-behind, which is not in its findings.",
+        ),
         ({"name": "other"}, "other has no sample in resources/samples."),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

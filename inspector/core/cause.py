@@ -153,7 +153,7 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class FoundCause:
     """One cause that was found.
 
     ``spans`` are file bytes; where they are the whole file a finding has none, for they would mark all of it.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Explanation
+from inspector.core.cause import FoundCause
 from inspector.core.finding import Finding
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -108,12 +108,12 @@ class Damage:
     trailing: frozenset[str] = frozenset()
     joined: str = ""
     missing: Callable[[Archive], Missing | None] = nothing
-    behind: Callable[[Archive], Explanation | None] = nothing
-    shifted: Callable[[Archive], Explanation | None] = nothing
-    resized: Callable[[Archive, int], Explanation | None] = nothing
+    behind: Callable[[Archive], FoundCause | None] = nothing
+    shifted: Callable[[Archive], FoundCause | None] = nothing
+    resized: Callable[[Archive, int], FoundCause | None] = nothing
     expected_size: Callable[[Archive], int | None] = nothing
-    flipped_record: Callable[[Archive, Progress], Explanation | None] = nothing
-    flipped_field: Callable[[Archive, Finding], Explanation | None] = nothing
+    flipped_record: Callable[[Archive, Progress], FoundCause | None] = nothing
+    flipped_field: Callable[[Archive, Finding], FoundCause | None] = nothing
     landmarks: Callable[[Archive], Sequence[Landmark]] = no_landmarks
     repeated: Callable[[Archive], Iterable[int]] = nowhere
     places_proved: bool = True

@@ -108,7 +108,7 @@ def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noq
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DiagramColumn:
     """Fields of these kinds, as boxes one below another.
 
     Boxes of columns that are not ``apart`` stand beside each other where they share bytes; those of a column that is
@@ -252,7 +252,7 @@ class Format:
     concerns: Mapping[str, Concern] = field(default_factory=dict)
     torn: frozenset[str] = frozenset()
     readers: Callable[[], Sequence[Reader]] = no_readers
-    diagram: tuple[Column, ...] = ()
+    diagram: tuple[DiagramColumn, ...] = ()
     signature: Signature | None = None
     damage: Callable[[], Damage] = Damage
     appendable: bool = False

@@ -1,7 +1,7 @@
 """Readers: programs and specifications that read archives, and the steps that one takes through an archive.
 
 A ``Reader`` is a value that a format declares. Its function reads a source through a ``Recorder``, which keeps every
-read and every step, and ends with an ``Outcome``.
+read and every step, and ends with an ``ReaderOutcome``.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReaderOutcome:
     """How a reader ended.
 
     ``accepts`` is None if that is not known; then ``message`` says why. ``members`` are those given before it stopped,
@@ -285,9 +285,9 @@ class Recorder:
         """The members given so far."""
         return self._members
 
-    def outcome(self, accepts: bool | None, message: str = "", cause: str = "") -> Outcome:
+    def outcome(self, accepts: bool | None, message: str = "", cause: str = "") -> ReaderOutcome:
         """The outcome as of now."""
-        return Outcome(
+        return ReaderOutcome(
             accepts,
             self._members,
             self._given,
@@ -301,7 +301,7 @@ class Recorder:
         )
 
 
-def follow(reader: Reader, recorder: Recorder) -> Outcome:
+def follow(reader: Reader, recorder: Recorder) -> ReaderOutcome:
     """Run a reader to its end. Raises SourceError and Cancelled."""
     try:
         reader.run(recorder)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.program.progress import Progress
@@ -67,7 +67,7 @@ def first_line(data: bytes) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def fewer(archive: Archive, change: int, first: str) -> Explanation:
+def fewer(archive: Archive, change: int, first: str) -> FoundCause:
     """That ``-change`` bytes are missing by the records of an archive, which do not show where; ``first`` says it."""
     part = part_of(-change)
     message = (
@@ -76,7 +76,7 @@ def fewer(archive: Archive, change: int, first: str) -> Explanation:
         "Nothing shows where they were, so every member after them may be shifted. Copy the file again."
     )
     cause = Cause.LOST_PART if part else Cause.LOST_BYTES
-    return Explanation(cause, message, (Span(0, archive.source.size),), tuple(wrong(archive)))
+    return FoundCause(cause, message, (Span(0, archive.source.size),), tuple(wrong(archive)))
 
 
 # ---- one bit of a record ---------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def one_bit(there: bytes, expected: bytes) -> int | None:
     return places[0] if len(places) == 1 and (there[places[0]] ^ expected[places[0]]).bit_count() == 1 else None
 
 
-def flipped(archive: Archive, at: int, old: int, what: str, why: str, repairs: tuple[Repair, ...] = ()) -> Explanation:
+def flipped(archive: Archive, at: int, old: int, what: str, why: str, repairs: tuple[Repair, ...] = ()) -> FoundCause:
     """That one bit of the byte at ``at`` flipped, which was ``old``; ``why`` says what shows that."""
     new = archive.source.read(at, 1)[0]
     advice = "Repair restores it with your consent." if repairs else "Repair rewrites that record."
@@ -98,7 +98,7 @@ def flipped(archive: Archive, at: int, old: int, what: str, why: str, repairs: t
         f"One bit of {what} flipped: byte {grouped(at)} is {hexadecimal(new, 2)} and was {hexadecimal(old, 2)}. {why} "
         f"{advice} A single bit changes in memory or on the way; check the memory of the machines that handled it."
     )
-    return Explanation(
+    return FoundCause(
         Cause.FLIPPED_BIT, message, (Span(at, at + 1),), tuple(wrong(archive)), repairs, adopts=not repairs
     )
 

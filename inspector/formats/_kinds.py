@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.core.format import Column
+from inspector.core.format import DiagramColumn
 from inspector.core.kinds import Family, Kind, Role, Shape
 
 DATA_SECTION = Kind("data section", "The contents of all files of the archive, one after another.", Role.DATA)
@@ -135,10 +135,10 @@ ZIP_KINDS = (
 )
 """What ZIP archives consist of."""
 
-ZIP_FILE = Column("File", (Kind.MEMBER, CENTRAL_DIRECTORY, ZIP64_END, ZIP64_LOCATOR, END_OF_DIRECTORY))
-ZIP_DIRECTORY = Column("Central directory", (CENTRAL_HEADER,), apart=True)
+ZIP_FILE = DiagramColumn("File", (Kind.MEMBER, CENTRAL_DIRECTORY, ZIP64_END, ZIP64_LOCATOR, END_OF_DIRECTORY))
+ZIP_DIRECTORY = DiagramColumn("Central directory", (CENTRAL_HEADER,), apart=True)
 TAR_DIAGRAM = (
-    Column("Members", (Kind.MEMBER, TAR_END), opened=True),
-    Column("Headers and data", (TAR_HEADER, TAR_EXTENSION, Kind.DATA, Kind.PADDING)),
+    DiagramColumn("Members", (Kind.MEMBER, TAR_END), opened=True),
+    DiagramColumn("Headers and data", (TAR_HEADER, TAR_EXTENSION, Kind.DATA, Kind.PADDING)),
 )
 """The columns of diagrams."""

@@ -16,7 +16,7 @@ import pytest
 from inspector.cli.commands import desktop
 from inspector.formats import FORMATS
 from inspector.gui.app.app import Application, application
-from inspector.resources import DESKTOP_ID, SHIPPED, resource
+from inspector.resources import DESKTOP_ID, resource
 from tests.desktop import file_types
 from tests.patience import PATIENCE
 
@@ -24,6 +24,8 @@ Sample = Callable[[str], Path]
 
 SHARE = resource("desktop", "share")
 PACKAGING = resource("packaging")
+SHIPPED = ("desktop", "icons", "manual", "samples")
+"""The folders of resources that are packaged with the program; pictures for the README are not."""
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.audit.audit import Outcome, check_many
+from inspector.operations.audit.audit import JobOutcome, check_many
 from inspector.operations.audit.targets import expanded
 from inspector.operations.check.proof import Proof, ProofResult, prove
 from inspector.operations.jobs.operation_error import OperationError
@@ -180,7 +180,9 @@ class WorstStatus:
         return True
 
 
-def _with_progress_bar(outcomes: Iterator[Outcome], progress: Progress, log_interval_s: float) -> Iterator[Outcome]:
+def _with_progress_bar(
+    outcomes: Iterator[JobOutcome], progress: Progress, log_interval_s: float
+) -> Iterator[JobOutcome]:
     """The outcomes, with a progress bar while waiting for the next one."""
     line = paced_line()  # of all bars together: the rate is that of the whole check
     while True:

@@ -23,7 +23,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.reader import Step, value_text
 from inspector.core.span import total
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.protocol.trace_views import ReaderRow, Verdict
+from inspector.operations.protocol.trace_views import ReaderRow, ReaderVerdict
 from inspector.operations.trace.tracing import (
     Trace,
     compare_readers,
@@ -35,7 +35,7 @@ from inspector.operations.trace.tracing import (
     trace,
 )
 
-_FAILED = {Verdict.REJECTS, Verdict.WRONG}
+_FAILED = {ReaderVerdict.REJECTS, ReaderVerdict.WRONG}
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -100,7 +100,7 @@ def _one(out: Lines, part: LocationPart, options: argparse.Namespace, *, several
     else:
         for line in (*row_lines((row,)), *_reads(found, archive.source.size)):
             out.write(f"{line}\n")
-    if row.verdict is Verdict.UNKNOWN:
+    if row.verdict is ReaderVerdict.UNKNOWN:
         remark("What is not known of a reader is neither an error nor a proof.")
     return row.verdict in _FAILED
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.damage import Damage
 from inspector.core.field import locate
 from inspector.core.finding import Finding
@@ -88,14 +88,14 @@ def suspects(archive: Archive) -> Suspects:
 # ---- zeros -----------------------------------------------------------------------------------------------------------
 
 
-def zeros(archive: Archive, survey: Survey, bad: Suspects, explained: Sequence[Span]) -> Iterator[Explanation]:
+def zeros(archive: Archive, survey: Survey, bad: Suspects, explained: Sequence[Span]) -> Iterator[FoundCause]:
     """Runs of zeros that explain damage; ``explained`` are bytes whose damage has another cause already."""
     if survey.counts[0] == survey.size:
         message = (
             f"Every byte of the file is zero, all {in_bytes(survey.size)}. Room was reserved for it, and the content "
             "was never written: an interrupted download, or a crash of the system. Copy or download it again."
         )
-        yield Explanation(Cause.ALL_ZEROS, message, (Span(0, survey.size),), tuple(wrong(archive)))
+        yield FoundCause(Cause.ALL_ZEROS, message, (Span(0, survey.size),), tuple(wrong(archive)))
         return
     near = united([Span(span.start - NEAR_BYTES, span.stop + NEAR_BYTES) for span in bad.structure])
     holes = [hole for run in survey.runs if (hole := _hole(archive, survey.size, run, bad, near, explained))]
@@ -169,7 +169,7 @@ def part_size(span: Span, size: int) -> int:
     return 0
 
 
-def _zero_parts(archive: Archive, holes: Sequence[Span], size: int, bad: Suspects) -> Explanation:
+def _zero_parts(archive: Archive, holes: Sequence[Span], size: int, bad: Suspects) -> FoundCause:
     first = holes[0]
     part = part_size(first, size)
     ranges = ", ".join(f"{each.start:,} to {each.stop - 1:,}" for each in holes[:8])
@@ -181,7 +181,7 @@ def _zero_parts(archive: Archive, holes: Sequence[Span], size: int, bad: Suspect
         "the file again."
     )
     found = {id(each): each for hole in holes for each in bad.explain(archive, hole)}
-    return Explanation(Cause.ZERO_PART, message, tuple(holes), tuple(found.values()))
+    return FoundCause(Cause.ZERO_PART, message, tuple(holes), tuple(found.values()))
 
 
 def _alignment(span: Span) -> int:
@@ -190,7 +190,7 @@ def _alignment(span: Span) -> int:
     return both & -both
 
 
-def _zero_blocks(archive: Archive, holes: Sequence[Span], bad: Suspects) -> Explanation:
+def _zero_blocks(archive: Archive, holes: Sequence[Span], bad: Suspects) -> FoundCause:
     first = holes[0]
     unit = _alignment(first)
     places = ", ".join(f"{each.start:,} to {each.stop - 1:,}" for each in holes[:8])
@@ -217,13 +217,13 @@ def _zero_blocks(archive: Archive, holes: Sequence[Span], bad: Suspects) -> Expl
         "system. What lies elsewhere is not affected."
     )
     found = {id(each): each for hole in holes for each in bad.explain(archive, hole)}
-    return Explanation(Cause.ZERO_BLOCK, message, tuple(holes), tuple(found.values()))
+    return FoundCause(Cause.ZERO_BLOCK, message, tuple(holes), tuple(found.values()))
 
 
 # ---- copies ----------------------------------------------------------------------------------------------------------
 
 
-def copies(archive: Archive, bad: Suspects, explained: Sequence[Span], progress: Progress) -> Explanation | None:
+def copies(archive: Archive, bad: Suspects, explained: Sequence[Span], progress: Progress) -> FoundCause | None:
     """A block that is a copy of the one before or after it, where something is wrong. Raises SourceError, Cancelled."""
     places = subtract(united([*bad.content, *bad.structure]), united(list(explained)))
     left = MAX_COMPARED_BYTES
@@ -243,9 +243,7 @@ def copies(archive: Archive, bad: Suspects, explained: Sequence[Span], progress:
                 "Either of the two may be the one that is lost. Restore both from another copy; what lies elsewhere is "
                 "not affected."
             )
-            return Explanation(
-                Cause.REPEATED_BLOCK, message, (block, of), bad.explain(archive, Span(*_hull(block, of)))
-            )
+            return FoundCause(Cause.REPEATED_BLOCK, message, (block, of), bad.explain(archive, Span(*_hull(block, of))))
     return None
 
 
@@ -296,7 +294,7 @@ _MAX_NAMES = 3
 # ---- a pattern repeated ----------------------------------------------------------------------------------------------
 
 
-def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> Explanation | None:
+def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> FoundCause | None:
     """A block of one pattern other than zero where something is wrong. Raises SourceError and Cancelled."""
     import numpy as np
 
@@ -325,7 +323,7 @@ def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> Explana
             "could not be read. Restore it from another copy, and check the medium; the rest is not affected."
         )
         span = Span(begin, end)
-        return Explanation(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
+        return FoundCause(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
     return None
 
 
@@ -350,7 +348,7 @@ def _meets(span: Span, bad: Suspects) -> bool:
 # ---- all that is left ------------------------------------------------------------------------------------------------
 
 
-def changed_bytes(archive: Archive, left: Sequence[Finding]) -> Explanation | None:
+def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | None:
     """One cause for findings without any: other bytes stand there than were written."""
     left = [each for each in left if _shows_change(archive, each)]
     spans = united([span for each in left for span in each.spans if span.size])
@@ -374,7 +372,7 @@ def changed_bytes(archive: Archive, left: Sequence[Finding]) -> Explanation | No
         f"{'' if left_out else 'single flipped bit, no '}run of zeros and no copy of a neighbour: a block was "
         f"overwritten, or the copy is of another state. {left_out}Restore these bytes from another copy."
     )
-    return Explanation(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)
+    return FoundCause(Cause.CHANGED_BYTES, message, tuple(spans[:64]), tuple(left), adopts=True)
 
 
 def _shows_change(archive: Archive, finding: Finding) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, is_cause, wrong
+from inspector.core.cause import Cause, FoundCause, is_cause, wrong
 from inspector.core.finding import UNREADABLE, Finding, Severity, first_sentence
 from inspector.core.program.progress import Progress
 
@@ -89,7 +89,7 @@ def _may_be_asked(archive: Archive) -> bool:
     return (unknown or bool(wrong(archive))) and all(each.code != UNREADABLE for each in archive.findings)
 
 
-def _diagnosis(archive: Archive, found: Sequence[Explanation]) -> Diagnosis:
+def _diagnosis(archive: Archive, found: Sequence[FoundCause]) -> Diagnosis:
     repairs = {each.code: each for one in found for each in one.repairs}
     explained = tuple(each.explains for each in found)
     adopted = frozenset(at for at, each in enumerate(found) if each.adopts)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.finding import Finding
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Span
@@ -16,7 +16,7 @@ from inspector.formats._damage import MAX_TRAILING_BYTES, TAIL_TEXT_BYTES, first
 _SERVER_TEXT = re.compile(rb"<\?xml[^>]{0,200}\?>\s*<Error>|<(?:!DOCTYPE )?html|HTTP/\d(?:\.\d)? \d{3} ", re.IGNORECASE)
 
 
-def truncated(archive: Archive) -> Explanation | None:
+def truncated(archive: Archive) -> FoundCause | None:
     """The cause that a file ends too early. Raises SourceError."""
     missing = damage_of(archive).missing(archive)
     if missing is None:
@@ -37,7 +37,7 @@ def truncated(archive: Archive) -> Explanation | None:
         left = "the bytes before the cut are still there, but nothing left says which file they belong to."
     message = f"{first} {where} {reason} Copy or download it again, or fetch what follows byte {size:,}; {left}"
     start = page or max(0, size - 1)
-    return Explanation(Cause.TRUNCATED, message, (Span(start, size),), tuple(_explained(archive)))
+    return FoundCause(Cause.TRUNCATED, message, (Span(start, size),), tuple(_explained(archive)))
 
 
 def _explained(archive: Archive) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def _server_text(archive: Archive) -> int:
     return start + found.start() if found and tail.rstrip().endswith(b">") else 0
 
 
-def trailing(archive: Archive) -> Explanation | None:
+def trailing(archive: Archive) -> FoundCause | None:
     """The cause that bytes stand behind an archive. Raises SourceError."""
     damage, known = damage_of(archive), format_of(archive)
     appendable = known is not None and known.appendable
@@ -84,4 +84,4 @@ def trailing(archive: Archive) -> Explanation | None:
     else:
         what = f"{verb(span.size, 'It belongs', 'They belong')} to none of its records."
     message = f"{first} {what} Everything before byte {span.start:,} is as it was; cut the rest off in a copy."
-    return Explanation(Cause.TRAILING_BYTES, message, (span,), tuple(found), adopts=True)
+    return FoundCause(Cause.TRAILING_BYTES, message, (span,), tuple(found), adopts=True)

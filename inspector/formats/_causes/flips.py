@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.cause import LIKELY_CODE, PROVED_CODE, Cause, Explanation, about, wrong
+from inspector.core.cause import LIKELY_CODE, PROVED_CODE, Cause, FoundCause, about, wrong
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
 from inspector.core.member import Codec
@@ -173,7 +173,7 @@ class _Budget:
         return True
 
 
-def flipped_bits(archive: Archive, progress: Progress, work: int = MAX_WORK_BYTES) -> list[Explanation]:
+def flipped_bits(archive: Archive, progress: Progress, work: int = MAX_WORK_BYTES) -> list[FoundCause]:
     """The flipped bits that explain wrong checksums and records, with their repairs; ``work`` bounds the trials.
 
     Raises SourceError and Cancelled.
@@ -181,7 +181,7 @@ def flipped_bits(archive: Archive, progress: Progress, work: int = MAX_WORK_BYTE
     if not wrong(archive):
         return []
     flips: list[Flip] = []
-    others: list[Explanation] = []
+    others: list[FoundCause] = []
     budget = _Budget(work, digests_only=work > MAX_WORK_BYTES)
     for checksum in _mismatched(archive):
         if len(flips) + len(others) >= MAX_FLIPS:
@@ -214,7 +214,7 @@ def _mismatched(archive: Archive) -> Iterator[Checksum]:
 # ---- in the content ------------------------------------------------------------------------------------------------
 
 
-def _in_content(archive: Archive, checksum: Checksum, budget: _Budget, progress: Progress) -> Flip | Explanation | None:
+def _in_content(archive: Archive, checksum: Checksum, budget: _Budget, progress: Progress) -> Flip | FoundCause | None:
     covered = subtract(sorted(checksum.covers), sorted(checksum.omits))
     size = total(covered)
     if not size or not checksum.stored:
@@ -230,7 +230,7 @@ def _in_content(archive: Archive, checksum: Checksum, budget: _Budget, progress:
     return None if new is None else _by_trial(archive, checksum, covered, new, budget, progress)
 
 
-def _by_crc(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Flip | Explanation | None:
+def _by_crc(archive: Archive, checksum: Checksum, covered: Sequence[Span]) -> Flip | FoundCause | None:
     size = total(covered)
     member = checksum.member
     if not checksum.computed or size > MAX_NAMED_BYTES or (member is not None and archive.members.size(member) != size):
@@ -260,7 +260,7 @@ def _is_header(archive: Archive, member: int | None) -> bool:
     return member is not None and member == damage_of(archive).header_member
 
 
-def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], change: int) -> Explanation | None:
+def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], change: int) -> FoundCause | None:
     """One changed byte of the little that a CRC-32 covers, such as of a header."""
     size = total(covered)
     found = []
@@ -279,7 +279,7 @@ def _one_byte(archive: Archive, checksum: Checksum, covered: Sequence[Span], cha
         "it here, or write the byte back with another program."
     )
     explains = about(archive, covered, checksum.member)
-    return Explanation(
+    return FoundCause(
         Cause.WRONG_BYTE, message, (Span(offset, offset + 1),), explains, member=checksum.member, adopts=True
     )
 
@@ -483,7 +483,7 @@ def _inflating(data: bytes, size: int, wanted: int, progress: Progress) -> Itera
 # ---- in what is recorded ---------------------------------------------------------------------------------------------
 
 
-def _in_digest(archive: Archive, checksum: Checksum) -> Explanation | None:
+def _in_digest(archive: Archive, checksum: Checksum) -> FoundCause | None:
     """The stored digest itself differs from the computed one in a single bit."""
     if not (checksum.stored and checksum.computed) or len(checksum.stored) != len(checksum.computed):
         return None
@@ -498,13 +498,13 @@ def _in_digest(archive: Archive, checksum: Checksum) -> Explanation | None:
         "change about half of its bits. The content is most likely whole. Repair writes the computed one; "
         "a copy from elsewhere shows whether that is right."
     )
-    return Explanation(Cause.FLIPPED_BIT, message, checksum.place, explains, member=checksum.member, adopts=True)
+    return FoundCause(Cause.FLIPPED_BIT, message, checksum.place, explains, member=checksum.member, adopts=True)
 
 
 # ---- repairs ---------------------------------------------------------------------------------------------------------
 
 
-def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[Explanation]:
+def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[FoundCause]:
     """Each flipped bit as a cause; one repair restores all that are proved, another all that are likely."""
     proved = [each for each in flips if each.proved and each.offered]
     likely = [each for each in flips if not each.proved and each.offered]
@@ -529,7 +529,7 @@ def _with_repairs(archive: Archive, flips: Sequence[Flip]) -> Iterator[Explanati
             message = "One bit of a member flipped" + message.partition(" flipped")[2]
         place = (Span(flip.offset, flip.offset + 1),)
         repairs_of = (repair,) if repair else ()
-        yield Explanation(Cause.FLIPPED_BIT, message, place, flip.explains, repairs_of, flip.member, in_header)
+        yield FoundCause(Cause.FLIPPED_BIT, message, place, flip.explains, repairs_of, flip.member, in_header)
 
 
 _MAX_WORDS = 20

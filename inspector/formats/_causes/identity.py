@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation
+from inspector.core.cause import Cause, FoundCause
 from inspector.core.finding import Severity
 from inspector.core.format import ProbeResult, Signature
 from inspector.core.names import visible
@@ -174,7 +174,7 @@ class _File:
         return visible(self.source.name.replace("\\", "/").rpartition("/")[2]) or "the file"
 
 
-def identify(archive: Archive) -> Explanation | None:
+def identify(archive: Archive) -> FoundCause | None:
     """What the file really is, where it is not what its name or format says. Reads little; raises SourceError."""
     source = archive.source
     if not source.size:
@@ -182,12 +182,12 @@ def identify(archive: Archive) -> Explanation | None:
             "The file is empty. It has 0 bytes, so a copy or download made it and wrote nothing. "
             "Copy or download it again; nothing can be recovered from it."
         )
-        return Explanation(Cause.EMPTY, message)
+        return FoundCause(Cause.EMPTY, message)
     head = source.read(0, min(HEAD_BYTES, source.size))
     tail_at = max(0, source.size - TAIL_BYTES)
     tail = head[tail_at:] if source.size <= HEAD_BYTES else source.read(tail_at, TAIL_BYTES)
     file = _File(archive, head, tail)
-    steps: tuple[Callable[[_File], Explanation | None], ...] = (
+    steps: tuple[Callable[[_File], FoundCause | None], ...] = (
         _response,
         _framing,
         _error_page,
@@ -207,7 +207,7 @@ def identify(archive: Archive) -> Explanation | None:
 # ---- before or between the bytes of an archive --------------------------------------------------------------------
 
 
-def _response(file: _File) -> Explanation | None:
+def _response(file: _File) -> FoundCause | None:
     found = RESPONSE.match(file.head) or FORM.match(file.head) or HEADERS.match(file.head)
     if found is None or (file.may_begin_with_data and file.listed and _added_bytes(file.archive) != found.end()):
         return None
@@ -220,7 +220,7 @@ def _response(file: _File) -> Explanation | None:
         f'"{_shown(file.head)}". The archive itself begins at byte {size:,}. Save only the body of the response, or '
         f"cut the headers off: tail -c +{size + 1} {file.name} > FIXED."
     )
-    return Explanation(Cause.RESPONSE_HEADERS, message, (Span(0, size),))
+    return FoundCause(Cause.RESPONSE_HEADERS, message, (Span(0, size),))
 
 
 def _added_bytes(archive: Archive) -> int:
@@ -230,7 +230,7 @@ def _added_bytes(archive: Archive) -> int:
     return index.spans[0].start - max(stops) if index is not None and len(stops) else 0
 
 
-def _framing(file: _File) -> Explanation | None:
+def _framing(file: _File) -> FoundCause | None:
     aws = AWS_CHUNK.match(file.head)
     found = aws or CHUNK.match(file.head)
     if found is None:
@@ -250,7 +250,7 @@ def _framing(file: _File) -> Explanation | None:
         "know this encoding wrote them. Download or upload it again with one that does; the content between the lines "
         "is whole."
     )
-    return Explanation(Cause.TRANSFER_FRAMING, message, (Span(0, found.end()), Span(after, after + 2 + again.end())))
+    return FoundCause(Cause.TRANSFER_FRAMING, message, (Span(0, found.end()), Span(after, after + 2 + again.end())))
 
 
 # ---- text under the name of an archive -----------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def _is_text_file(file: _File) -> bool:
     return not file.may_begin_with_data or not any(b < 9 for b in file.head + file.tail)
 
 
-def _error_page(file: _File) -> Explanation | None:
+def _error_page(file: _File) -> FoundCause | None:
     if not _is_text_file(file):
         return None
     head, text = file.head.removeprefix(b"\xef\xbb\xbf"), file.tail.rstrip().lower()
@@ -282,7 +282,7 @@ def _error_page(file: _File) -> Explanation | None:
             f'XML that begins "{_shown(head)}". The download failed, and the answer was saved in the place of the '
             "archive. Download it again, with an address and credentials that are allowed to read it."
         )
-        return Explanation(Cause.ERROR_PAGE, message, (whole,))
+        return FoundCause(Cause.ERROR_PAGE, message, (whole,))
     if _HTML.match(head) and (not file.may_begin_with_data or text.endswith((b"</html>", b"</body>"))):
         title = re.search(rb"<title[^>]{0,200}>\s*([^<]{1,200}?)\s*</title>", head, re.IGNORECASE)
         named = f' titled "{_shown(title[1], 60)}"' if title else ""
@@ -291,21 +291,21 @@ def _error_page(file: _File) -> Explanation | None:
             "server, such as an error or a page to sign in, was saved in the place of the archive. Download it again "
             "from an address that gives the file itself."
         )
-        return Explanation(Cause.ERROR_PAGE, message, (whole,))
+        return FoundCause(Cause.ERROR_PAGE, message, (whole,))
     if file.source.size <= _MAX_ERROR_BYTES and _ERROR_TEXT.match(head) and _is_plain(head):
         message = (
             f'This is the error message of a server, not {file.what}. All of it is "{_shown(head, 80)}". The download '
             "failed, and the answer was saved in the place of the archive. Download it again, with an address and "
             "credentials that are allowed to read it."
         )
-        return Explanation(Cause.ERROR_PAGE, message, (whole,))
+        return FoundCause(Cause.ERROR_PAGE, message, (whole,))
     if _ERROR_JSON.match(head) and text.endswith(b"}") and b'"files"' not in head:
         message = (
             f"This is the error message of a server, not {file.what}. Its {in_bytes(file.source.size)} are JSON that "
             f'begins "{_shown(head)}". The answer was saved in the place of the archive. Download it again, with an '
             "address and credentials that are allowed to read it."
         )
-        return Explanation(Cause.ERROR_PAGE, message, (whole,))
+        return FoundCause(Cause.ERROR_PAGE, message, (whole,))
     return None
 
 
@@ -313,7 +313,7 @@ def _is_plain(data: bytes) -> bool:
     return data.isascii() and not any(byte < 32 and byte not in b"\t\r\n" for byte in data)
 
 
-def _pointer(file: _File) -> Explanation | None:
+def _pointer(file: _File) -> FoundCause | None:
     if not _is_text_file(file) or file.source.size > HEAD_BYTES:
         return None
     whole = (Span(0, file.source.size),)
@@ -322,19 +322,19 @@ def _pointer(file: _File) -> Explanation | None:
             f"This is a Git LFS pointer, not {file.what}. It stands for a file of {in_bytes(int(found[1]))} that was "
             "not fetched. Run git lfs pull in the repository, or download the file itself rather than the pointer."
         )
-        return Explanation(Cause.POINTER, message, whole)
+        return FoundCause(Cause.POINTER, message, whole)
     if _ANNEX.match(file.head):
         message = (
             f"This is a git-annex pointer, not {file.what}. The content it stands for was not fetched. Run git annex "
             "get in the repository."
         )
-        return Explanation(Cause.POINTER, message, whole)
+        return FoundCause(Cause.POINTER, message, whole)
     if _DVC.match(file.head):
         message = (
             f"This is a DVC pointer, not {file.what}. The content it stands for was not fetched. Run dvc pull in the "
             "repository."
         )
-        return Explanation(Cause.POINTER, message, whole)
+        return FoundCause(Cause.POINTER, message, whole)
     return None
 
 
@@ -345,7 +345,7 @@ def _matching(data: bytes, signatures: tuple[Signature, ...]) -> Signature | Non
     return next((each for each in signatures if data[each.at :].startswith(each.begins)), None)
 
 
-def _compressed(file: _File) -> Explanation | None:
+def _compressed(file: _File) -> FoundCause | None:
     found = None if file.listed else _matching(file.head, _COMPRESSED) or _bare_stream(file)
     if found is None:
         return None
@@ -360,7 +360,7 @@ def _compressed(file: _File) -> Explanation | None:
         f"{_inside(_unpacked(file, found))} Unpack it first with {found.command} and open what comes out"
         f"{f', or open what is inside as {file.name}!/ without that' if found.command in _OPENED_INSIDE else ''}."
     )
-    return Explanation(Cause.COMPRESSED, message, (Span(0, len(found.begins)),))
+    return FoundCause(Cause.COMPRESSED, message, (Span(0, len(found.begins)),))
 
 
 def _bare_stream(file: _File) -> Signature | None:
@@ -464,7 +464,7 @@ def _inside(data: bytes) -> str:
     return f" Inside is {found.called}." if found is not None else ""
 
 
-def _encoded(file: _File) -> Explanation | None:
+def _encoded(file: _File) -> FoundCause | None:
     if file.listed or file.source.size < 64:
         return None
     head = file.head[: HEAD_BYTES // 4 * 4]
@@ -486,7 +486,7 @@ def _encoded(file: _File) -> Explanation | None:
         f'This is {kind}, not {file.what}. It begins "{_shown(file.head)}".{_inside(inside)} Something on the way '
         f"allowed text only. Decode it first with {command} and open what comes out."
     )
-    return Explanation(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
+    return FoundCause(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
 
 
 def _digits(file: _File, head: bytes, middle: bytes) -> tuple[str, str, bytes] | None:
@@ -534,7 +534,7 @@ def _from_base64(data: bytes) -> bytes:
 # ---- encrypted, escaped, and bytes in another order -----------------------------------------------------------------
 
 
-def _encrypted(file: _File) -> Explanation | None:
+def _encrypted(file: _File) -> FoundCause | None:
     found = _matching(file.head, _ENCRYPTED)
     if found is None or file.listed:
         return None
@@ -542,10 +542,10 @@ def _encrypted(file: _File) -> Explanation | None:
         f"This is {found.called}, not {file.what}. It begins with {found.begins[:24].decode('ascii', 'replace')!r}. "
         f"Decrypt it first with {found.command} and the key it was made with, and open what comes out."
     )
-    return Explanation(Cause.ENCRYPTED, message, (Span(0, len(found.begins)),))
+    return FoundCause(Cause.ENCRYPTED, message, (Span(0, len(found.begins)),))
 
 
-def _escaped(file: _File) -> Explanation | None:
+def _escaped(file: _File) -> FoundCause | None:
     """Text in which bytes that are not printable are escaped, or that quotes base64."""
     if file.listed or file.source.size < 64:
         return None
@@ -567,10 +567,10 @@ def _escaped(file: _File) -> Explanation | None:
         f'This is {kind}, not {file.what}. It begins "{_shown(file.head)}". Something on the way allowed text only. '
         f"Decode it first with {how} and open what comes out."
     )
-    return Explanation(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
+    return FoundCause(Cause.ENCODED_TEXT, message, (Span(0, file.source.size),))
 
 
-def _some_text(file: _File) -> Explanation | None:
+def _some_text(file: _File) -> FoundCause | None:
     """Text of a kind that is not known: all that is read of it can be printed."""
     size = file.source.size
     if file.listed or file.may_begin_with_data or size < _MIN_TEXT_BYTES or is_remote(file.source):
@@ -583,10 +583,10 @@ def _some_text(file: _File) -> Explanation | None:
         "cannot be printed. Something on the way allowed text only and encoded it, or it is another file. Decode it "
         "the way it was encoded, or copy it again in binary mode."
     )
-    return Explanation(Cause.ENCODED_TEXT, message, (Span(0, size),))
+    return FoundCause(Cause.ENCODED_TEXT, message, (Span(0, size),))
 
 
-def _wide(file: _File) -> Explanation | None:
+def _wide(file: _File) -> FoundCause | None:
     """Text of 16 bits a character: every second byte is zero."""
     head, tail = file.head[:4_096], file.tail[-512:]
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -605,7 +605,7 @@ def _wide(file: _File) -> Explanation | None:
         "what was there. A program that treats files as text wrote it, such as a shell that redirects output. Copy it "
         "again in binary mode, or take the encoding back: iconv -f UTF-16LE -t ISO-8859-1."
     )
-    return Explanation(Cause.TEXT_MODE, message, (Span(0, file.source.size),))
+    return FoundCause(Cause.TEXT_MODE, message, (Span(0, file.source.size),))
 
 
 class _Order(NamedTuple):
@@ -634,7 +634,7 @@ BYTE_ORDERS = (
 """Each order undoes itself."""
 
 
-def _swapped(file: _File) -> Explanation | None:
+def _swapped(file: _File) -> FoundCause | None:
     """The bytes of every word stand in the order of another machine."""
     if file.listed or len(file.head) < 512:
         return None
@@ -648,7 +648,7 @@ def _swapped(file: _File) -> Explanation | None:
                 f"{order.what} in this file. It {what}. Copies between machines of another byte order do that, and "
                 f"devices read with a driver for one. {how}."
             )
-            return Explanation(Cause.BYTE_ORDER, message, (Span(0, file.source.size),))
+            return FoundCause(Cause.BYTE_ORDER, message, (Span(0, file.source.size),))
     return None
 
 
@@ -674,7 +674,7 @@ def reordered(data: bytes, order: _Order) -> bytes:
 # ---- another format --------------------------------------------------------------------------------------------------
 
 
-def _other_format(file: _File) -> Explanation | None:
+def _other_format(file: _File) -> FoundCause | None:
     known = format_of(file.archive)
     if file.listed or file.may_begin_with_data:
         return None
@@ -694,4 +694,4 @@ def _other_format(file: _File) -> Explanation | None:
         "was put in the place of the archive. Rename it and open it with a program for its format; for the archive, "
         "look for another copy."
     )
-    return Explanation(Cause.OTHER_FORMAT, message, (Span(found.at, found.at + len(found.begins)),))
+    return FoundCause(Cause.OTHER_FORMAT, message, (Span(found.at, found.at + len(found.begins)),))

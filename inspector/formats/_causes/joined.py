@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.cause import SPLIT_CODE, Cause, Explanation, wrong
+from inspector.core.cause import SPLIT_CODE, Cause, FoundCause, wrong
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
@@ -155,7 +155,7 @@ def _begun(source: Source, at: int) -> str:
 # ---- what is said and done -------------------------------------------------------------------------------------------
 
 
-def joined(archive: Archive, progress: Progress) -> Explanation | None:
+def joined(archive: Archive, progress: Progress) -> FoundCause | None:
     """The cause that several archives stand in a file. Raises SourceError and Cancelled."""
     parts = joined_parts(archive, progress)
     if not parts:
@@ -176,7 +176,7 @@ def joined(archive: Archive, progress: Progress) -> Explanation | None:
         f"extracted by itself as {_addresses(name, parts)}; repair with a copy as its target splits them into files."
     )
     spans = tuple(Span(part.start, part.stop) for part in parts)
-    return Explanation(Cause.JOINED, message, spans, tuple(wrong(archive)), (_split(archive, parts),))
+    return FoundCause(Cause.JOINED, message, spans, tuple(wrong(archive)), (_split(archive, parts),))
 
 
 def source_rest(source: Source, parts: Sequence[Part]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.finding import Finding, Severity
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, intersect, united
@@ -23,7 +23,7 @@ from inspector.formats._causes.text_mode import text_mode
 from inspector.formats._causes.wrapped import in_front
 
 
-def causes_of(archive: Archive, progress: Progress) -> Sequence[Explanation]:
+def causes_of(archive: Archive, progress: Progress) -> Sequence[FoundCause]:
     """Why a checked archive is not sound, the most telling first. Raises SourceError and Cancelled."""
     may_read = may_be_surveyed(archive)
     several = joined(archive, progress) if may_read or is_known(archive) else None
@@ -54,7 +54,7 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[Explanation]:
     return _folded(archive, [*places, *causes])
 
 
-def _folded(archive: Archive, causes: Sequence[Explanation]) -> Sequence[Explanation]:
+def _folded(archive: Archive, causes: Sequence[FoundCause]) -> Sequence[FoundCause]:
     """The causes with what follows from them: one finding a cause, as far as nothing shows that there are more.
 
     What records say after an event follows from it. A digest that does not match elsewhere is another event.
@@ -81,7 +81,7 @@ def _is_hazard(finding: Finding) -> bool:
     return finding.severity is not Severity.ERROR and _HAZARD.search(finding.code) is not None
 
 
-def _touched(archive: Archive, causes: Sequence[Explanation]) -> list[Span]:
+def _touched(archive: Archive, causes: Sequence[FoundCause]) -> list[Span]:
     """The structures that causes touch; what is read in them may follow from the damage, hazards too."""
     places = united([span for each in causes for span in each.spans])
     return [span for each in archive.fields for span in each.spans if intersect([span], places)] if places else []
@@ -95,7 +95,7 @@ _MANIFEST = "digest-manifest-mismatch"
 _HAZARD = re.compile(r"hazard|name-(?!duplicate)|version|encrypt|extra|comment")
 
 
-def _is_apart(finding: Finding, causes: Sequence[Explanation]) -> bool:
+def _is_apart(finding: Finding, causes: Sequence[FoundCause]) -> bool:
     """Whether a finding is about content that no cause touches, so that it is another event."""
     if "mismatch" not in finding.code and "content" not in finding.code:
         return False
@@ -114,8 +114,8 @@ def _interrupted(archive: Archive) -> bool:
 
 
 def _of_places(
-    archive: Archive, found: Survey, expected: int | None, causes: Sequence[Explanation], progress: Progress
-) -> list[Explanation]:
+    archive: Archive, found: Survey, expected: int | None, causes: Sequence[FoundCause], progress: Progress
+) -> list[FoundCause]:
     """Zeros, copies and moved parts, where no other cause explains the damage."""
     bad = suspects(archive)
     explained = [span for each in causes for finding in each.explains for span in finding.spans]
@@ -150,7 +150,7 @@ def _of_places(
     return [] if one is None else [one]
 
 
-def _covers_all(archive: Archive, causes: Sequence[Explanation]) -> bool:
+def _covers_all(archive: Archive, causes: Sequence[FoundCause]) -> bool:
     """Whether some causes explain every finding."""
     explained = {id(finding) for each in causes for finding in each.explains}
     return all(id(finding) in explained for finding in wrong(archive))

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.damage import Landmark
 from inspector.core.finding import Severity
 from inspector.core.numbers import in_bytes
@@ -43,7 +43,7 @@ class _Run(NamedTuple):
     number: int
 
 
-def moved_parts(archive: Archive, survey: Survey, expected: int | None, progress: Progress) -> Iterator[Explanation]:
+def moved_parts(archive: Archive, survey: Survey, expected: int | None, progress: Progress) -> Iterator[FoundCause]:
     """What was lost, doubled or swapped. Raises SourceError and Cancelled."""
     doubled = _part_again(archive, survey)
     if doubled is not None:
@@ -65,7 +65,7 @@ def moved_parts(archive: Archive, survey: Survey, expected: int | None, progress
 # ---- doubled -------------------------------------------------------------------------------------------------------
 
 
-def _part_again(archive: Archive, survey: Survey) -> Explanation | None:
+def _part_again(archive: Archive, survey: Survey) -> FoundCause | None:
     digests = survey.digests
     for part in PART_SIZES:
         pieces = part // PIECE_BYTES
@@ -80,7 +80,7 @@ def _part_again(archive: Archive, survey: Survey) -> Explanation | None:
                     "was retried wrote it again, over the next part or before it. Transfer the file again, or fetch "
                     "what should be there."
                 )
-                return Explanation(Cause.DOUBLED_PART, message, (span,), tuple(wrong(archive)))
+                return FoundCause(Cause.DOUBLED_PART, message, (span,), tuple(wrong(archive)))
     return None
 
 
@@ -141,7 +141,7 @@ def _find(source: Source, place: Landmark, progress: Progress) -> int | None:
 # ---- what happened -------------------------------------------------------------------------------------------------
 
 
-def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Explanation | None:
+def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> FoundCause | None:
     """What moved the landmarks; ``grown`` is by how much the file is too large, if that is known."""
     seen = [run for run in runs if run.shift is not None]
     shifts = [run.shift for run in seen if run.shift is not None]
@@ -157,7 +157,7 @@ def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Exp
             f"{in_bytes(part)} further on, and what belongs there comes before it. Parts that arrived out of order "
             "were joined so. Transfer the file again, or exchange the two parts in a copy."
         )
-        return Explanation(Cause.SWAPPED_PARTS, message, (Span(start, start + 2 * part),), explains)
+        return FoundCause(Cause.SWAPPED_PARTS, message, (Span(start, start + 2 * part),), explains)
     joined = [(shift, list(group)) for shift, group in groupby(seen, key=lambda run: run.shift)]
     if len(joined) != 2:
         return None  # a wrong record, or more than one event
@@ -172,7 +172,7 @@ def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Exp
     return _changed(archive, change, Span(before.last, after.first), place)
 
 
-def _beginning_lost(archive: Archive, runs: Sequence[_Run], shifts: Sequence[int]) -> Explanation | None:
+def _beginning_lost(archive: Archive, runs: Sequence[_Run], shifts: Sequence[int]) -> FoundCause | None:
     """All landmarks stand the same number of bytes too early, but for the first ones, which are gone."""
     if not shifts or shifts[0] >= 0 or sum(run.number for run in runs if run.shift is not None) < 2:
         return None
@@ -182,10 +182,10 @@ def _beginning_lost(archive: Archive, runs: Sequence[_Run], shifts: Sequence[int
         "before its place, from the first to the last record. A transfer that was resumed without its beginning leaves "
         "a file like this. Copy the file again; the members that are whole can be saved."
     )
-    return Explanation(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
+    return FoundCause(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
 
 
-def _changed(archive: Archive, change: int, gap: Span, place: Span) -> Explanation:
+def _changed(archive: Archive, change: int, gap: Span, place: Span) -> FoundCause:
     """Bytes that went or came between two places."""
     explains = tuple(wrong(archive))
     part = part_of(abs(change))
@@ -196,23 +196,23 @@ def _changed(archive: Archive, change: int, gap: Span, place: Span) -> Explanati
             "the parts that are transferred at once. Everything after it moved towards the beginning. Transfer the "
             "file again; what lies before and after it is whole."
         )
-        return Explanation(Cause.LOST_PART, message, (place,), explains)
+        return FoundCause(Cause.LOST_PART, message, (place,), explains)
     if change < 0:
         message = (
             f"{in_bytes(-change)} {'is' if change == -1 else 'are'} missing {between}. Everything after them moved "
             "towards the beginning. A copy that broke off and went on at the wrong place does that. Copy the file "
             "again."
         )
-        return Explanation(Cause.LOST_BYTES, message, (place,), explains)
+        return FoundCause(Cause.LOST_BYTES, message, (place,), explains)
     message = (
         f"{in_bytes(change)} {'was' if change == 1 else 'were'} inserted {between}. Everything after them moved "
         f"towards the end.{f' That is a part of {part >> 20} MiB.' if part else ''} A retried or joined transfer does "
         "that. Copy the file again, or cut them out of a copy."
     )
-    return Explanation(Cause.INSERTED_BYTES, message, (place,), explains)
+    return FoundCause(Cause.INSERTED_BYTES, message, (place,), explains)
 
 
-def _from_size(archive: Archive, change: int) -> Explanation | None:
+def _from_size(archive: Archive, change: int) -> FoundCause | None:
     """What the size says where no landmarks do: only that whole parts are missing, or what the format knows more."""
     found = damage_of(archive).resized(archive, change)
     if found is None and change < 0 and part_of(-change):
@@ -229,7 +229,7 @@ MAX_TRIED_BYTES = 192 << 20
 MAX_PARTS = 4_096
 
 
-def swapped(archive: Archive, progress: Progress) -> Explanation | None:
+def swapped(archive: Archive, progress: Progress) -> FoundCause | None:
     """Two parts of one size that changed places. Raises SourceError and Cancelled."""
     size = archive.source.size
     damage = damage_of(archive)
@@ -251,7 +251,7 @@ def swapped(archive: Archive, progress: Progress) -> Explanation | None:
                     "arrived out of order were joined so. Repair writes a copy with both in their places."
                 )
                 spans = (Span(first, first + part), Span(second, second + part))
-                return Explanation(Cause.SWAPPED_PARTS, message, spans, tuple(wrong(archive)), (repair,))
+                return FoundCause(Cause.SWAPPED_PARTS, message, spans, tuple(wrong(archive)), (repair,))
     return None
 
 
@@ -284,7 +284,7 @@ def _has_errors(archive: Archive) -> bool:
     return any(each.severity is Severity.ERROR for each in wrong(archive))
 
 
-def doubled(archive: Archive, progress: Progress) -> Explanation | None:
+def doubled(archive: Archive, progress: Progress) -> FoundCause | None:
     """Bytes that stand there twice in a row, so that all that follows moved. Raises SourceError and Cancelled."""
     source = archive.source
     if not _has_errors(archive):
@@ -310,7 +310,7 @@ def doubled(archive: Archive, progress: Progress) -> Explanation | None:
         )
         cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
         repairs = () if repair is None else (repair,)
-        return Explanation(cause, message, (second,), tuple(wrong(archive)), repairs)
+        return FoundCause(cause, message, (second,), tuple(wrong(archive)), repairs)
     return None
 
 

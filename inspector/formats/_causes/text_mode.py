@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, wrong
+from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.numbers import count, in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
@@ -32,7 +32,7 @@ _SAMPLE_BYTES = 64 << 10
 _AGAIN = "Copy it again in binary mode, or with a tool that changes no bytes"
 
 
-def text_mode(archive: Archive, survey: Survey, expected: int | None) -> Explanation | None:
+def text_mode(archive: Archive, survey: Survey, expected: int | None) -> FoundCause | None:
     """The change that a copy in text mode made; ``expected`` is the size by the archive's own records, if known."""
     return (
         _encoded_anew(archive, survey)
@@ -42,11 +42,11 @@ def text_mode(archive: Archive, survey: Survey, expected: int | None) -> Explana
     )
 
 
-def _explanation(archive: Archive, first: str, rest: str) -> Explanation:
-    return Explanation(Cause.TEXT_MODE, f"{first} {rest}", (Span(0, archive.source.size),), tuple(wrong(archive)))
+def _explanation(archive: Archive, first: str, rest: str) -> FoundCause:
+    return FoundCause(Cause.TEXT_MODE, f"{first} {rest}", (Span(0, archive.source.size),), tuple(wrong(archive)))
 
 
-def _line_ends(archive: Archive, survey: Survey, added: int | None) -> Explanation | None:
+def _line_ends(archive: Archive, survey: Survey, added: int | None) -> FoundCause | None:
     lf, cr, crlf = survey.counts[_LF], survey.counts[_CR], survey.crlf
     binary = survey.rare_controls >= MIN_RARE
     times = 2 if cr >= 2 * lf and _is_twice(archive.source) else 1
@@ -109,7 +109,7 @@ def _lost_returns(survey: Survey, missing: int) -> bool:
     return missing <= survey.counts[_LF] and likely >= MIN_LINES
 
 
-def _without_zeros(archive: Archive, survey: Survey) -> Explanation | None:
+def _without_zeros(archive: Archive, survey: Survey) -> FoundCause | None:
     if survey.counts[0] or survey.size < MIN_BINARY_BYTES or survey.rare_controls < MIN_RARE:
         return None
     return _explanation(
@@ -120,7 +120,7 @@ def _without_zeros(archive: Archive, survey: Survey) -> Explanation | None:
     )
 
 
-def _seven_bits(archive: Archive, survey: Survey) -> Explanation | None:
+def _seven_bits(archive: Archive, survey: Survey) -> FoundCause | None:
     if survey.high or survey.rare_controls < MIN_RARE:
         return None
     return _explanation(
@@ -131,7 +131,7 @@ def _seven_bits(archive: Archive, survey: Survey) -> Explanation | None:
     )
 
 
-def _encoded_anew(archive: Archive, survey: Survey) -> Explanation | None:
+def _encoded_anew(archive: Archive, survey: Survey) -> FoundCause | None:
     counts = survey.counts
     replaced = _replacements(archive.source, survey)
     if replaced:

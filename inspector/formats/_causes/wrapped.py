@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.cause import UNWRAP_CODE, Cause, Explanation, wrong
+from inspector.core.cause import UNWRAP_CODE, Cause, FoundCause, wrong
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
@@ -168,7 +168,7 @@ class _UntilError(Emitter):
 # ---- bytes in front ------------------------------------------------------------------------------------------------
 
 
-def in_front(archive: Archive, progress: Progress) -> Explanation | None:
+def in_front(archive: Archive, progress: Progress) -> FoundCause | None:
     """Text or a mark of an encoding in front of an archive. Raises SourceError and Cancelled."""
     start = _beginning(archive, progress)
     if not start:
@@ -188,7 +188,7 @@ def in_front(archive: Archive, progress: Progress) -> Explanation | None:
     repair = _repair(archive, [Span(start, archive.source.size)], "text in front of it", progress)
     done = "repair with a copy as its target does that" if repair is not None else f"tail -c +{start + 1} does that"
     message = f"{first} {what} put it there. The archive itself begins at byte {start:,}; cut the text off: {done}."
-    return Explanation(
+    return FoundCause(
         Cause.INSERTED_BYTES, message, (span,), tuple(wrong(archive)), () if repair is None else (repair,)
     )
 

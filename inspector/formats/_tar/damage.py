@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, about, wrong, wrong_codes
+from inspector.core.cause import Cause, FoundCause, about, wrong, wrong_codes
 from inspector.core.damage import Damage, Missing
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
@@ -87,7 +87,7 @@ def _fronts(archive: Archive, limit: int) -> Sequence[int]:
 # ---- headers that stand at other places ------------------------------------------------------------------------------
 
 
-def _shifted(archive: Archive) -> Explanation | None:
+def _shifted(archive: Archive) -> FoundCause | None:
     """Bytes that went or came inside a member of a tar: the next header stands before or behind where it should."""
     members = archive.members
     if members.heads is None or not len(members):
@@ -100,7 +100,7 @@ def _shifted(archive: Archive) -> Explanation | None:
             "a file like this, and so does damage to the first header. Copy the file again; all other members can be "
             "saved."
         )
-        return Explanation(Cause.LOST_BYTES, message, (Span(0, before),), tuple(wrong(archive)))
+        return FoundCause(Cause.LOST_BYTES, message, (Span(0, before),), tuple(wrong(archive)))
     events = [(each, gap) for each in range(len(members)) if (gap := _distance(archive, each))]
     if not any(each.severity is Severity.ERROR for each in wrong(archive)):
         return None
@@ -127,7 +127,7 @@ def _shifted(archive: Archive) -> Explanation | None:
         f"{first} The header after {name} is {size} too {'early' if change < 0 else 'late'}.{more}{known} The "
         "members after it are whole, only moved; that one is not. Copy the file again."
     )
-    return Explanation(cause, message, (Span(begin, max(begin + 1, end)),), tuple(wrong(archive)), member=member)
+    return FoundCause(cause, message, (Span(begin, max(begin + 1, end)),), tuple(wrong(archive)), member=member)
 
 
 def _repeated(archive: Archive) -> Iterable[int]:
@@ -146,7 +146,7 @@ def _distance(archive: Archive, member: int) -> int:
     return members.heads[member + 1] - stop if members.size(member) else 0
 
 
-def _lost_at_end(archive: Archive) -> Explanation | None:
+def _lost_at_end(archive: Archive) -> FoundCause | None:
     """The last member reaches behind the file although the blocks that end a tar are there: bytes are missing in it."""
     members, source = archive.members, archive.source
     member = len(members) - 1
@@ -163,13 +163,13 @@ def _lost_at_end(archive: Archive) -> Explanation | None:
     )
     cause = Cause.LOST_PART if part else Cause.LOST_BYTES
     span = Span(members.starts[member], source.size)
-    return Explanation(cause, message, (span,), tuple(wrong(archive)), member=member)
+    return FoundCause(cause, message, (span,), tuple(wrong(archive)), member=member)
 
 
 # ---- one bit ---------------------------------------------------------------------------------------------------------
 
 
-def _flipped_field(archive: Archive, finding: Finding) -> Explanation | None:
+def _flipped_field(archive: Archive, finding: Finding) -> FoundCause | None:
     """The bit of a header by which its sum is off."""
     if "checksum" not in finding.code or not finding.spans:
         return None
@@ -193,7 +193,7 @@ def _flipped_field(archive: Archive, finding: Finding) -> Explanation | None:
         "neighbours or with another copy. The data after it is not affected."
     )
     spans = (Span(start, start + BLOCK),)
-    return Explanation(Cause.FLIPPED_BIT, message, spans, about(archive, spans))
+    return FoundCause(Cause.FLIPPED_BIT, message, spans, about(archive, spans))
 
 
 DAMAGE = Damage(

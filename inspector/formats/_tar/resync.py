@@ -125,7 +125,7 @@ class NothingRecovered:
         return None
 
 
-class Damage:
+class DamagedPlaces:
     """Damage of one kind in several places, reported as one finding."""
 
     def __init__(self, what: FindingType) -> None:
@@ -181,10 +181,10 @@ class Cursor:
         self.at = 0
         self.base = 0
         self.ended = False
-        self.holes = Damage(codes.ZEROS_INSIDE)
-        self.lone_zeros = Damage(codes.LONE_ZERO_BLOCK)
-        self.shifts = Damage(codes.SHIFT)
-        self.joins = Damage(codes.DATA_AFTER_END)
+        self.holes = DamagedPlaces(codes.ZEROS_INSIDE)
+        self.lone_zeros = DamagedPlaces(codes.LONE_ZERO_BLOCK)
+        self.shifts = DamagedPlaces(codes.SHIFT)
+        self.joins = DamagedPlaces(codes.DATA_AFTER_END)
         self._buffer = b""
         self._buffer_start = 0
 

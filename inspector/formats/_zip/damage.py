@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, wrong, wrong_codes
+from inspector.core.cause import Cause, FoundCause, wrong, wrong_codes
 from inspector.core.damage import Damage, Landmark, Missing
 from inspector.core.finding import Finding
 from inspector.core.numbers import grouped, hexadecimal
@@ -136,7 +136,7 @@ def _landmarks(archive: Archive) -> Sequence[Landmark]:
 # ---- one bit ---------------------------------------------------------------------------------------------------------
 
 
-def _flipped_record(archive: Archive, progress: Progress) -> Explanation | None:  # noqa: ARG001 - as declared
+def _flipped_record(archive: Archive, progress: Progress) -> FoundCause | None:  # noqa: ARG001 - as declared
     """The bit in which a record of the directory or of the end differs from what the local headers say."""
     source = archive.source
     files = list(islice(local_files(source, 0), MAX_ENTRIES + 1))
@@ -183,7 +183,7 @@ def _expected(header: bytes, each: LocalFile) -> bytes:
     return bytes(made) + each.name
 
 
-def _flipped_field(archive: Archive, finding: Finding) -> Explanation | None:
+def _flipped_field(archive: Archive, finding: Finding) -> FoundCause | None:
     """The bit in which two records of the same field differ."""
     if len(finding.spans) != 2:
         return None
@@ -200,7 +200,7 @@ def _flipped_field(archive: Archive, finding: Finding) -> Explanation | None:
         f"{grouped(places[1].start)} is {hexadecimal(other[at], 2)}. Everything else in the two records agrees. "
         "Repair sets the wrong one where the content shows which that is."
     )
-    return Explanation(Cause.FLIPPED_BIT, message, places, (finding,), member=finding.member, adopts=True)
+    return FoundCause(Cause.FLIPPED_BIT, message, places, (finding,), member=finding.member, adopts=True)
 
 
 def _range(span: Span) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from inspector.core.format import Column, Format, Functions, MimeType, Signature
+from inspector.core.format import DiagramColumn, Format, Functions, MimeType, Signature
 from inspector.core.kinds import Kind
 from inspector.formats.ar.layout import (
     AR_HEADER,
@@ -46,8 +46,8 @@ FORMAT = Format(
     has_checksums=False,
     findings=FINDINGS,
     diagram=(
-        Column("File", (GLOBAL_HEADER, Kind.MEMBER, SYMBOL_TABLE, NAME_TABLE), opened=True),
-        Column("Headers and data", (AR_HEADER, Kind.DATA, Kind.PADDING)),
+        DiagramColumn("File", (GLOBAL_HEADER, Kind.MEMBER, SYMBOL_TABLE, NAME_TABLE), opened=True),
+        DiagramColumn("Headers and data", (AR_HEADER, Kind.DATA, Kind.PADDING)),
     ),
     signature=Signature(MAGIC, "a Unix ar archive"),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.damage import Damage
-from inspector.core.format import Column, Concern, Format, Functions, MimeType, Signature
+from inspector.core.format import Concern, DiagramColumn, Format, Functions, MimeType, Signature
 from inspector.core.kinds import Kind
 from inspector.core.program.progress import Progress
 from inspector.formats._kinds import DATA_SECTION, INDEX, INDEX_ENTRY
@@ -77,8 +77,8 @@ FORMAT = Format(
         ),
     ),
     diagram=(
-        Column("File", (Kind.DATA, INDEX, FOOTER)),
-        Column("Index", (INDEX_ENTRY,), apart=True),
+        DiagramColumn("File", (Kind.DATA, INDEX, FOOTER)),
+        DiagramColumn("Index", (INDEX_ENTRY,), apart=True),
     ),
     has_checksums=False,
     concerns={"caf-duplicate-name": Concern.NAME},

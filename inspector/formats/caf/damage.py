@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from inspector.core.archive import Archive
-from inspector.core.cause import LIKELY_CODE, Cause, Explanation, wrong, wrong_codes
+from inspector.core.cause import LIKELY_CODE, Cause, FoundCause, wrong, wrong_codes
 from inspector.core.damage import Damage, Missing, Newer
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
@@ -69,7 +69,7 @@ def _missing(archive: Archive) -> Missing | None:
     return Missing(4 - left, "The footer of 4 bytes after the index is not whole.") if 0 <= left < 4 else None
 
 
-def _behind_footer(archive: Archive) -> Explanation | None:
+def _behind_footer(archive: Archive) -> FoundCause | None:
     """Bytes behind the footer of a CAF: what stands behind the index says the size of the index."""
     index, source = _index_of(archive), archive.source
     if index is None or "caf-footer" not in wrong_codes(archive):
@@ -87,13 +87,13 @@ def _behind_footer(archive: Archive) -> Explanation | None:
             f"{in_bytes(span.size)} from byte {span.start:,} on. What it lists was overwritten; everything before it "
             "is the new archive. Cut it off in a copy."
         )
-        return Explanation(Cause.JOINED, message, (span,), tuple(wrong(archive)), adopts=True)
+        return FoundCause(Cause.JOINED, message, (span,), tuple(wrong(archive)), adopts=True)
     message = (
         f"{in_bytes(span.size)} {verb(span.size, 'follows', 'follow')} the footer, which ends a CAF. {what} A "
         "program padded the file to whole blocks, or another one printed to the same output. Repair writes the footer "
         "where the file ends, or cut the rest off in a copy."
     )
-    return Explanation(Cause.TRAILING_BYTES, message, (span,), tuple(wrong(archive)), adopts=True)
+    return FoundCause(Cause.TRAILING_BYTES, message, (span,), tuple(wrong(archive)), adopts=True)
 
 
 def _ends_older_index(source: Source, rest: Span) -> bool:
@@ -139,7 +139,7 @@ def _end_of_tiled(starts: array[int], stops: array[int]) -> int:
     return at
 
 
-def _resized(archive: Archive, change: int) -> Explanation | None:
+def _resized(archive: Archive, change: int) -> FoundCause | None:
     """So many bytes before the index went or came; None for a part that went, which says as much of any format."""
     if change > 0:
         return _inserted(archive, change, part_of(change))
@@ -149,7 +149,7 @@ def _resized(archive: Archive, change: int) -> Explanation | None:
     return fewer(archive, change, f"{first} before the index")
 
 
-def _inserted(archive: Archive, change: int, part: int) -> Explanation:
+def _inserted(archive: Archive, change: int, part: int) -> FoundCause:
     """Bytes too many before the index; the check says where they may stand, and whether they stand twice."""
     twice = next((each for each in wrong(archive) if each.code == "caf-doubled"), None)
     size = f"{'A part of ' if part else ''}{in_bytes(change)}"
@@ -166,17 +166,17 @@ def _inserted(archive: Archive, change: int, part: int) -> Explanation:
     )
     cause = Cause.DOUBLED_PART if twice is not None and part else Cause.INSERTED_BYTES
     spans = twice.spans if twice is not None and twice.spans else (Span(0, archive.source.size),)
-    return Explanation(cause, message, spans, tuple(wrong(archive)))
+    return FoundCause(cause, message, spans, tuple(wrong(archive)))
 
 
 # ---- one bit ---------------------------------------------------------------------------------------------------------
 
 
-def _flipped_record(archive: Archive, progress: Progress) -> Explanation | None:
+def _flipped_record(archive: Archive, progress: Progress) -> FoundCause | None:
     return _in_footer(archive) or _in_index(archive, progress)
 
 
-def _in_footer(archive: Archive) -> Explanation | None:
+def _in_footer(archive: Archive) -> FoundCause | None:
     index, source = _index_of(archive), archive.source
     if (
         index is None
@@ -193,7 +193,7 @@ def _in_footer(archive: Archive) -> Explanation | None:
     )
 
 
-def _in_index(archive: Archive, progress: Progress) -> Explanation | None:
+def _in_index(archive: Archive, progress: Progress) -> FoundCause | None:
     """The bit of an index with which it is JSON and its members fill the data section.
 
     Where only the last end differs from where the data ends, bytes that were lost or inserted explain it as well.

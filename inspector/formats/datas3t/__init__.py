@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.damage import Damage
-from inspector.core.format import Column, Concern, Format, Functions, MimeType
+from inspector.core.format import Concern, DiagramColumn, Format, Functions, MimeType
 from inspector.core.kinds import Kind
 from inspector.core.program.progress import Progress
 from inspector.formats._kinds import FRAME, INDEX_ENTRY, TAR_END, TAR_EXTENSION, TAR_HEADER, TAR_KINDS
@@ -92,9 +92,9 @@ FORMAT = Format(
     kinds=(*TAR_KINDS, METADATA_ROW, INDEX_ENTRY),
     general="tar",
     diagram=(
-        Column("Headers and data", (TAR_HEADER, TAR_EXTENSION, Kind.DATA, Kind.PADDING), single=True),
-        Column("Tar members", (Kind.MEMBER, TAR_END), opened=True),
-        Column("Metadata rows", (METADATA_ROW,), apart=True),
+        DiagramColumn("Headers and data", (TAR_HEADER, TAR_EXTENSION, Kind.DATA, Kind.PADDING), single=True),
+        DiagramColumn("Tar members", (Kind.MEMBER, TAR_END), opened=True),
+        DiagramColumn("Metadata rows", (METADATA_ROW,), apart=True),
     ),
     concerns={
         "datas3t-datapoint-name": Concern.NAME,
@@ -118,7 +118,7 @@ METADATA = Format(
     load=_metadata,
     findings=codes.METADATA_FINDINGS,
     kinds=(METADATA_KIND, METADATA_ROW, FRAME),
-    diagram=(Column("File", (FRAME,)), Column("Rows in it", (METADATA_ROW,), apart=True)),
+    diagram=(DiagramColumn("File", (FRAME,)), DiagramColumn("Rows in it", (METADATA_ROW,), apart=True)),
     mime=(
         MimeType(
             "application/x-datas3t-metadata",
@@ -140,6 +140,6 @@ INDEX = Format(
     load=_index,
     findings=codes.INDEX_FINDINGS,
     kinds=(INDEX_KIND, INDEX_ENTRY),
-    diagram=(Column("File", (INDEX_ENTRY,)),),
+    diagram=(DiagramColumn("File", (INDEX_ENTRY,)),),
     sequential=(".index",),
 )

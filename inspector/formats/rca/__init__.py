@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.damage import Damage
-from inspector.core.format import Column, Concern, Format, Functions, MimeType, Signature
+from inspector.core.format import Concern, DiagramColumn, Format, Functions, MimeType, Signature
 from inspector.core.program.progress import Progress
 from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import BLOB_BLOCK, CHUNK_HEADER, CONTROL_BLOCK, KINDS, RESET_BLOCK, SEGMENT
@@ -80,9 +80,9 @@ FORMAT = Format(
     mime=(MimeType("application/x-rca", "RCA archive", (("*.rca", 50),), uti="org.archive-inspector.rca"),),
     sequential=(".rca",),
     diagram=(
-        Column("Chunks", (CHUNK_HEADER,)),
-        Column("Segments", (SEGMENT,), opened=True),
-        Column("Blocks", (RESET_BLOCK, BLOB_BLOCK, CONTROL_BLOCK)),
+        DiagramColumn("Chunks", (CHUNK_HEADER,)),
+        DiagramColumn("Segments", (SEGMENT,), opened=True),
+        DiagramColumn("Blocks", (RESET_BLOCK, BLOB_BLOCK, CONTROL_BLOCK)),
     ),
     concerns={"rca-name-not-utf-8": Concern.NAME},
     torn=frozenset({"rca-trailing-garbage"}),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive
-from inspector.core.cause import Cause, Explanation, wrong, wrong_codes
+from inspector.core.cause import Cause, FoundCause, wrong, wrong_codes
 from inspector.core.damage import Damage, Missing
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
@@ -118,7 +118,7 @@ def _repeated(archive: Archive) -> Iterator[int]:
             yield extra
 
 
-def _shifted(archive: Archive) -> Explanation | None:
+def _shifted(archive: Archive) -> FoundCause | None:
     """Bytes that went or came, by the sizes that the chunks of an RCA record. Raises SourceError."""
     layer = scan(archive.source)
     if not is_rca(archive.source, 0) and any(each.code == "rca-blocks-regained" for each in wrong(archive)):
@@ -127,7 +127,7 @@ def _shifted(archive: Archive) -> Explanation | None:
             "again by their hashes. A transfer that was resumed without its beginning leaves a file like this, and so "
             "does damage to the first header. Copy the file again; what is proved can be saved."
         )
-        return Explanation(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
+        return FoundCause(Cause.LOST_BYTES, message, (Span(0, 1),), tuple(wrong(archive)))
     change = _moved_header(archive.source, layer)
     if not change:
         if (
@@ -162,13 +162,13 @@ def _shifted(archive: Archive) -> Explanation | None:
         f"{first} {known}{parts} Segments that hashes prove lie on both sides of it, moved. Copy the file again; "
         "what is proved can be saved."
     )
-    return Explanation(cause, message, (span,), tuple(wrong(archive)))
+    return FoundCause(cause, message, (span,), tuple(wrong(archive)))
 
 
 # ---- one bit ---------------------------------------------------------------------------------------------------------
 
 
-def _flipped_record(archive: Archive, progress: Progress) -> Explanation | None:  # noqa: ARG001 - as declared
+def _flipped_record(archive: Archive, progress: Progress) -> FoundCause | None:  # noqa: ARG001 - as declared
     """The size in a chunk header that differs in one bit from the bytes that are there."""
     source: Source = archive.source
     if {each.code for each in wrong(archive)} != {"rca-chunk-size-wrong"}:  # a hash proves another size, and no more

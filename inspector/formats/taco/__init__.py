@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.damage import Damage
-from inspector.core.format import Column, Format, Functions, Magic, MimeType
+from inspector.core.format import DiagramColumn, Format, Functions, Magic, MimeType
 from inspector.core.program.progress import Progress
 from inspector.formats._kinds import LOCAL_HEADER, ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
 from inspector.formats._zip import codes as zip_codes
@@ -82,7 +82,7 @@ FORMAT = Format(
     ),
     kinds=(LOCAL_HEADER, TACO_PAYLOAD, TACO_ENTRY, *ZIP_KINDS),
     diagram=(
-        Column("TACO header", (TACO_ENTRY,), apart=True),
+        DiagramColumn("TACO header", (TACO_ENTRY,), apart=True),
         replace(ZIP_FILE, opened=True),
         ZIP_DIRECTORY,
     ),

@@ -9,11 +9,7 @@ from typing import NamedTuple
 from inspector.core.drawing.byte_class import SMALL_BLOCK, look_of
 from inspector.core.drawing.colouring import PAINTS, ColourBy, Paint, paint_of_look
 from inspector.core.field import Run, Structure
-from inspector.core.kinds import Role
 from inspector.core.span import Span, intersect, subtract, united
-
-HATCHED = frozenset({Role.GAP, Role.GARBAGE})
-"""Roles that are also hatched: bytes that no field claims."""
 
 
 class Tint(NamedTuple):

@@ -77,14 +77,14 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """What checking one archive found, and the report that the job asked for."""
 
     result: Result
     report: str = ""
 
 
-def examine(job: Job, progress: Progress) -> Outcome:
+def examine(job: Job, progress: Progress) -> JobOutcome:
     """Check one archive; raises Cancelled."""
     start = time.perf_counter()
     report = report_on(job.target, progress, quick=job.quick)
@@ -112,19 +112,19 @@ def _seen(target: CheckTarget) -> Seen | None:
     return target.seen or seen_of(target)
 
 
-def lost(job: Job, sentence: str, *, again: bool = False) -> Outcome:
+def lost(job: Job, sentence: str, *, again: bool = False) -> JobOutcome:
     """The outcome for an archive whose check killed its process; ``again``: the archive may not be the cause."""
     return outcome_of(job, unreadable(job.target.location, sentence), 0.0, again=again)
 
 
-def outcome_of(job: Job, report: CheckReport, seconds: float, *, again: bool = True) -> Outcome:
+def outcome_of(job: Job, report: CheckReport, seconds: float, *, again: bool = True) -> JobOutcome:
     """What a check found as a row of results; ``again``: what was unreadable may be read another time."""
     target = job.target
     result = Result(
         target.location, job.size, target.stamp, job.quick, NO_ARCHIVE, seconds=seconds, finished=time.time()
     )
     if target.found and report.no_archive:
-        return Outcome(result)
+        return JobOutcome(result)
     findings = sorted(as_object(report)["findings"], key=lambda finding: Severity(finding["severity"]).rank)
     counts = Counter(finding["severity"] for finding in findings if not finding["code"].startswith(PREFIX))
     result = replace(
@@ -140,7 +140,7 @@ def outcome_of(job: Job, report: CheckReport, seconds: float, *, again: bool = T
         findings=json.dumps(findings[:MAX_STORED_FINDINGS]),
         again=again and report.state is State.UNREADABLE,
     )
-    return Outcome(result, RENDERED[job.report](report) if job.report is not None else "")
+    return JobOutcome(result, RENDERED[job.report](report) if job.report is not None else "")
 
 
 # ---- many at a time --------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def outcome_of(job: Job, report: CheckReport, seconds: float, *, again: bool = T
 
 def check_many(
     targets: Iterable[CheckTarget], report: ReportKind, progress: Progress, workers: int = 0
-) -> Generator[Outcome]:
+) -> Generator[JobOutcome]:
     """Check all of these and yield their outcomes in order, in this process if others would save no time.
 
     ``workers`` is the maximum number of processes, 0 for one per processor and at least two. Closing the iterator ends
@@ -185,7 +185,7 @@ def _sized(target: CheckTarget) -> CheckTarget:
         return target
 
 
-def _in_threads(jobs: Sequence[Job], most: int, progress: Progress) -> Generator[Outcome]:
+def _in_threads(jobs: Sequence[Job], most: int, progress: Progress) -> Generator[JobOutcome]:
     """Check up to ``most`` at a time: remote archives are waited for most of the time."""
     by_size = most == 1 or all(job.target.size is not None for job in jobs)
     parts, unit = ([job.size for job in jobs], "bytes") if by_size else ([1] * len(jobs), "archives")
@@ -193,10 +193,10 @@ def _in_threads(jobs: Sequence[Job], most: int, progress: Progress) -> Generator
 
 
 def _in_processes(
-    pool: ProcessPool[tuple[int, Job], Outcome], jobs: Iterator[Job], workers: int, *, ordered: bool
-) -> Iterator[Outcome]:
+    pool: ProcessPool[tuple[int, Job], JobOutcome], jobs: Iterator[Job], workers: int, *, ordered: bool
+) -> Iterator[JobOutcome]:
     """The outcomes of jobs in their order, or as they finish. Only so many jobs are taken before they are needed."""
-    finished: dict[int, Outcome] = {}
+    finished: dict[int, JobOutcome] = {}
     submitted = received = given = 0
     while True:
         for job in islice(jobs, given + workers * _MAX_AHEAD_PER_WORKER - submitted):
@@ -214,7 +214,7 @@ def _in_processes(
             yield finished.pop(given - 1)
 
 
-def _work(task: tuple[int, Job], progress: Progress) -> Outcome:
+def _work(task: tuple[int, Job], progress: Progress) -> JobOutcome:
     job = task[1]
     part = SubProgress(progress, progress.done, progress.done + job.size)
     outcome = examine(job, part)

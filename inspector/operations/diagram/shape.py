@@ -16,7 +16,7 @@ from inspector.core.collection import Range
 from inspector.core.drawing.diagram import Box, Diagram, Link
 from inspector.core.field import Field, FieldTable
 from inspector.core.finding import Finding, Severity
-from inspector.core.format import Column
+from inspector.core.format import DiagramColumn
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of
 from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped, rounded
@@ -37,7 +37,7 @@ _LAST_ROWS = 3
 """Rows at the end of a list that are shown of more than fit."""
 _MAX_FAMILIES = 4
 _MAX_FINDINGS = 200
-_RANGE_COLUMNS = (Column("Keys", ()), Column("Ranges", ()))
+_RANGE_COLUMNS = (DiagramColumn("Keys", ()), DiagramColumn("Ranges", ()))
 _ZEROS = re.compile(r"0{8,}(?=\d)")
 
 
@@ -145,7 +145,7 @@ def short_zeros(name: str) -> str:
     return _ZEROS.sub("0…", name)
 
 
-def _joined(columns: Sequence[Column], boxes: Sequence[Box], fillings: Sequence[_Filling]) -> Diagram:
+def _joined(columns: Sequence[DiagramColumn], boxes: Sequence[Box], fillings: Sequence[_Filling]) -> Diagram:
     placed = tuple(sorted(boxes, key=lambda box: box.column))
     links = [link for filling in fillings for link in filling.links(placed)]
     titles = tuple(each.title for each in columns)
@@ -183,7 +183,9 @@ class _Inside:
 class _Filling:
     """The boxes of one archive, and what each stands for."""
 
-    def __init__(self, columns: Sequence[Column], archive: Opened, number: int, *, named: bool, base: int = 0) -> None:
+    def __init__(
+        self, columns: Sequence[DiagramColumn], archive: Opened, number: int, *, named: bool, base: int = 0
+    ) -> None:
         self.columns = columns
         self.boxes: list[Box] = []
         self._fields: dict[int, Field] = {}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from inspector.core.span import Span, Spans
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
-    from inspector.core.reader import Outcome, ReaderKind
+    from inspector.core.reader import ReaderKind, ReaderOutcome
 
 
-class Verdict(StrEnum):
+class ReaderVerdict(StrEnum):
     """What a reader makes of an archive."""
 
     ACCEPTS = "accepts"
@@ -34,7 +34,7 @@ class ReaderRow:
     title: str
     kind: ReaderKind
     about: str
-    verdict: Verdict
+    verdict: ReaderVerdict
     accepts: bool | None
     members: int
     stopped_at: int | None
@@ -76,7 +76,7 @@ class TraceResult:
     title: str
     kind: ReaderKind
     about: str
-    outcome: Outcome
+    outcome: ReaderOutcome
     steps: int
     folded: int
     reads: int

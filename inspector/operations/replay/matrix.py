@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
-from inspector.core.reader import Outcome, Reader, Reads
+from inspector.core.reader import Reader, ReaderOutcome, Reads
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import State
 from inspector.formats import recognise
@@ -81,7 +81,7 @@ def crash_matrix(replay: Replay, progress: Progress, more: Sequence[Point] = ())
 class _Reading:
     """How a reader read a state: ``bytes_read`` is a hash of what it read and where, empty where that is not seen."""
 
-    outcome: Outcome
+    outcome: ReaderOutcome
     bytes_read: bytes
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 from inspector.core.archive import Archive
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
-from inspector.operations.audit.audit import Job, Outcome, outcome_of, report_on
+from inspector.operations.audit.audit import Job, JobOutcome, outcome_of, report_on
 from inspector.operations.check.checking import CheckReport
 from inspector.operations.check.report import RENDERED
 from inspector.operations.jobs.operation_error import OperationError
@@ -76,7 +76,7 @@ class ReportFile:
         self._redact = redact
         self._facts: list[ReportFacts] = []
 
-    def check(self, targets: Iterable[CheckTarget], kind: ReportKind, progress: Progress) -> Generator[Outcome]:
+    def check(self, targets: Iterable[CheckTarget], kind: ReportKind, progress: Progress) -> Generator[JobOutcome]:
         """Check targets one after another for the report, and yield what ``check_many`` does.
 
         Raises OperationError if one of them is the file of the report, and Cancelled.

@@ -5,7 +5,6 @@ The map has the roles, families and verdicts in each of many equal stretches, ex
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
 
 from inspector.core.drawing.diagram import Diagram
@@ -14,8 +13,9 @@ from inspector.core.field import Census, census
 from inspector.core.program.progress import Progress
 from inspector.core.source import is_remote, is_sparing
 from inspector.core.span import Span
-from inspector.core.verdict import VERDICTS, Verdict
+from inspector.core.verdict import Verdict
 from inspector.operations.bytes.places import field_text, name_at
+from inspector.operations.check.checking import verdict_counts as counts_of
 from inspector.operations.open.overview import in_kind_order, overview
 from inspector.operations.protocol.bytes_views import (
     Bands,
@@ -187,9 +187,7 @@ def verdict_counts(session: SessionState, progress: Progress, layer: int) -> dic
     """How many members of a layer's archive have each verdict. Raises Cancelled."""
     archive = session.now.layers[layer].archive
     progress.advance(0)
-    judged = Counter(bytes(archive.verdicts))
-    judged[0] += len(archive.members) - judged.total()
-    return {verdict: judged[at] for at, verdict in enumerate(VERDICTS) if judged[at] > 0}
+    return dict(counts_of(archive))
 
 
 def layer_verdicts(session: SessionState, progress: Progress, layer: int, rows: int) -> list[int]:

@@ -17,11 +17,11 @@ from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress, cancelling
-from inspector.core.reader import Outcome, Reader, ReaderKind, Reads, Recorder, Step, follow
+from inspector.core.reader import Reader, ReaderKind, ReaderOutcome, Reads, Recorder, Step, follow
 from inspector.core.source import Source
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
-from inspector.operations.protocol.trace_views import ReaderRow, Verdict
+from inspector.operations.protocol.trace_views import ReaderRow, ReaderVerdict
 
 READING = "Reading as {}"
 _EACH = "Reading as each reader"
@@ -67,7 +67,7 @@ class Trace:
     """One reader's way through an archive: how it ended, and its reads."""
 
     reader: Reader
-    outcome: Outcome
+    outcome: ReaderOutcome
     reads: Reads = field(default_factory=Reads)
 
 
@@ -106,7 +106,7 @@ def compare_readers(archive: Archive, decoder: Format | None, progress: Progress
     if not readers:
         return ()
     rows: list[ReaderRow] = []
-    reference: Outcome | None = None
+    reference: ReaderOutcome | None = None
     for reader, part in zip(readers, subprogresses(progress, _EACH, [1] * len(readers)), strict=True):
         if reader.present():
             rows.append(row_of(reader, None, ""))
@@ -122,14 +122,14 @@ def _ignore(step: Step) -> None:
     """Drop a step."""
 
 
-def row_of(reader: Reader, outcome: Outcome | None, wrong: str) -> ReaderRow:
+def row_of(reader: Reader, outcome: ReaderOutcome | None, wrong: str) -> ReaderRow:
     """The row of a reader; ``outcome`` is None where it is not installed, ``wrong`` how it reads wrongly."""
     named = (reader.name, reader.title, reader.kind, reader.about)
     if outcome is None:
-        return ReaderRow(*named, Verdict.ABSENT, None, 0, None, reader.present(), "", "")
-    verdict = {True: Verdict.ACCEPTS, False: Verdict.REJECTS, None: Verdict.UNKNOWN}[outcome.accepts]
+        return ReaderRow(*named, ReaderVerdict.ABSENT, None, 0, None, reader.present(), "", "")
+    verdict = {True: ReaderVerdict.ACCEPTS, False: ReaderVerdict.REJECTS, None: ReaderVerdict.UNKNOWN}[outcome.accepts]
     if wrong:
-        verdict = Verdict.WRONG
+        verdict = ReaderVerdict.WRONG
     return ReaderRow(
         *named,
         verdict,
@@ -143,7 +143,7 @@ def row_of(reader: Reader, outcome: Outcome | None, wrong: str) -> ReaderRow:
     )
 
 
-def difference(reader: Reader, outcome: Outcome, reference: Outcome | None, members: Members) -> str:
+def difference(reader: Reader, outcome: ReaderOutcome, reference: ReaderOutcome | None, members: Members) -> str:
     """How what an accepting reader lists differs from the specification, or from this program; empty if it does not."""
     if not outcome.accepts or not outcome.lists or reader.name == _SPECIFICATION:
         return ""
@@ -155,7 +155,7 @@ def difference(reader: Reader, outcome: Outcome, reference: Outcome | None, memb
     return ""
 
 
-def _unlike(outcome: Outcome, reference: Outcome) -> str:
+def _unlike(outcome: ReaderOutcome, reference: ReaderOutcome) -> str:
     if not reference.accepts or outcome.digest == reference.digest:
         return ""
     if outcome.members != reference.members:
@@ -174,7 +174,7 @@ def row_lines(rows: Sequence[ReaderRow]) -> list[str]:
     width = max((len(row.name) for row in rows), default=0)
     lines = []
     for row in rows:
-        kind = "" if row.verdict is Verdict.ABSENT else f" ({row.kind})"
+        kind = "" if row.verdict is ReaderVerdict.ABSENT else f" ({row.kind})"
         lines.append(f"{row.name:<{width}}  {sentence(row)}{kind}")
         lines += [f"{'':<{width}}    {visible(row.cause)}"] if row.cause else []
     return lines
@@ -183,9 +183,9 @@ def row_lines(rows: Sequence[ReaderRow]) -> list[str]:
 def sentence(row: ReaderRow) -> str:
     """``rejects at step 14 in log.txt: checksum mismatch``."""
     words = str(row.verdict)
-    if row.verdict is Verdict.ABSENT:
+    if row.verdict is ReaderVerdict.ABSENT:
         return words
-    if row.verdict is Verdict.ACCEPTS and row.lists:
+    if row.verdict is ReaderVerdict.ACCEPTS and row.lists:
         words += f": {count(row.members, 'member')}"
         return f"{words}. {visible(row.message)}" if row.message else words
     if row.stopped_at is not None:

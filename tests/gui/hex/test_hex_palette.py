@@ -8,8 +8,10 @@ from PySide6.QtGui import QPalette
 
 from inspector.core.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, contrast, mixed, scheme_of
 from inspector.core.kinds import ROLES, Role
-from inspector.gui.hex.highlights import HATCHED
 from inspector.gui.kit.theme import WINDOW_COLOURS, palette
+
+HATCHED = frozenset({Role.GAP, Role.GARBAGE})
+"""Roles that are also hatched: bytes that no field claims."""
 
 _R = QPalette.ColorRole
 Vector = tuple[float, float, float]

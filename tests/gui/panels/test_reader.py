@@ -21,7 +21,7 @@ from inspector.gui.hex.beside.legend import NEVER_READ
 from inspector.gui.kit.icons import verdict_icon
 from inspector.gui.panels.reader.panel import KIND_LABELS, NOT_YET, ReaderPanel
 from inspector.gui.panels.reader.steps import StepsModel
-from inspector.operations.protocol.trace_views import Verdict
+from inspector.operations.protocol.trace_views import ReaderVerdict
 from tests.formats.rca import build
 from tests.gui.conftest import Copied, Show, press, previewed, settle
 from tests.sweeping import in_the_sweep
@@ -49,7 +49,7 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
     rows = [panel.table_model.texts(at) for at in range(panel.table_model.rowCount())]
     assert [row[0] for row in rows][:2] == ["the specification", "tacozip"]
     assert {row[1] for row in rows} == set(KIND_LABELS.values())
-    assert [row.verdict for row in panel.rows if row.name == "zipfile"] == [Verdict.ACCEPTS]
+    assert [row.verdict for row in panel.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS]
     assert panel.result is not None
     assert panel.result.kind is ReaderKind.DESCRIBED
     assert "as described" in panel.about.text()
@@ -180,9 +180,9 @@ def test_the_banner_has_the_table_of_all_readers_and_a_row_leads_to_its_steps(
     assert table is not None
     assert table.isVisible()
     texts = {row[0]: row[1:] for row in map(table.model.texts, range(table.model.rowCount()))}
-    assert texts["rcarch"][1] == Verdict.REJECTS.value
+    assert texts["rcarch"][1] == ReaderVerdict.REJECTS.value
     assert texts["rcarch"][2].startswith("step ")
-    assert texts["the specification"][1] == Verdict.ACCEPTS.value
+    assert texts["the specification"][1] == ReaderVerdict.ACCEPTS.value
     icons = {
         row[0]: table.model.index(at, 0).data(Qt.ItemDataRole.DecorationRole)
         for at, row in enumerate(map(table.model.texts, range(table.model.rowCount())))
@@ -256,14 +256,14 @@ def test_with_a_pending_repair_the_readers_read_what_it_would_make(
 ) -> None:
     tab, _ = copied("torn-after-write-2.tacozip")
     panel = followed(qtbot, window, tab)
-    assert [row.verdict for row in panel.rows if row.name == "zipfile"] == [Verdict.REJECTS]
+    assert [row.verdict for row in panel.rows if row.name == "zipfile"] == [ReaderVerdict.REJECTS]
 
     press(window, "plan_repairs")
     settle(qtbot, window)
     tab.repair.show_.click()
     previewed(qtbot, window, tab)
     press(window, "show_reader")
-    qtbot.waitUntil(lambda: [row.verdict for row in panel.rows if row.name == "zipfile"] == [Verdict.ACCEPTS])
+    qtbot.waitUntil(lambda: [row.verdict for row in panel.rows if row.name == "zipfile"] == [ReaderVerdict.ACCEPTS])
     settle(qtbot, window)
 
 

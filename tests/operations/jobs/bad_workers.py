@@ -7,11 +7,11 @@ import signal
 
 from inspector.core.program.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.audit.audit import Job, Outcome, examine
+from inspector.operations.audit.audit import Job, JobOutcome, examine
 from inspector.operations.protocol.audit_views import Result
 
 
-def end_with_a_gap(task: tuple[int, Job], progress: Progress) -> Outcome:
+def end_with_a_gap(task: tuple[int, Job], progress: Progress) -> JobOutcome:
     """One archive kills its process, another needs more memory than there is."""
     job = task[1]
     if "gap" in job.target.location:
@@ -21,15 +21,15 @@ def end_with_a_gap(task: tuple[int, Job], progress: Progress) -> Outcome:
     return examine(job, progress)
 
 
-def hang_with_a_gap(task: tuple[int, Job], _: Progress) -> Outcome:
+def hang_with_a_gap(task: tuple[int, Job], _: Progress) -> JobOutcome:
     """What does not hang is done at once, for a busy machine may take seconds for any real work."""
     job = task[1]
     if "gap" in job.target.location:
         signal.pause()
-    return Outcome(Result(job.target.location, job.size, job.target.stamp, job.quick, State.SOUND))
+    return JobOutcome(Result(job.target.location, job.size, job.target.stamp, job.quick, State.SOUND))
 
 
-def die_of_damage(task: tuple[int, Job], progress: Progress) -> Outcome:
+def die_of_damage(task: tuple[int, Job], progress: Progress) -> JobOutcome:
     outcome = examine(task[1], progress)
     if outcome.result.state == State.DAMAGED:
         os.kill(os.getpid(), signal.SIGKILL)

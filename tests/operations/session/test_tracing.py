@@ -17,13 +17,13 @@ import tacozip
 
 from inspector.core.names import visible
 from inspector.core.program.progress import Cancelled, Progress
-from inspector.core.reader import Outcome, Reader, ReaderKind, Recorder, Step
+from inspector.core.reader import Reader, ReaderKind, ReaderOutcome, Recorder, Step
 from inspector.core.source import BytesSource, Source
 from inspector.formats import recognise
 from inspector.formats.rca import FORMAT as RCA
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
-from inspector.operations.protocol.trace_views import Verdict
+from inspector.operations.protocol.trace_views import ReaderVerdict
 from inspector.operations.trace.tracing import StepLog, Trace, compare_readers, reader_named, trace
 from inspector.sources.local.file import FileSource
 from tests.formats.rca import build
@@ -43,7 +43,7 @@ def followed(source: Source, name: str, member: str | None = None) -> tuple[Trac
     return trace(source, reader_named(decoder, name), steps.append, Progress(), member), steps
 
 
-def described(data: bytes, name: str, member: str | None = None) -> tuple[Outcome, list[Step]]:
+def described(data: bytes, name: str, member: str | None = None) -> tuple[ReaderOutcome, list[Step]]:
     steps: list[Step] = []
     source = BytesSource(data, "a.rca")
     found = trace(source, reader_named(RCA, name), steps.append, Progress(), member)
@@ -399,7 +399,7 @@ def _drop(_step: Step) -> None:
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
-def rows_of(source: Source) -> dict[str, Verdict]:
+def rows_of(source: Source) -> dict[str, ReaderVerdict]:
     archive = start(source)
     decode(archive, Progress())
     return {row.name: row.verdict for row in compare_readers(archive, archive.decoder, Progress())}
@@ -414,8 +414,8 @@ def test_the_table_says_who_reads_wrongly(sample: Callable[[str], Path], tmp_pat
     path = tmp_path / "damaged.tar"
     path.write_bytes(data)
 
-    assert rows_of(FileSource(sample("plain.tar")))["tarfile"] is Verdict.ACCEPTS
-    assert rows_of(FileSource(path))["tarfile"] is Verdict.WRONG
+    assert rows_of(FileSource(sample("plain.tar")))["tarfile"] is ReaderVerdict.ACCEPTS
+    assert rows_of(FileSource(path))["tarfile"] is ReaderVerdict.WRONG
 
 
 def samples() -> Iterator[Path]:
@@ -455,7 +455,11 @@ def test_a_reader_that_is_not_installed_is_said_to_be_so(
     monkeypatch.setattr("shutil.which", lambda _name: None)
 
     found = rows_of(FileSource(sample("two-entries.tacozip")))
-    assert (found["tacozip"], found["unzip"], found["zipfile"]) == (Verdict.ABSENT, Verdict.ABSENT, Verdict.ACCEPTS)
+    assert (found["tacozip"], found["unzip"], found["zipfile"]) == (
+        ReaderVerdict.ABSENT,
+        ReaderVerdict.ABSENT,
+        ReaderVerdict.ACCEPTS,
+    )
     with pytest.raises(OperationError, match="tacozip cannot run: not installed"):
         reader_named(recognise(FileSource(sample("two-entries.tacozip"))), "tacozip")
 
@@ -463,4 +467,4 @@ def test_a_reader_that_is_not_installed_is_said_to_be_so(
 def test_what_is_not_a_file_is_not_known_of_a_program_that_needs_one(sample: Callable[[str], Path]) -> None:
     source = BytesSource(sample("two-entries.tacozip").read_bytes(), "a.tacozip")
 
-    assert rows_of(source)["tacozip"] is Verdict.UNKNOWN
+    assert rows_of(source)["tacozip"] is ReaderVerdict.UNKNOWN

@@ -12,7 +12,7 @@ import pytest
 from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.verdict import State
 from inspector.operations.audit import audit
-from inspector.operations.audit.audit import Outcome, check_many
+from inspector.operations.audit.audit import JobOutcome, check_many
 from inspector.operations.audit.targets import expanded
 from inspector.operations.protocol.audit_views import NO_ARCHIVE
 from inspector.operations.protocol.check_views import CheckTarget, ReportKind
@@ -56,7 +56,7 @@ def place(store: Store, sample: Sample) -> str:
     return "s3://archives/many/"
 
 
-def checked(store: Store, *locations: str, progress: Progress | None = None, workers: int = 0) -> list[Outcome]:
+def checked(store: Store, *locations: str, progress: Progress | None = None, workers: int = 0) -> list[JobOutcome]:
     wanted = expanded(locations, store.connection)
     return list(check_many(wanted, ReportKind.TEXT, progress or Progress(), workers))
 

@@ -14,7 +14,7 @@ from inspector.gui.kit.style import Sentences, row_height
 from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, table_view
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.trace_views import ReaderRow, Verdict
+from inspector.operations.protocol.trace_views import ReaderRow, ReaderVerdict
 
 TITLES = ("Reader", "Kind", "Verdict", "Why")
 WHY = TITLES.index("Why")
@@ -22,18 +22,20 @@ WIDTHS = {0: 130, 1: 90, 2: 110}
 KIND_LABELS = {ReaderKind.RUN: "runs", ReaderKind.DESCRIBED: "as described"}
 MAX_ROWS = 6
 """Rows that are seen without scrolling."""
-_MARKS: dict[Verdict, Severity | verdict.Verdict] = {
-    Verdict.ACCEPTS: verdict.Verdict.VERIFIED,
-    Verdict.REJECTS: Severity.ERROR,
-    Verdict.WRONG: Severity.WARNING,
-    Verdict.UNKNOWN: Severity.INFO,
+_MARKS: dict[ReaderVerdict, Severity | verdict.Verdict] = {
+    ReaderVerdict.ACCEPTS: verdict.Verdict.VERIFIED,
+    ReaderVerdict.REJECTS: Severity.ERROR,
+    ReaderVerdict.WRONG: Severity.WARNING,
+    ReaderVerdict.UNKNOWN: Severity.INFO,
 }
 
 
 def table_row(row: ReaderRow) -> FixedRow:
     """A reader, what it is, its verdict, and where and why it stops."""
     why = row.message or count(row.members, "member")
-    place = f"step {row.stopped_at:,}: " if row.stopped_at is not None and row.verdict is not Verdict.ACCEPTS else ""
+    place = (
+        f"step {row.stopped_at:,}: " if row.stopped_at is not None and row.verdict is not ReaderVerdict.ACCEPTS else ""
+    )
     texts = (row.title, KIND_LABELS[row.kind], str(row.verdict), f"{place}{why}")
     return FixedRow(texts, _MARKS.get(row.verdict))
 
