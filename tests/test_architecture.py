@@ -136,6 +136,7 @@ def lies_in(module: str, *places: str) -> bool:
     return any(f"{module}.".startswith(f"{place}." if place else "") for place in places)
 
 
+@cache
 def room_of(module: str) -> str:
     """The room a module is in, empty where it is in none."""
     return max((room for room in ROOMS if lies_in(module, room)), key=len, default="")

@@ -1,4 +1,4 @@
-"""Draw one state of the window into a picture: ``python -m tests.pictures.drawing NAME OUT.png [SAMPLE]``.
+"""Draw states of the window into pictures: ``python -m tests.pictures.drawing FOLDER NAME=[SAMPLE]…``.
 
 A process of its own, because how large a pixel is and which fonts there are is settled when a process starts.
 """
@@ -103,5 +103,14 @@ def draw(state: State, out: Path, locations: Sequence[str]) -> bool:
     return settled and written
 
 
+def main(folder: str, *wanted: str) -> int:
+    """Draw each state that is wanted as FOLDER/NAME.png; how many could not be drawn."""
+    parts = [each.partition("=") for each in wanted]
+    return sum(
+        not draw(STATES[name], Path(folder, f"{name}.png"), [location] if location else [])
+        for name, _, location in parts
+    )
+
+
 if __name__ == "__main__":
-    sys.exit(not draw(STATES[sys.argv[1]], Path(sys.argv[2]), sys.argv[3:]))
+    sys.exit(main(*sys.argv[1:]))

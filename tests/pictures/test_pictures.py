@@ -51,8 +51,9 @@ def compare(
 ) -> None:
     marks = made.with_name(f"{made.stem}-marked.png")
     # A machine without a moment to spare may draw before the last layout; a fault is there each time.
-    for _ in range(ATTEMPTS):
-        draw()
+    for attempt in range(ATTEMPTS):
+        if attempt or not made.exists():
+            draw()
         if not difference(kept, made, marks):
             break
     if request.config.getoption("--pictures") and difference(kept, made, marks):
@@ -60,14 +61,31 @@ def compare(
     assert difference(kept, made, marks) == ""
 
 
+@pytest.fixture(scope="module")
+def pictures(
+    root: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Path:
+    """The folder with a picture of each state that is tested in this run; those of one scale share a process."""
+    folder = tmp_path_factory.mktemp("pictures")
+    items = [each for each in request.session.items if isinstance(each, pytest.Function)]
+    here = [each for each in items if each.function is test_a_state_looks_as_it_did]
+    names = [str(each.callspec.params["name"]) for each in here]
+    for scale in {STATES[name].scale for name in names}:
+        together = [name for name in names if STATES[name].scale == scale]
+        drawn(root, scale, "tests.pictures.drawing", folder, *(argument(name, sample) for name in together))
+    return folder
+
+
+def argument(name: str, sample: Sample) -> str:
+    return f"{name}={sample(STATES[name].sample) if STATES[name].sample else ''}"
+
+
 @pytest.mark.parametrize("name", at_every_change(STATES, lambda name: name not in SELDOM))
 def test_a_state_looks_as_it_did(
-    name: str, root: Path, sample: Sample, tmp_path: Path, request: pytest.FixtureRequest
+    name: str, root: Path, sample: Sample, pictures: Path, request: pytest.FixtureRequest
 ) -> None:
-    made, state = tmp_path / f"{name}.png", STATES[name]
-    locations = [sample(state.sample)] if state.sample else []
-    draw = partial(drawn, root, state.scale, "tests.pictures.drawing", name, made, *locations)
-    compare(request, HERE / f"{name}.png", made, draw)
+    draw = partial(drawn, root, STATES[name].scale, "tests.pictures.drawing", pictures, argument(name, sample))
+    compare(request, HERE / f"{name}.png", pictures / f"{name}.png", draw)
 
 
 @pytest.mark.parametrize("name", at_every_change(SHOWN, lambda name: name == "findings.png"))

@@ -330,7 +330,7 @@ def _by_trial(
     wanted = bytes.fromhex(checksum.stored.zfill(len(checksum.stored) + 1 & ~1))
     if len(data) < size or not suspects:
         return None
-    places = [at for at, offset in _places(covered) if any(span.start <= offset < span.stop for span in suspects)]
+    places = _places(covered, suspects)
     progress.begin("Looking for a flipped bit", len(places))
     found = next(_trials(data, places, new, wanted, progress), None)  # 64 bits of a digest leave no room for another
     if found is None:
@@ -385,12 +385,15 @@ def untried(archive: Archive) -> str:
     return ""
 
 
-def _places(covered: Sequence[Span]) -> Iterator[tuple[int, int]]:
+def _places(covered: Sequence[Span], suspects: Sequence[Span]) -> list[int]:
+    """Which of the covered bytes are suspects, counted from the first one that is covered."""
+    found: list[int] = []
     at = 0
     for span in covered:
-        for offset in range(span.start, span.stop):
-            yield at, offset
-            at += 1
+        for each in intersect([span], suspects):
+            found += range(at + each.start - span.start, at + each.stop - span.start)
+        at += span.size
+    return found
 
 
 def _trials(
