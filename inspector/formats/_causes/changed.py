@@ -5,7 +5,7 @@ Nothing here is looked for before the other causes; it names what a check has fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from inspector.core.archive import Archive
@@ -40,17 +40,7 @@ MIN_FOLDED = 3
 
 def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> Explanation | None:
     """A block of one pattern other than zero where something is wrong. Raises SourceError and Cancelled."""
-    import numpy as np
-
-    left = MAX_READ_BYTES
-    for place in united([*bad.content, *bad.structure]):
-        low = max(0, place.start // 4096 * 4096 - 4096)
-        high = min(archive.source.size, place.stop + 4096)
-        left -= high - low
-        if left < 0:
-            return None
-        progress.advance(0)
-        data = np.frombuffer(archive.source.read(low, high - low), np.uint8)
+    for low, data in _around(archive, bad, progress):
         found = next(filter(None, (_longest_pattern(data, size) for size in PATTERN_SIZES)), None)
         if found is None:
             continue
@@ -69,6 +59,40 @@ def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> Explana
         span = Span(begin, end)
         return Explanation(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
     return None
+
+
+def _around(archive: Archive, bad: Suspects, progress: Progress) -> Iterator[tuple[int, Any]]:
+    """The bytes around each place, and where they begin; of places close to each other only if they have a pattern."""
+    import numpy as np
+
+    def read(low: int, high: int) -> Any:
+        return np.frombuffer(archive.source.read(low, high - low), np.uint8)
+
+    left = MAX_READ_BYTES
+    windows = [
+        (max(0, place.start // 4096 * 4096 - 4096), min(archive.source.size, place.stop + 4096))
+        for place in united([*bad.content, *bad.structure])
+    ]
+    widest: dict[int, int] = {}
+    for low, high in windows:
+        if high - low <= _MAX_SHARED_WINDOW_BYTES:
+            widest[low] = max(high, widest.get(low, 0))
+    has_pattern: dict[int, bool] = {}
+    for low, high in windows:
+        left -= high - low
+        if left < 0:
+            return
+        progress.advance(0)
+        shared = widest.get(low, 0)
+        if high < shared and low not in has_pattern:
+            data = read(low, shared)
+            has_pattern[low] = any(_longest_pattern(data, size) for size in PATTERN_SIZES)
+        if high > shared or has_pattern.get(low, True):
+            yield low, read(low, high)
+
+
+_MAX_SHARED_WINDOW_BYTES = 16_384
+"""Bytes of a window around several places that are looked at once for all of them."""
 
 
 def _longest_pattern(data: Any, size: int) -> Span | None:
