@@ -118,7 +118,48 @@ class LazyRows(Sequence[Row]):
         return self.row(range(len(self))[at])
 
 
-class FieldTable(LazyRows[Field]):
+class PlacedFields(LazyRows[Field]):
+    """Fields in file order, made on access, of which a subclass knows where they are."""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> range:
+        """The rows that may meet the bytes ``[start, stop)``."""
+
+
+class RecordFields(PlacedFields):
+    """The fields of a record, one after another from the byte ``start`` on; ``make(i)`` makes the field ``i``.
+
+    ``stops`` are where they end, counted from ``start``; none is empty. Who looks for one byte makes one field.
+    """
+
+    def __init__(self, start: int, stops: Sequence[int], make: Callable[[int], Field]) -> None:
+        self._start = start
+        self._stops = stops
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._stops)
+
+    def __iter__(self) -> Iterator[Field]:
+        return map(self._make, range(len(self._stops)))
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == (tuple(other) if isinstance(other, RecordFields) else other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def row(self, at: int) -> Field:
+        """Row ``at``."""
+        return self._make(at)
+
+    def rows(self, start: int, stop: int) -> range:
+        """The rows that meet the bytes ``[start, stop)``."""
+        low = bisect_right(self._stops, start - self._start)
+        return range(low, min(len(self._stops), bisect_left(self._stops, stop - self._start, lo=low) + 1))
+
+
+class FieldTable(PlacedFields):
     """Very many fields in file order, made on access.
 
     Row ``i`` begins at ``starts[i]`` and ends at or before ``starts[i + 1]``; the rows are disjoint and together own
@@ -311,7 +352,7 @@ class Run:
 
 def positions(fields: Sequence[Field], start: int, stop: int) -> range:
     """The positions among siblings of those that may meet the bytes ``[start, stop)``."""
-    return fields.rows(start, stop) if isinstance(fields, FieldTable) else range(len(fields))
+    return fields.rows(start, stop) if isinstance(fields, PlacedFields) else range(len(fields))
 
 
 def runs(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from struct import Struct
 
-from inspector.core.field import Field, Value
+from inspector.core.field import Field, RecordFields, Value
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal
@@ -67,23 +67,24 @@ def fields_of(parts: Sequence[Part], data: bytes, start: int) -> tuple[list[Fiel
     values: dict[str, Value] = {}
     at = 0
     for part in parts:
-        size, text, note = part.size, "", ""
-        piece = data[at : at + size]
-        there = len(piece)
-        if there == size:
-            value = part.read(piece)
-            if part.digits and isinstance(value, int):
-                text = hexadecimal(value, part.digits)
-            if part.note:
-                note = part.note(value)
+        piece = data[at : at + part.size]
+        if len(piece) == part.size:
+            field = _field_of(part, piece, start + at)
         else:
-            value, note = None, f"Cut off: {there} of {size} bytes are there."
-        values[part.name] = value
-        if there or not size:
-            span = Span(start + at, start + at + there)
-            found.append(Field(part.name, part.kind, (span,), value, note, (), text))
-        at += size
+            note = f"Cut off: {len(piece)} of {part.size} bytes are there."
+            field = Field(part.name, part.kind, (Span(start + at, start + at + len(piece)),), None, note)
+        values[part.name] = field.value
+        if piece or not part.size:
+            found.append(field)
+        at += part.size
     return found, values
+
+
+def _field_of(part: Part, piece: bytes, start: int) -> Field:
+    value = part.read(piece)
+    text = hexadecimal(value, part.digits) if part.digits and isinstance(value, int) else ""
+    note = part.note(value) if part.note else ""
+    return Field(part.name, part.kind, (Span(start, start + part.size),), value, note, (), text)
 
 
 class Record:
@@ -93,6 +94,7 @@ class Record:
         self.parts = parts
         stops = list(accumulate(part.size for part in parts))
         self.size = stops[-1]
+        self._stops = stops
         self._places = {
             part.name: (part, slice(stop - part.size, stop)) for part, stop in zip(parts, stops, strict=True)
         }
@@ -118,3 +120,21 @@ class Record:
     def fields(self, data: bytes, start: int) -> list[Field]:
         """The fields of the record at ``start``."""
         return fields_of(self.parts, data, start)[0]
+
+    def placed(self, data: bytes, start: int, rest: Sequence[tuple[int, Callable[[int], Field]]]) -> RecordFields:
+        """The same fields of a record that is whole, each made when it is asked for.
+
+        What follows the record is ``rest``: of each piece its size and what makes its field from where it begins. No
+        part and no piece is empty.
+        """
+        parts, stops = self.parts, self._stops
+        for size, _ in rest:
+            stops = [*stops, stops[-1] + size]
+
+        def make(at: int) -> Field:
+            begin = stops[at - 1] if at else 0
+            if at < len(parts):
+                return _field_of(parts[at], data[begin : stops[at]], start + begin)
+            return rest[at - len(parts)][1](start + begin)
+
+        return RecordFields(start, stops, make)

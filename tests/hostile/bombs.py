@@ -119,6 +119,12 @@ def nested_headers(entries: int) -> bytes:
     return body + directory + _end(entries, len(directory), len(body))
 
 
+def named(name: bytes) -> bytes:
+    """A ZIP of one empty member with this name, of at most 65,535 bytes."""
+    first, central = _local(name, 0, 0, 0, method=0), _central(name, 0, 0, 0, 0)
+    return first + central + _end(1, len(central), len(first))
+
+
 def same_range(entries: int, size: int) -> bytes:
     """A CAF whose members all claim the same ``size`` bytes."""
     each = f'{{"start_byte":0,"end_byte":{size}}}'

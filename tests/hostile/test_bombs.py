@@ -14,10 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.__main__ import main
+from inspector.core import layout
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
-from inspector.core.limits import BOUNDS
+from inspector.core.limits import BOUNDS, Bounds
 from inspector.core.member import SHARED
+from inspector.core.names import MAX_TEXT
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
@@ -28,9 +30,11 @@ from inspector.formats._zip.directory import DirectoryWalk
 from inspector.formats.caf.overwritten import caf_end
 from inspector.formats.caf.scan import Scanner
 from inspector.operations.bytes.places import Places, field_text
+from inspector.operations.bytes.strings import strings
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open import opening
 from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.bytes_views import Encoding
 from tests.hostile import bombs
 from tests.operations.archives import opened as session
 
@@ -164,6 +168,70 @@ def test_what_a_byte_stands_in_is_found_without_looking_at_all_that_stands_befor
     assert len(looked_at) <= 3_000
 
 
+def test_a_long_label_is_told_beside_each_string_in_part() -> None:
+    name = b"abcd\1" * 13_000
+    archive, _ = decoded(bombs.named(name), "a.zip")
+    places = Places(archive)
+    offsets = range(30, 30 + len(name), 5)
+    assert sum(len(places.field_text(offset)) for offset in offsets) <= len(name) * BOUNDS.output_per_byte
+    assert {len(places.name(offset) or "") for offset in offsets} == {MAX_TEXT}
+    assert places.field_text(30).endswith("… > local header > file name")
+
+
+def test_who_looks_for_one_byte_of_a_header_makes_the_fields_around_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    archive, _ = decoded(bombs.one_claim(2_000, 10), "a.zip")
+    made: list[str] = []
+    real = layout._field_of
+
+    def counted(part: layout.Part, piece: bytes, start: int) -> Field:
+        made.append(part.name)
+        return real(part, piece, start)
+
+    monkeypatch.setattr(layout, "_field_of", counted)
+    offsets = [text.start for text in strings(archive.source, (Encoding.ASCII,), 3, Progress())]
+    places = Places(archive)
+    said = {offset: places.field_text(offset) for offset in offsets}
+    assert len(said) > 1_700
+    assert said[offsets[-1]].endswith(" > file name")
+    assert len(made) <= len(said) // 10
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("nested.zip", "one-claim.zip", "quoted.zip", "named.zip", "same.caf"),
+        *("bsd-names.a", "gnu-names.a", "one-name.tar", "pax-records.tar", "pax.tar"),
+    ],
+)
+def test_no_more_is_written_about_a_file_than_its_size_allows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Without what small files have besides, so that they go beyond it.
+    monkeypatch.setattr(Bounds, "budget_of_headers", lambda _, size: size)
+    path = tmp_path / name
+    path.write_bytes(SMALL[name]())
+    for command in (["dump", "--json"], ["strings"]):
+        main([*command, str(path)])
+        assert 0 < len(capsys.readouterr().out) <= BOUNDS.output(path.stat().st_size)
+
+
+def test_headers_in_each_other_are_shown_while_the_budget_lasts() -> None:
+    data = bombs.nested_headers(300)
+    archive, _ = decoded(data, "a.zip")
+    rows = archive.fields[0].children
+    headers = [row.children[0] for row in rows]
+    whole = [bool(header.children) for header in headers]
+    shown = sum(whole)
+    assert 1 < shown < 20
+    assert whole == [True] * shown + [False] * (len(headers) - shown)
+    assert "claim these bytes too" in headers[-1].note
+    assert headers[-1].spans == rows[len(rows) - 1].spans
+    # Whichever is asked for first.
+    other, _ = decoded(data, "b.zip")
+    assert not other.fields[0].children[len(rows) - 1].children[0].children
+    assert other.fields[0].children[0].children[0].children
+
+
 def test_bytes_that_all_members_claim_are_unpacked_once(unpacked: list[int]) -> None:
     archive, _ = decoded(bombs.one_claim(2_000, 1 << 20), "a.zip")
     check_archive(archive, Progress())
@@ -247,6 +315,14 @@ def test_an_index_that_the_footer_names_is_not_scanned(monkeypatch: pytest.Monke
     assert caf_end(source, 0, Progress()) == source.size
 
 
+def test_what_is_around_very_many_places_is_looked_at_once() -> None:
+    data = bombs.same_range(20_000, 1_000)
+    archive, source = decoded(data, "a.caf")
+    before = source.read_bytes
+    check_archive(archive, Progress())
+    assert source.read_bytes - before < 20 * len(data)
+
+
 def test_headers_in_each_other_are_read_within_a_budget() -> None:
     data = bombs.nested_headers(1_000)
     archive, source = decoded(data, "a.zip")
@@ -286,6 +362,19 @@ def test_a_sparse_file_has_no_more_extents_in_memory_than_are_read(monkeypatch: 
         overrides.apply(extension.Extension(b"x", b"23 GNU.sparse.offset=0\n" * 4_000))
     assert len(overrides.extents) <= 2_001
 
+
+SMALL: dict[str, Callable[[], bytes]] = {
+    "nested.zip": lambda: bombs.nested_headers(300),
+    "one-claim.zip": lambda: bombs.one_claim(300, 10),
+    "quoted.zip": lambda: bombs.quoted(100, 1 << 10),
+    "named.zip": lambda: bombs.named(b"abcd\1" * 13_000),
+    "same.caf": lambda: bombs.same_range(300, 100),
+    "bsd-names.a": lambda: bombs.ar_names(300, bsd=True),
+    "gnu-names.a": lambda: bombs.ar_names(300, bsd=False),
+    "one-name.tar": lambda: bombs.one_name(100, 1_000),
+    "pax-records.tar": lambda: bombs.pax_records(1),
+    "pax.tar": lambda: bombs.pax_headers(300),
+}
 
 MEASURE = """
 import resource, sys

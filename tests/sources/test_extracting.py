@@ -280,10 +280,26 @@ def test_a_single_file_is_on_the_disk_before_it_is_called_extracted(
 
     names = [name for name, _ in calls.log if name in ("make_folder", "sync", "link")]
     one = ["sync", "link", "sync"]
-    synced = ["make_folder", "sync", *(one * len(contents))]
+    synced = ["sync", "make_folder", "sync", *(one * len(contents))]  # at first of what holds the new folder "to"
     assert names == (
         synced if wanted or (wanted is None and len(contents) == 1) else ["make_folder", *(["link"] * len(contents))]
     )
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_disk_holds_the_names_of_new_folders_above_the_files(tmp_path: Path, wanted: bool) -> None:
+    synced: list[int] = []
+
+    class Noting(FolderCalls):
+        def sync(self, descriptor: int) -> None:
+            synced.append(os.fstat(descriptor).st_ino)
+
+    path = archive(tmp_path, "zip", [("one", b"1")])
+    new = tmp_path / "new"
+    extract(path, new / "deep", ExtractionOptions(sync=wanted), calls=Noting())
+
+    folders = [each.stat().st_ino for each in (tmp_path, new, new / "deep")]
+    assert [each for each in synced if each in folders] == (folders if wanted else [])
 
 
 @pytest.mark.parametrize("change", ["written", "longer", "shorter", "replaced"])

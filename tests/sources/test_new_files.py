@@ -219,6 +219,15 @@ def test_a_temporary_name_that_stays_beside_the_file_is_said(tmp_path: Path) -> 
     assert (tmp_path / "a").read_bytes() == b"new"
 
 
+def test_all_temporary_names_that_stay_are_said(tmp_path: Path) -> None:
+    files = NewFiles(disk=_Stuck())
+    for name in ("a", "b"):
+        files.add(tmp_path / name).write(b"new")
+    with pytest.raises(SourceError, match=r" Remove them; they take no room of their own\.$") as raised:
+        files.__exit__(None, None, None)
+    assert all(str(each) in str(raised.value) for each in tmp_path.glob(".*"))
+
+
 def test_the_folders_of_new_objects_are_on_the_disk_too(tmp_path: Path) -> None:
     disk = Watched()
     with FolderObjects(tmp_path / "new", disk) as objects:

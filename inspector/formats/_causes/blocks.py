@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from inspector.core.archive import Archive
@@ -227,13 +228,28 @@ def copies(archive: Archive, bad: Suspects, explained: Sequence[Span], progress:
     """A block that is a copy of the one before or after it, where something is wrong. Raises SourceError, Cancelled."""
     places = subtract(united([*bad.content, *bad.structure]), united(list(explained)))
     left = MAX_COMPARED_BYTES
-    for place in places:
-        low = max(0, place.start // BLOCK_SIZES[0] * BLOCK_SIZES[0] - BLOCK_SIZES[0])
-        high = min(archive.source.size, place.stop + BLOCK_SIZES[0])
-        if high - low > left:
+    windows = [
+        Span(
+            max(0, place.start // BLOCK_SIZES[0] * BLOCK_SIZES[0] - BLOCK_SIZES[0]),
+            min(archive.source.size, place.stop + BLOCK_SIZES[0]),
+        )
+        for place in places
+    ]
+    equal: _Equal | None = None
+    for number, (place, window) in enumerate(zip(places, windows, strict=True)):
+        if window.size > left:
             break
-        left -= high - low
-        found = _copied(archive.source, low, high, place, progress)
+        left -= window.size
+        progress.advance(0)
+        if equal is None or equal.window.start != window.start or equal.window.stop < window.stop:
+            # Of very many places close to each other the blocks around them are compared once.
+            stop = window.stop
+            for each in islice(windows, number, None):
+                if each.start != window.start or each.size > MAX_COMPARED_BYTES:
+                    break
+                stop = max(stop, each.stop)
+            equal = _Equal(archive.source, Span(window.start, stop))
+        found = equal.copied(window.stop, place)
         if found is not None:
             block, of = found
             message = (
@@ -251,28 +267,41 @@ def _hull(some: Span, other: Span) -> tuple[int, int]:
     return min(some.start, other.start), max(some.stop, other.stop)
 
 
-def _copied(source: Source, low: int, high: int, place: Span, progress: Progress) -> tuple[Span, Span] | None:
-    """The largest aligned block that equals the one before it, of two of which one meets ``place``."""
-    import numpy as np
+class _Equal:
+    """The aligned blocks in ``window`` that equal the one before them."""
 
-    data = source.read(low, high - low)
-    progress.advance(0)
-    whole = np.frombuffer(data[: len(data) // 8 * 8], np.uint64)
-    for size in BLOCK_SIZES:
-        words = size // 8
-        rows = len(whole) // words
-        if rows < 2:
-            continue
-        table = whole[: rows * words].reshape(rows, words)
-        same = (table[1:] == table[:-1]).all(axis=1)
-        for row in np.flatnonzero(same)[:MAX_SPANS]:
-            start = low + int(row) * size
-            before, after = Span(start, start + size), Span(start + size, start + 2 * size)
-            if not (after.stop > place.start - NEAR_BYTES and before.start < place.stop + NEAR_BYTES):
-                continue
-            if _varied(data[before.start - low : before.stop - low]):
-                return after, before
-    return None
+    def __init__(self, source: Source, window: Span) -> None:
+        import numpy as np
+
+        self.window = window
+        self._data = source.read(window.start, window.size)
+        whole = np.frombuffer(self._data[: len(self._data) // 8 * 8], np.uint64)
+        self._rows: dict[int, list[int]] = {}
+        for size in BLOCK_SIZES:
+            words = size // 8
+            rows = len(whole) // words
+            if rows >= 2:
+                table = whole[: rows * words].reshape(rows, words)
+                same = (table[1:] == table[:-1]).all(axis=1)
+                self._rows[size] = np.flatnonzero(same)[:MAX_SPANS].tolist()
+        self._is_varied: dict[Span, bool] = {}
+
+    def copied(self, stop: int, place: Span) -> tuple[Span, Span] | None:
+        """The largest such block before ``stop`` and the one before it, of two of which one is near ``place``."""
+        for size, rows in self._rows.items():
+            for row in rows:
+                start = self.window.start + row * size
+                before, after = Span(start, start + size), Span(start + size, start + 2 * size)
+                if after.stop > stop:
+                    break
+                if not (after.stop > place.start - NEAR_BYTES and before.start < place.stop + NEAR_BYTES):
+                    continue
+                if before not in self._is_varied:
+                    low = self.window.start
+                    self._is_varied[before] = _varied(self._data[before.start - low : before.stop - low])
+                if self._is_varied[before]:
+                    return after, before
+        return None
 
 
 def _varied(block: bytes) -> bool:
@@ -296,17 +325,7 @@ _MAX_NAMES = 3
 
 def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> FoundCause | None:
     """A block of one pattern other than zero where something is wrong. Raises SourceError and Cancelled."""
-    import numpy as np
-
-    left = MAX_READ_BYTES
-    for place in united([*bad.content, *bad.structure]):
-        low = max(0, place.start // 4096 * 4096 - 4096)
-        high = min(archive.source.size, place.stop + 4096)
-        left -= high - low
-        if left < 0:
-            return None
-        progress.advance(0)
-        data = np.frombuffer(archive.source.read(low, high - low), np.uint8)
+    for low, data in _around(archive, bad, progress):
         found = next(filter(None, (_longest_pattern(data, size) for size in PATTERN_SIZES)), None)
         if found is None:
             continue
@@ -325,6 +344,40 @@ def filled_block(archive: Archive, bad: Suspects, progress: Progress) -> FoundCa
         span = Span(begin, end)
         return FoundCause(Cause.FILLED_BLOCK, message, (span,), bad.explain(archive, span))
     return None
+
+
+def _around(archive: Archive, bad: Suspects, progress: Progress) -> Iterator[tuple[int, Any]]:
+    """The bytes around each place, and where they begin; of places close to each other only if they have a pattern."""
+    import numpy as np
+
+    def read(low: int, high: int) -> Any:
+        return np.frombuffer(archive.source.read(low, high - low), np.uint8)
+
+    left = MAX_READ_BYTES
+    windows = [
+        (max(0, place.start // 4096 * 4096 - 4096), min(archive.source.size, place.stop + 4096))
+        for place in united([*bad.content, *bad.structure])
+    ]
+    widest: dict[int, int] = {}
+    for low, high in windows:
+        if high - low <= _MAX_SHARED_WINDOW_BYTES:
+            widest[low] = max(high, widest.get(low, 0))
+    has_pattern: dict[int, bool] = {}
+    for low, high in windows:
+        left -= high - low
+        if left < 0:
+            return
+        progress.advance(0)
+        shared = widest.get(low, 0)
+        if high < shared and low not in has_pattern:
+            data = read(low, shared)
+            has_pattern[low] = any(_longest_pattern(data, size) for size in PATTERN_SIZES)
+        if high > shared or has_pattern.get(low, True):
+            yield low, read(low, high)
+
+
+_MAX_SHARED_WINDOW_BYTES = 16_384
+"""Bytes of a window around several places that are looked at once for all of them."""
 
 
 def _longest_pattern(data: Any, size: int) -> Span | None:

@@ -149,7 +149,7 @@ class DirectoryWalk:
         self.attributes = AttributeCheck(source, emitter)
         self.times = CappedFindings(emitter, codes.TIME, "members with an impossible time")
         self.last_time = (0, 0)
-        self.rest_left = source.size + BOUNDS.shared_header_bytes
+        self.rest_left = BOUNDS.budget_of_headers(source.size)
         self.rest_of: tuple[int, int, bytes] = (-1, 0, b"")
         self.last_local: tuple[int, int, bytes] = (-1, 0, b"")
         self.not_compared = 0

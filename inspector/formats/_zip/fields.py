@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import add
 
 from inspector.core.archive import Emitter
-from inspector.core.field import Census, Field, FieldTable, Unread, census, parent
+from inspector.core.field import Census, Field, FieldTable, Unread, census, parent, tile
 from inspector.core.kinds import Family, Kind, Role, family_bit, role_bit
-from inspector.core.layout import Part, fields_of
+from inspector.core.layout import Record, fields_of
+from inspector.core.limits import BOUNDS
 from inspector.core.member import SHARED, UNREADABLE, Codec
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
@@ -42,11 +43,13 @@ from inspector.formats._zip.members import name_note
 from inspector.formats._zip.records import (
     CENTRAL_PARTS,
     CENTRAL_SIZE,
+    CENTRAL_STRUCT,
     END_PARTS,
     END_SIZE,
     FULL_32,
     LOCAL_PARTS,
     LOCAL_SIZE,
+    LOCAL_STRUCT,
     ZIP64_END_PARTS,
     ZIP64_END_SIZE,
     ZIP64_LOCATOR_PARTS,
@@ -69,22 +72,24 @@ _DIRECTORY_ROLES |= family_bit(Family.INDEX)
 class FirstMember:
     """How a format based on ZIP shows the member at the start of the file.
 
-    ``parts`` describe its local header and ``file_name`` is the name of the field with its name, both in the terms of
+    ``record`` describes its local header and ``file_name`` is the name of the field with its name, both in the terms of
     that format; ``content`` makes the field of its data from the span and the member's index, with structures of these
     ``families`` and roles beside those of a member (a set, see ``role_set``).
     """
 
-    parts: tuple[Part, ...]
+    record: Record
     file_name: str
     content: Callable[[Span, int], Field]
     families: int = 0
 
 
+_LOCAL_NAME = "local file header"
 _LOCAL_LABEL = "local header"
+_ELSEWHERE = "Other members claim these bytes too and show them."
 _CONTENT_LABEL = "content"
 
 _PLAIN = FirstMember(
-    LOCAL_PARTS,
+    Record(*LOCAL_PARTS),
     "file name",
     lambda span, member: Field("file data", Kind.DATA, (span,), member=member, label=_CONTENT_LABEL),
 )
@@ -93,32 +98,49 @@ _PLAIN = FirstMember(
 def local_header(source: Source, span: Span, first_member: FirstMember, member: int | None) -> Field:
     """The local file header in ``span``, with name and extra field."""
     data = source.read(span.start, span.size)
-    children, values = fields_of(first_member.parts, data[:LOCAL_SIZE], span.start)
-    flags, stored, size, name_size = (_number(values, first_member.parts[i].name) for i in (2, 7, 8, 9))
-    at = LOCAL_SIZE
-    if data[at : at + name_size]:
-        children.append(_name(first_member.file_name, data[at : at + name_size], span.start + at, flags))
-    if data[at + name_size :]:
+    record = first_member.record
+    head = data[:LOCAL_SIZE]
+    numbers = LOCAL_STRUCT.unpack(head) if len(head) == LOCAL_SIZE else (0,) * len(LOCAL_PARTS)
+    flags = numbers[2]
+    stored, size, name_size = numbers[7:10]
+    name, extra = data[LOCAL_SIZE : LOCAL_SIZE + name_size], data[LOCAL_SIZE + name_size :]
+    rest: list[tuple[int, Callable[[int], Field]]] = []
+    if name:
+        rest.append((len(name), lambda at: _name(first_member.file_name, name, at, flags)))
+    if extra:
         placeholders = (size == FULL_32, stored == FULL_32, False)
-        children.append(extra_field(data[at + name_size :], span.start + at + name_size, placeholders, local=True))
-    return parent(
-        "local file header",
+        rest.append((len(extra), lambda at: extra_field(extra, at, placeholders, local=True)))
+    return Field(
+        _LOCAL_NAME,
         LOCAL_HEADER,
         (span,),
-        children,
+        children=_header_fields(record, data, span, rest),
         specification="APPNOTE 4.3.7",
         member=member,
         label=_LOCAL_LABEL,
     )
 
 
-def _number(values: Mapping[str, object], name: str) -> int:
-    value = values.get(name)
-    return value if isinstance(value, int) else 0
+def _header_fields(
+    record: Record, data: bytes, span: Span, rest: Sequence[tuple[int, Callable[[int], Field]]]
+) -> Sequence[Field]:
+    """The fields of a header, of which each is made when it is asked for unless the header is cut off."""
+    if len(data) == span.size >= record.size:
+        return record.placed(data, span.start, rest)
+    children = record.fields(data[: record.size], span.start)
+    at = span.start + record.size
+    for size, make in rest:
+        children.append(make(at))
+        at += size
+    return tile(children, (span,))
 
 
 def _name(word: str, name: bytes, start: int, flags: int) -> Field:
     return Field(word, Kind.NAME, (Span(start, start + len(name)),), visible(name), name_note(name, flags))
+
+
+def _comment(comment: bytes, start: int) -> Field:
+    return Field("file comment", Kind.TEXT, (Span(start, start + len(comment)),), visible(comment))
 
 
 def _data_descriptor(source: Source, span: Span) -> Field:
@@ -135,6 +157,7 @@ class MemberRows:
         self.directory = directory
         self.rows = rows
         self.first_member = first_member
+        self._shown_whole: int | None = None
 
     def table(self) -> FieldTable:
         """The table of all rows."""
@@ -183,7 +206,11 @@ class MemberRows:
         first_member = self.first_member if self.first_member is not None and member.head == 0 else _PLAIN
         # Of a header that other members claim too, only what is shown here is read: it may have 128 KiB.
         stop = min(data.start, max(span.stop, member.head + LOCAL_SIZE))
-        children = [self._header(Span(member.head, stop), first_member, index)]
+        header = Span(member.head, stop)
+        if (header.start < span.start or span.stop < header.stop) and self._is_shown_elsewhere(span.start):
+            children = [Field(_LOCAL_NAME, LOCAL_HEADER, (header,), note=_ELSEWHERE, member=index, label=_LOCAL_LABEL)]
+        else:
+            children = [self._header(header, first_member, index)]
         if data.size:
             content = first_member.content(data, index)
             if member.codec is Codec.ZSTD and not is_sparing(self.source):
@@ -199,12 +226,37 @@ class MemberRows:
         name = visible(member.path)
         return parent("local file", Kind.MEMBER, (span,), children, value=name, note=note, member=index, label=name)
 
+    def _is_shown_elsewhere(self, start: int) -> bool:
+        """Whether a header is only named that does not own all of its bytes, in the row from ``start`` on.
+
+        Headers may lie in each other, each with 128 KiB to show; in file order they are shown while the budget lasts.
+        """
+        if self._shown_whole is None:
+            self._shown_whole = self._shown_stop()
+        return start >= self._shown_whole
+
+    def _shown_stop(self) -> int:
+        """Where the rows begin of which no bytes are shown that others own."""
+        members, rows = self.directory.members, self.rows
+        heads = members.heads
+        assert heads is not None
+        left = BOUNDS.budget_of_headers(self.source.size)
+        for row, owner in enumerate(rows.owners):
+            if owner == GAP or owner >= len(members):
+                continue
+            start, stop = rows.starts[row], rows.row_stop(row)
+            head, end = heads[owner], min(members.starts[owner], max(stop, heads[owner] + LOCAL_SIZE))
+            left -= end - head - max(0, min(end, stop) - max(head, start))
+            if left < 0:
+                return start
+        return rows.stop
+
     def _header(self, span: Span, first_member: FirstMember, index: int) -> Field:
         if not is_sparing(self.source):
             return local_header(self.source, span, first_member, index)
         children = Unread(lambda: local_header(self.source, span, first_member, index).children)
         return Field(
-            "local file header",
+            _LOCAL_NAME,
             LOCAL_HEADER,
             (span,),
             children=children,
@@ -261,35 +313,38 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
     )
 
 
+CENTRAL_RECORD = Record(*CENTRAL_PARTS)
+
+
 def _central_header(source: Source, span: Span, member: int | None) -> Field:
     data = source.read(span.start, span.size)
-    children, values = fields_of(CENTRAL_PARTS, data[:CENTRAL_SIZE], span.start)
-    words = ("general purpose bit flag", "compressed size", "uncompressed size", "file name length")
-    flags, stored, size, name_size = (_number(values, word) for word in words)
-    extra_size = _number(values, "extra field length")
+    head = data[:CENTRAL_SIZE]
+    numbers = CENTRAL_STRUCT.unpack(head) if len(head) == CENTRAL_SIZE else (0,) * len(CENTRAL_PARTS)
+    flags, offset = numbers[3], numbers[-1]
+    stored, size, name_size, extra_size = numbers[8:12]
     at = CENTRAL_SIZE
     name, extra, comment = (
         data[at : at + name_size],
         data[at + name_size : at + name_size + extra_size],
         data[at + name_size + extra_size :],
     )
+    rest: list[tuple[int, Callable[[int], Field]]] = []
     if name:
-        children.append(_name("file name", name, span.start + at, flags))
+        rest.append((len(name), lambda at: _name("file name", name, at, flags)))
     if extra:
-        offset = _number(values, "relative offset of local header")
         placeholders = (size == FULL_32, stored == FULL_32, offset == FULL_32)
-        children.append(extra_field(extra, span.start + at + name_size, placeholders, local=False))
+        rest.append((len(extra), lambda at: extra_field(extra, at, placeholders, local=False)))
     if comment:
-        start = span.start + len(data) - len(comment)
-        children.append(Field("file comment", Kind.TEXT, (Span(start, span.stop),), visible(comment)))
-    return parent(
+        rest.append((len(comment), lambda at: _comment(comment, at)))
+    shown = visible(name)
+    return Field(
         "central directory header",
         CENTRAL_HEADER,
         (span,),
-        children,
-        value=visible(name),
+        shown,
+        children=_header_fields(CENTRAL_RECORD, data, span, rest),
         member=member,
-        label=f"central record, {visible(name)}",
+        label=f"central record, {shown}",
     )
 
 

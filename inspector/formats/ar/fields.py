@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
-from inspector.core.field import Census, Field, FieldTable, Unread, parent
+from inspector.core.field import Census, Field, FieldTable, Unread, parent, tile
 from inspector.core.kinds import Family, Kind, Role, role_set
 from inspector.core.member import Members
 from inspector.core.names import visible
@@ -85,11 +85,16 @@ def _entry(source: Source, members: Members, entries: Entries, row: int) -> Fiel
     member = None if kind else entries.numbers[row]
     name = str(_TABLES[kind - 1]) if kind else visible(members.path(entries.numbers[row]))
     data = source.read(head, HEADER.size)
-    children = HEADER.fields(data, head)
+    rest: list[tuple[int, Callable[[int], Field]]] = []
     if start > head + HEADER.size:
-        written = visible(source.read(head + HEADER.size, min(start - head - HEADER.size, 4096)).rstrip(b"\0"))
-        children.append(Field("name", Kind.NAME, (Span(head + HEADER.size, start),), written))
-    inside = [parent("header", AR_HEADER, (Span(head, min(start, end)),), children, value=name, label="ar header")]
+        rest.append((start - head - HEADER.size, lambda at: _bsd_name(source, Span(at, start))))
+    spans = (Span(head, min(start, end)),)
+    children: Sequence[Field]
+    if len(data) == HEADER.size and start <= end:
+        children = HEADER.placed(data, head, rest)
+    else:
+        children = tile([*HEADER.fields(data, head), *(make(head + HEADER.size) for _, make in rest)], spans)
+    inside = [Field("header", AR_HEADER, spans, name, children=children, label="ar header")]
     if kind and stop > start:
         inside += _table(source, members, entries, _TABLES[kind - 1], Span(start, stop), head)
     elif stop > start:
@@ -97,6 +102,15 @@ def _entry(source: Source, members: Members, entries: Entries, row: int) -> Fiel
     if end > stop:
         inside.append(Field("padding", Kind.PADDING, (Span(stop, end),)))
     return parent(name, _TABLES[kind - 1] if kind else Kind.MEMBER, (Span(head, end),), inside, member=member)
+
+
+def _bsd_name(source: Source, span: Span) -> Field:
+    written = visible(source.read(span.start, min(span.size, _MAX_NAME_BYTES)).rstrip(b"\0"))
+    return Field("name", Kind.NAME, (span,), written)
+
+
+_MAX_NAME_BYTES = 4096
+"""Bytes of a name after a header that are shown as its value."""
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from inspector.core.damage import Landmark
 from inspector.core.field import Field
 from inspector.core.format import MemberMetadata
 from inspector.core.kinds import Family, Kind, Role, role_set
+from inspector.core.layout import Record
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -68,7 +69,9 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """Decode the ZIP archive, then read the header and report on it."""
     layout = layout_of(source) or Layout.HEADER
     payload = _Payload(source)
-    first_member = FirstMember(TACO_LOCAL_PARTS, "Filename", payload.field, role_set(Role.PADDING, Family.TACO))
+    first_member = FirstMember(
+        Record(*TACO_LOCAL_PARTS), "Filename", payload.field, role_set(Role.PADDING, Family.TACO)
+    )
     directory = decode_zip(source, emitter, progress, first_member, crc_checked_at=(0,))
     header = read_header(source, directory, layout)
     if header is not None:

@@ -260,7 +260,7 @@ class ExtractedDialog(QDialog):
         self.setWindowTitle("Extraction Result")
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Extraction result")
-        self.sentence.setText(" ".join((sentence, *result.warnings)))
+        self.sentence.setText(sentence)
         self.problems = ProblemTable()
         self.problems.show_problems(result)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

@@ -106,9 +106,8 @@ def result_message(result: ExtractionResult) -> str:
         ("{members} with a name already taken", result.conflicts.count),
     )
     parts = [words.format(members=count(number, "member")) for words, number in groups if number]
-    return (
-        " ".join((result.sentence, f"{', '.join(parts)}." if parts else "", result.stopped)).replace("  ", " ").strip()
-    )
+    counted = f"{', '.join(parts)}." if parts else ""
+    return " ".join(filter(None, (result.sentence, counted, result.stopped, *result.warnings)))
 
 
 def open_folder(folder: str) -> None:

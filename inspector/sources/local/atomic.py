@@ -252,7 +252,8 @@ class NewFiles:
                 self._disk.sync_folder(folder)
         self._placed = True
         if left:
-            raise SourceError(" ".join((*left, "Remove it; it takes no room of its own.")))
+            last = "Remove it; it takes" if len(left) == 1 else "Remove them; they take"
+            raise SourceError(" ".join((*left, f"{last} no room of {'its' if len(left) == 1 else 'their'} own.")))
 
     def _discard(self) -> list[str]:
         """Remove the files; returns the names of those that stay."""

@@ -194,11 +194,22 @@ class Destination:
         if self._root < 0:
             try:
                 if make:
-                    self.calls.make_root(self.folder)
+                    self._make_root()
                 self._root = self.calls.open_root(self.folder)
             except OSError as error:
                 raise self._unusable(error) from error
         return self._root
+
+    def _make_root(self) -> None:
+        """Create the folder and those above it, whose names the disk has to hold too."""
+        missing = [each for each in (self.folder, *self.folder.parents) if not each.exists()]
+        self.calls.make_root(self.folder)
+        for each in reversed(missing if self.sync else ()):
+            above = self.calls.open_root(each.parent)
+            try:
+                self.sync_folder(above)
+            finally:
+                self._close_folder(above)
 
     def _open_below(self, name: bytes, at: int, *, make: bool) -> int:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,21 @@ def test_everything_is_extracted_beside_the_archive(show: Show, window: Window, 
     assert files(small.with_suffix("")) == {"a.txt": b"alpha", "sub/b.txt": b"beta", "sub/deep/c.txt": b""}
     assert "3 files, 9 B, were extracted" in banner(tab)
     assert tab.banner.message.button.text() == "Open Folder"
+
+
+def test_an_archive_that_changed_since_it_was_opened_is_said_at_once(
+    show: Show, window: Window, qtbot: QtBot, small: Path
+) -> None:
+    tab = show(small)
+    dialog = ask(window, qtbot)
+    os.utime(small, (5, 5))
+    dialog.extract.click()
+    settle(qtbot, window)
+    assert banner(tab).count("may mix old and new bytes") == 1
+    tab.banner.message.button.click()
+    details = dialog_of(window, ExtractedDialog)
+    assert isinstance(details, ExtractedDialog)
+    assert details.sentence.text().count("may mix old and new bytes") == 1
 
 
 def test_what_is_selected_in_the_table_is_extracted(

@@ -117,8 +117,11 @@ class Appender:
 
 def _rollback_failure(counted: bool, why: str) -> str:
     if counted:
-        return f"The appended data may or may not be in it; the file is valid either way. Undoing it failed ({why})."
-    return f"Nothing was added, but some appended bytes are left after its end ({why}), which readers ignore."
+        return (
+            "The appended data may or may not be in it; what was in it before still is, and readers ignore bytes that "
+            f"may be left after its end. Undoing it failed ({why})."
+        )
+    return f"Nothing was added, but appended bytes may be left after its end ({why}), which readers ignore."
 
 
 def _failure(name: str, why: str, failure: str) -> str:

@@ -87,7 +87,8 @@ def _open(real: Path, disk: Disk) -> int:
 
 
 def _read_only(name: str, why: str) -> str:
-    return f"{name} was not changed: {why}. Save a patched copy instead, or make the file writable first."
+    instead = "Save a patched copy instead (in the terminal by --to COPY), or make the file writable first."
+    return f"{name} was not changed: {why}. {instead}"
 
 
 def _lock_and_check(path: Path, real: Path, descriptor: int, disk: Disk) -> LockedFile:
