@@ -216,7 +216,7 @@ class Proxy:
 
         self._server = _Server(("127.0.0.1", at), Handler)
         self._server.daemon_threads = True
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
     @property
