@@ -291,11 +291,11 @@ class _Equal:
         for size, rows in self._rows.items():
             for row in rows:
                 start = self.window.start + row * size
-                before, after = Span(start, start + size), Span(start + size, start + 2 * size)
-                if after.stop > stop:
+                if start + 2 * size > stop or start >= place.stop + NEAR_BYTES:
                     break
-                if not (after.stop > place.start - NEAR_BYTES and before.start < place.stop + NEAR_BYTES):
+                if start + 2 * size <= place.start - NEAR_BYTES:
                     continue
+                before, after = Span(start, start + size), Span(start + size, start + 2 * size)
                 if before not in self._is_varied:
                     low = self.window.start
                     self._is_varied[before] = _varied(self._data[before.start - low : before.stop - low])
@@ -306,6 +306,8 @@ class _Equal:
 
 def _varied(block: bytes) -> bool:
     """Whether a block is no pattern: it would equal its neighbour by itself."""
+    if block[:64] == block[1:65]:  # as zeros are, before all bytes are looked at
+        return False
     return len(set(block)) > 16 and block[:64] not in block[1:]
 
 
