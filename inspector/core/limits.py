@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from inspector.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

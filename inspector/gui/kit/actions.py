@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from PySide6.QtGui import QAction, QKeySequence
+
+from inspector.core.values import dataclass
 
 K = QKeySequence.StandardKey
 Key = K | str

@@ -25,7 +25,6 @@ import logging
 import sys
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import le
 
 from inspector import __version__
@@ -34,6 +33,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import SPECIAL, Codec, Members
 from inspector.core.source import Source, SourceError, SplicedSource, blocks, fingerprint_of, is_remote
 from inspector.core.span import Span
+from inspector.core.values import dataclass
 from inspector.operations.open.opening import Opened
 
 MAGIC = b"AIINDEX1"

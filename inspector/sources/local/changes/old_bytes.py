@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import platformdirs
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
+from inspector.core.values import dataclass
 from inspector.sources.local.changes.journal import (
     MAX_JOURNAL_BYTES,
     UNWRITABLE,
