@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,6 +15,8 @@ _PRELOADED = ["inspector.operations.session.archive_session", "inspector.operati
 
 def context() -> ForkServerContext | SpawnContext:
     """The start method: a fork server with preloaded modules where the system has one, spawn otherwise."""
+    import multiprocessing  # not for the first paint to wait for
+
     if getattr(sys, "frozen", False) or "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     found = multiprocessing.get_context("forkserver")
