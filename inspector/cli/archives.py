@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.options import STANDARD_INPUT
@@ -13,7 +14,6 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError
-from inspector.core.values import dataclass
 from inspector.operations.edit.interrupted import interrupted, may_be_interrupted
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import inside

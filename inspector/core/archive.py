@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.core.field import Field, locate, tile
@@ -14,7 +14,6 @@ from inspector.core.names import abridged
 from inspector.core.numbers import grouped
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 
 MAX_FINDINGS_PER_SEVERITY = 10_000

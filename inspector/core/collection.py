@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from inspector.core.finding import Finding
-from inspector.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

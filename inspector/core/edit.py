@@ -6,13 +6,13 @@ A History is what can be undone and redone: states, and which of them is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, TypeVar
 
 from inspector.core.pieces import Piece, PieceSource, PieceTable
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span, Spans, united
-from inspector.core.values import dataclass
 
 _COMPARED = 1 << 16
 """Bytes compared at a time where edits are merged."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from dataclasses import fields as attributes_of
-from dataclasses import replace
 
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of, is_structure, role_of
 from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans, intersect, subtract
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 
 Value = int | float | str | bool | list["Value"] | None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 
 UNREADABLE = "unreadable"
 """The code of the finding that bytes could not be had, so that nobody knows whether they are as they should be."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from inspector.core.numbers import count, grouped
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 
 if TYPE_CHECKING:  # opening an archive needs neither

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from struct import Struct
 
@@ -11,7 +12,6 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 
 
 def unsigned_le(data: bytes) -> int:

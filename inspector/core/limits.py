@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-
-from inspector.core.values import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

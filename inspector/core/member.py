@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from operator import sub
@@ -11,7 +12,6 @@ from typing import NamedTuple
 
 from inspector.core.source import SplicedSource
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 
 LARGEST = 2**64 - 1
 """The largest number a column holds; larger numbers are clamped to it (and reported as findings)."""

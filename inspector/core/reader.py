@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
@@ -18,7 +19,6 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source
 from inspector.core.span import Span, subtract, united
-from inspector.core.values import dataclass
 
 MAX_READS = 2_000_000
 """Reads after which a reader is stopped: some go round in circles for ever."""

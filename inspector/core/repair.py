@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -13,7 +14,6 @@ from inspector.core.member import UNREADABLE
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 
 Content = Callable[[Progress], Iterator[bytes]]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol
 
 from inspector.core.program.progress import Progress
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 
 BLOCK = 512 * 1024
 """Bytes read at a time when a stretch is streamed."""

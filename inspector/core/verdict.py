@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.core.span import Spans
-from inspector.core.values import dataclass
 
 
 class Verdict(StrEnum):

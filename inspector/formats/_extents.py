@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import le
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from inspector.core.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,12 +7,12 @@ asks for. Compressed data is therefore handed to it block by block: a block deco
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import zstandard
 
 from inspector.core.numbers import in_bytes
-from inspector.core.values import dataclass
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 """The first bytes of every frame."""

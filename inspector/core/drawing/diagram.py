@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log2
 from typing import NamedTuple
 
 from inspector.core.kinds import Family, Role
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ tritan vision, and text is readable on each; tests compute both, and look at pai
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cache
 
 from inspector.core.kinds import Family, Role
-from inspector.core.values import dataclass
 
 
 class Scheme(StrEnum):

@@ -6,13 +6,13 @@ a page, from its upper left corner.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, floor, log2
 from typing import NamedTuple
 
 from inspector.core.drawing.diagram import Rect
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.span import Spans
-from inspector.core.values import dataclass
 
 LOGARITHMIC_FROM = 1_000
 """Where the largest size is so many times the smallest one or more, the scale is logarithmic."""

@@ -13,11 +13,11 @@ import platform
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from types import TracebackType
 
 from inspector import __version__
-from inspector.core.values import dataclass
 
 PACKAGE = "inspector"
 LIBRARIES = ("site-packages", "dist-packages")

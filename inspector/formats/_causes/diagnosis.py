@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.finding import UNREADABLE, Finding, Severity, first_sentence
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.formats._causes.table import Cause, Explanation, is_cause, wrong
 
 if TYPE_CHECKING:  # annotations only

@@ -13,6 +13,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +28,6 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span, intersect, subtract, total, united
-from inspector.core.values import dataclass
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._causes.table import Cause, Explanation, wrong
 from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, number

@@ -9,6 +9,7 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from inspector.core.archive import Archive
@@ -18,7 +19,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_remote
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._causes.table import Cause, Explanation
 from inspector.formats._zstd import BLOCK_HEADER, MAGIC, RLE, header_size
 

@@ -6,7 +6,7 @@ Linear in time. Memory is bounded by ``MAX_RUNS`` and by a digest a MiB.
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, expect, is_remote
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

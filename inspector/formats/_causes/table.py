@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
 from inspector.core.span import Spans
-from inspector.core.values import dataclass
 
 if TYPE_CHECKING:  # annotations only
     from inspector.core.repair import Repair

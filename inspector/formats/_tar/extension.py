@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -21,7 +21,6 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._tar import codes
 from inspector.formats._tar.header import BLOCK, GNU_LINK, GNU_NAME, PAX_GLOBAL, PLACES, SPARSE, aligned, number, text
 

@@ -6,12 +6,12 @@ Numbers are octal text, or base-256 if the first bit of the field is set (GNU, s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.archive import Emitter
 from inspector.core.member import Members
 from inspector.core.names import hazards, visible
-from inspector.core.values import dataclass
 from inspector.formats._tar import codes
 
 BLOCK = 512

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from inspector.core.archive import Emitter
@@ -20,7 +20,6 @@ from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, is_sparing, zeros_stop
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._kinds import TAR_END
 from inspector.formats._tar import codes
 from inspector.formats._tar.header import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from inspector.core.archive import CappedFindings, Emitter
@@ -16,7 +16,6 @@ from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._zip import codes
 from inspector.formats._zip.eocd import Eocd
 from inspector.formats._zip.extra import (

@@ -6,7 +6,7 @@ Bytes may precede the archive, its end may be missing, and several records may l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from operator import gt
 from struct import Struct
@@ -15,7 +15,6 @@ from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._zip import codes
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.headers import MAX_MEMBERS, central_headers, local_files, read_local

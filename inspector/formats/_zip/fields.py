@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import add
 
@@ -22,7 +22,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.source import Source, Stored, is_sparing
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._compressed import with_inside, zstd_inside
 from inspector.formats._extents import GAP, Overlap, Rows, lay_out, shared_extents
 from inspector.formats._kinds import (

@@ -13,7 +13,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from isal.isal_zlib import crc32
@@ -23,7 +23,6 @@ from inspector.core.member import LARGEST, Codec
 from inspector.core.program.progress import Progress
 from inspector.core.source import BLOCK, Source, SourceError, blocks
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._zip.compression import CODECS, METHODS
 from inspector.formats._zip.directory import Directory, is_split
 from inspector.formats._zip.eocd import Eocd, eocd_after, is_header_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
@@ -16,7 +17,6 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 from inspector.formats._extents import lay_out, shared_extents
 from inspector.formats._kinds import DATA_SECTION, INDEX

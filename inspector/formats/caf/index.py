@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.finding import FindingType
 from inspector.core.member import Members
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 from inspector.formats._extents import sorted_extents
 from inspector.formats.caf import codes
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from dataclasses import dataclass
 
 from inspector.core.format import ProbeResult
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.source import BytesSource, Source, expect
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 from inspector.formats.caf.scan import BYTE_ORDER_MARK, Malformed, Scanner
 
 FOOTER_SIZE = 4

@@ -13,6 +13,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
@@ -24,7 +25,6 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._extents import lay_out
 from inspector.formats.caf import codes
 from inspector.formats.caf.decode import read_index

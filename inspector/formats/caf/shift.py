@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks, gather, is_sparing
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._extents import GAP, Rows
 from inspector.formats._signatures import HEAD_BYTES, has_signature
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.reader import MAX_READ_BYTES, Reader, ReaderKind, Recorder, Rejected
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.formats._readers import TAR_READERS
 from inspector.formats._zstd import ZstdError, decompress
 

@@ -7,6 +7,7 @@ in each further chunk, so a file holds only a handful of chunks, whatever its si
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from inspector.core.edit import Patch
 from inspector.core.field import Field, parent
@@ -16,7 +17,6 @@ from inspector.core.layout import Part, fields_of, hex_text, unsigned_be
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats.rca import codes
 from inspector.formats.rca.kinds import CHUNK_HEADER, CHUNK_LAYER
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ from inspector.core.names import listed
 from inspector.core.numbers import count
 from inspector.core.rows import LazyRows
 from inspector.core.source import SplicedSource
-from inspector.core.values import dataclass
 from inspector.formats._zstd import Stream
 from inspector.formats.rca.blocks import BLOB, REST, Blocks
 from inspector.formats.rca.chunks import Chunk, ChunkLayer

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2s
 
 from inspector.core.archive import Archive, Emitter
@@ -20,7 +20,6 @@ from inspector.core.member import Codec, Members
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SplicedSource
 from inspector.core.source import blocks as pieces
-from inspector.core.values import dataclass
 from inspector.formats.rca.blobs import Decoding
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, Convention, walk
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, ChunkLayer, ended, header_size, reach, scan

@@ -7,6 +7,7 @@ from it are corrected in the same Edit (specification: "Reset blocks (block type
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2s
 
 from inspector.core.archive import Archive
@@ -16,7 +17,6 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, RESET, REST, Convention
 from inspector.formats.rca.check import StoredHashes

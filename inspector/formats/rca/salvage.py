@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
@@ -20,7 +21,6 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Fate, Outcome, Repair, outcomes
 from inspector.core.source import blocks
 from inspector.core.span import united
-from inspector.core.values import dataclass
 from inspector.formats.rca.blobs import MAX_NAME_BYTES, Decoding, read
 from inspector.formats.rca.blocks import RESET, Convention
 from inspector.formats.rca.hashes import Hashes, compare, own_convention

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import blake2s
 from typing import NamedTuple
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import blocks as pieces
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import BLOCK, BLOCK_HEADER, HEADER, MAGIC, RESERVED, RLE, Stream, ZstdError, header_size
 from inspector.formats.rca.blocks import BLOB, HASH_SIZE, MAX_VARINT_BYTES, RESET, kind_and_size, varint

@@ -7,6 +7,7 @@ whole: in memory, or where the caller has room for more (a temporary file) if it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import blake2s
 from typing import NamedTuple, Protocol
 
@@ -15,7 +16,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._zstd import LEVEL, Compressor
 from inspector.formats.rca.blocks import HASH_SIZE, RESET, Convention
 from inspector.formats.rca.chunks import FIRST_SIZE_BITS, METADATA_BYTES, Chunk, ChunkLayer, header_size

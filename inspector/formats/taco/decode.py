@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 
 from inspector.core.archive import Archive, Emitter
@@ -12,7 +13,6 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._zip.check import ChecksumTable, check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.core.field import Field, parent
@@ -14,7 +15,6 @@ from inspector.core.names import brief
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.eocd import find_eocd, first_name
 from inspector.formats._zip.headers import read_local

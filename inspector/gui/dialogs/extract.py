@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -21,7 +22,6 @@ from PySide6.QtWidgets import (
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped, rounded
-from inspector.core.values import dataclass
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.files import ask_for_folder

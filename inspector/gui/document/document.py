@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Concatenate, NamedTuple
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from inspector.core.finding import Severity
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Answer, Arguments, Client, Job, Request, archive_client
 from inspector.gui.kit.locations import name_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, Signal
 from inspector.core.edit import CutBytes, Edit, History, Patch, combined
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.widgets import debounce

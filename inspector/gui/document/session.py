@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QLockFile, QSaveFile, Qt
 
 from inspector.core.numbers import count
-from inspector.core.values import dataclass
 from inspector.gui.kit.locations import name_of
 
 if TYPE_CHECKING:  # not for the first paint to wait for

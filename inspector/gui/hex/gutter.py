@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
@@ -10,7 +11,6 @@ from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal
-from inspector.core.values import dataclass
 from inspector.gui.hex.painting import Look
 from inspector.gui.kit.text import plain
 from inspector.operations.protocol.views import Arrow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -13,7 +14,6 @@ from inspector.core.field import Structure
 from inspector.core.kinds import Family, Kind, Shape
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.gui.hex.highlights import overlaps
 from inspector.gui.hex.painting import Look
 from inspector.gui.kit.text import plain

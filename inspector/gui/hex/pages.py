@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector.core.drawing.colouring import ColourBy
 from inspector.core.field import Run, Structure
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.gui.hex.highlights import Tint, clip_tints, look_tints, structures_of, tints
 
 PAGE = 4096

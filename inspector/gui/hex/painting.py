@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
 from math import ceil
@@ -18,7 +18,6 @@ from inspector.core.drawing.palette import COLOURS, CONTRAST, MARKS, Colours, Ma
 from inspector.core.field import Structure
 from inspector.core.kinds import Family, Role, Shape
 from inspector.core.span import Span, intersect
-from inspector.core.values import dataclass
 from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.highlights import Contour, Tint, contour, outline_of, overlapping, overlaps
 from inspector.gui.hex.layout import Layout, pieces_of, row_text

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from PySide6.QtGui import QAction, QKeySequence
-
-from inspector.core.values import dataclass
 
 K = QKeySequence.StandardKey
 Key = K | str

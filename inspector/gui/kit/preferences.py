@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from inspector.core import limits
 from inspector.core.limits import Limit
 from inspector.core.program.redaction import strip_credentials
-from inspector.core.values import dataclass
 from inspector.gui.kit.theme import Theme
 
 T = TypeVar("T")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from inspector.core.finding import Severity
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 from inspector.gui.kit.icons import severity_icon, verdict_icon
 from inspector.gui.kit.text import plain, short

@@ -7,12 +7,11 @@ revealed without fetching the rows before it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from inspector.core.values import dataclass
 from inspector.gui.kit.table_models import DraggableRows
 from inspector.operations.protocol.views import Page
 

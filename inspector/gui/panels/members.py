@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,6 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
-from inspector.core.values import dataclass
 from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document, Selection
 from inspector.gui.ipc.client import Client, Job

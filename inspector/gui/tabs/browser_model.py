@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, plural, rounded
-from inspector.core.values import dataclass
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.tree_model import NOWHERE, Index, NumberedTree

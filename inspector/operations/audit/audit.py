@@ -11,7 +11,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.core.verdict import State
 from inspector.formats._causes.table import PREFIX
 from inspector.formats.datas3t.codes import RANGE_OVERLAP
@@ -236,7 +235,7 @@ class Plan:
 
     places: tuple[str, ...]
     quick: bool = False
-    choice: Choice = Choice()
+    choice: Choice = Choice()  # noqa: RUF009 - it cannot change
     aside: frozenset[str] = frozenset()
     connection: Connection = DEFAULT
     datasets: bool = False

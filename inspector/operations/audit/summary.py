@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.core.values import dataclass
 from inspector.operations.audit.results import RANK, Results
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, UNCHECKED, Amount, Result
 from inspector.sources.local.atomic import AtomicFile
@@ -29,7 +29,7 @@ class Run:
 
     done: Amount
     seconds: float
-    earlier: Amount = Amount()
+    earlier: Amount = Amount()  # noqa: RUF009 - it cannot change
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain, groupby
 from pathlib import Path
@@ -17,7 +17,6 @@ from pathlib import Path
 from inspector.core.collection import Collection
 from inspector.core.names import encoded, visible
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.formats import FORMATS
 from inspector.operations.jobs.local_paths import local_path
 from inspector.operations.open.collection import collection_in, is_of_range, open_collection, overlapping

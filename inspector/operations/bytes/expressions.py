@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from inspector.core.field import Field
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.values import dataclass
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.opening import Opened

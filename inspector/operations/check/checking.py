@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from inspector.core import codes
@@ -18,7 +18,6 @@ from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import Source, SourceError, expect, is_sparing
-from inspector.core.values import dataclass
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, diagnose
 from inspector.formats._causes.table import NOT_INTERRUPTED, is_cause

@@ -8,7 +8,7 @@ file. If it equals the one the server keeps, every recorded CRC-32 is that of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from isal.isal_zlib import crc32, crc32_combine
@@ -18,7 +18,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError, blocks, expect
-from inspector.core.values import dataclass
 from inspector.formats._zip.headers import data_start
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, open_place, start

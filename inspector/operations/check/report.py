@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
 from inspector.core.finding import Finding
 from inspector.core.names import abridged, decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
-from inspector.core.values import dataclass
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import Placed, folded
 from inspector.operations.check.checking import CheckReport, own_state

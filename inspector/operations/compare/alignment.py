@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.operations.compare.anchors import MAX_ANCHORS, stretches
 from inspector.operations.compare.runs import Runs, common_end, common_start, mismatches, pairs, read_exactly
 

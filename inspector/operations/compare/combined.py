@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats.datas3t.decode import INDEX, METADATA, TAR
 from inspector.operations.check.checking import check_location
 from inspector.operations.jobs.operation_error import OperationError

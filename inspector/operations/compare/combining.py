@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import islice, product
 from math import prod
@@ -23,7 +23,6 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.core.verdict import State
 from inspector.formats._causes.table import is_cause
 from inspector.formats._signatures import HEAD_BYTES, has_signature

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_from
 from inspector.operations.compare.alignment import align

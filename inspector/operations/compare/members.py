@@ -6,7 +6,7 @@ import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any
 
@@ -16,7 +16,6 @@ from inspector.core.names import decoded, visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 from inspector.operations.compare.anchors import ascending
 from inspector.operations.compare.listing import Listing

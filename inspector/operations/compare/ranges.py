@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from inspector.core.collection import Orphan, Range
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
-from inspector.core.values import dataclass
 from inspector.operations.check.checking import state_of
 from inspector.operations.compare.listing import Listing
 from inspector.operations.compare.members import NOT_COMPARED, SAME

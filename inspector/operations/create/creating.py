@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, plural, rounded
 from inspector.core.program.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.operations.create.inputs import MAX_PIECE_BYTES, MAX_WHOLE_BYTES, FileInput, Input
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import NewArchiveFile

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES, WriteError, Writer
 from inspector.operations.create.creating import (
     Created,

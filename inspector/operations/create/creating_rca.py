@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.chunks import ChunkLayer

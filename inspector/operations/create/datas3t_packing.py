@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
@@ -14,7 +14,6 @@ from inspector.core.numbers import count
 from inspector.core.program.hints import Hint, hint
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.create.creating import Created, NewArchive, created, size_of

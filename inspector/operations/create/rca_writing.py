@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.core.archive import Emitter
@@ -13,7 +13,6 @@ from inspector.core.format import ProbeResult
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, plural
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.formats import rca, recognise
 from inspector.formats.rca.blocks import Convention
 from inspector.formats.rca.check import StoredHashes

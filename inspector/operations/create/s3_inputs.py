@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.source import Source, SourceError
-from inspector.core.values import dataclass
 from inspector.sources.s3.address import parse
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.opening import open_s3

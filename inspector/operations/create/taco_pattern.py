@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from inspector.core.finding import Severity
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import count, verb
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.formats._zip.records import LOCAL_SIZE
 from inspector.formats.taco.write import HEADER_NAME, Slot
 from inspector.operations.create.inputs import Input

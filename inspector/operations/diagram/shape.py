@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from inspector.core.collection import Range
@@ -22,7 +22,6 @@ from inspector.core.names import abridged, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.source import is_sparing
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 from inspector.core.verdict import Checksum
 from inspector.formats.datas3t.keys import base_name, range_name
 from inspector.operations.open.opening import Opened

@@ -8,7 +8,7 @@ repair rests on a claim, and if they cut off nothing that the first round did no
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from inspector.core.edit import Edit, OverlaySource, merged
 from inspector.core.format import MemberError
@@ -18,7 +18,6 @@ from inspector.core.program.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS
 from inspector.formats._causes.table import TAKEN_OUT

@@ -8,6 +8,7 @@ The manual's page "Experiments" lists the steps with their members.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,6 @@ from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.operations.edit.patch_file import fault_in
 from inspector.operations.experiment.experiment import Experiment
 from inspector.operations.jobs.operation_error import OperationError

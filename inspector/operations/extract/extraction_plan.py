@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from inspector.core.finding import Severity, brief, with_full_stop
 from inspector.core.format import MemberMetadata
@@ -13,7 +13,6 @@ from inspector.core.member import FOLDER, HOLES, MISPLACED, SHARED, SPECIAL, Cod
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.operations.extract.selection import MemberSelection, has_invisible, parts_of, refusal, with_number
 from inspector.operations.jobs.unfinished import unfinished_message
 from inspector.operations.open.reading import CLAIMED, ELSEWHERE

@@ -11,6 +11,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.names import (
@@ -26,7 +27,6 @@ from inspector.core.names import (
     visible,
 )
 from inspector.core.numbers import in_bytes
-from inspector.core.values import dataclass
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.location import inside

@@ -12,6 +12,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableSequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from types import TracebackType
@@ -19,7 +20,6 @@ from typing import Any, Generic, Self, TypeVar
 
 from inspector.core.program.debug_log import log_in_worker
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.operations.jobs.subprogress import SharedMemoryProgress
 from inspector.sources.web.address import known_after, learn
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Protocol
 
 from inspector.core.names import visible
 from inspector.core.source import HiddenError, Source
-from inspector.core.values import dataclass
 from inspector.operations.protocol.check_views import ALGORITHMS, SUFFIXES, Algorithm
 
 MAX_LINE_BYTES = 1 << 17

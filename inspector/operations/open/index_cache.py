@@ -25,6 +25,7 @@ import logging
 import sys
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass
 from operator import le
 
 from inspector import __version__
@@ -34,7 +35,6 @@ from inspector.core.limits import INDEX_CACHE
 from inspector.core.member import SPECIAL, Codec, Members
 from inspector.core.source import Source, SourceError, SplicedSource, blocks, fingerprint_of, is_remote
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.operations.open.opening import Opened
 
 MAGIC = b"AIINDEX1"

@@ -6,7 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from dataclasses import fields as attributes_of
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, SplicedSource, expect, is_sparing
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.core.verdict import Checksum
 from inspector.formats import SEQUENTIAL_SUFFIXES, recognise
 from inspector.formats._causes.diagnosis import NO_DIAGNOSIS, Diagnosis, what_it_is

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.finding import Finding, Severity, brief
@@ -13,7 +14,6 @@ from inspector.core.member import MISPLACED, SHARED, Member
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats import CONCERNS
 from inspector.operations.open.digest_manifest import Hash
 from inspector.operations.open.listing import content

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from inspector.core.values import dataclass
 from inspector.core.verdict import State
 from inspector.sources.s3.connection import DEFAULT, Connection
 

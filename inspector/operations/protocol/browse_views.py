@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.core.values import dataclass
 from inspector.sources.s3.request_log import Totals
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 from inspector.core.drawing.byte_class import CLASSES, ByteClass
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 
 FULL = 255
 """The share of a class that has all of a stretch, and the entropy of 8 bits a byte."""

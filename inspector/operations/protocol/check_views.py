@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.source import Source
-from inspector.core.values import dataclass
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.responses import Seen
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from inspector.core.edit import Edit
 from inspector.core.field import Value
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 from inspector.operations.protocol.views import Explanation, MemberRow
 
 A, B, NEITHER = "a", "b", "neither"

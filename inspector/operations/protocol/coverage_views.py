@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
-
-from inspector.core.values import dataclass
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
     from inspector.core.collection import Orphan

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.core.values import dataclass
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.core.edit import CutBytes, Edit
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Spans
-from inspector.core.values import dataclass
 from inspector.core.verdict import State
 
 

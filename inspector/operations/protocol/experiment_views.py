@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 
 MAX_STEPS = 1_000
 """The most steps of one experiment."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from inspector.core.values import dataclass
 
 MAX_PROBLEMS_LISTED = 1_000
 """Problems of one kind that are listed; the rest are counted."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from inspector.core.names import visible
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.operations.jobs.operation_error import OperationError
 
 MAX_ENTRIES = 7

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.edit import Edit
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 from inspector.core.verdict import State
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
-from inspector.core.values import dataclass
 from inspector.operations.protocol.extraction_views import OnConflict
 from inspector.sources.s3.connection import DEFAULT, Connection
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
     from inspector.core.reader import Outcome, ReaderKind

@@ -5,14 +5,13 @@ Names are already visible text (see ``core.names.visible``); offsets and sizes a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntFlag, StrEnum
 from typing import Generic, TypeVar
 
 from inspector.core.finding import Severity
 from inspector.core.kinds import Family, Kind, Role
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 from inspector.core.verdict import State, Verdict
 
 Row = TypeVar("Row")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.reader import Outcome, Reader, Reads
 from inspector.core.source import Source, blocks
-from inspector.core.values import dataclass
 from inspector.core.verdict import State
 from inspector.formats import recognise
 from inspector.operations.check.checking import check_archive, state_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
@@ -14,7 +15,6 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.pieces import PieceSource, PieceTable
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError
-from inspector.core.values import dataclass
 from inspector.formats import caf, datas3t
 from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout

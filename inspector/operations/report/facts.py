@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice, pairwise
 
@@ -25,7 +26,6 @@ from inspector.core.program.progress import Progress
 from inspector.core.program.redaction import redacted
 from inspector.core.source import Source, SourceError, blocks, is_sparing
 from inspector.core.span import Span, Spans
-from inspector.core.values import dataclass
 from inspector.core.verdict import State, Verdict
 from inspector.formats._causes.diagnosis import Placed, cause_sentence, folded
 from inspector.formats._causes.table import MEANINGS, Cause, is_cause

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from inspector.core.field import Field, FieldTable, Unread, at_path, locate
@@ -13,7 +13,6 @@ from inspector.core.program.progress import Progress
 from inspector.core.rows import LazyRows
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans, subtract
-from inspector.core.values import dataclass
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from inspector.core.collection import Collection, Range
 from inspector.core.field import Field, FieldTable, locate
@@ -17,7 +18,6 @@ from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.values import dataclass
 from inspector.formats.datas3t.datapoints import member_with
 from inspector.operations.bytes.expressions import ExpressionContext, ExpressionError, UnknownNameError, resolve
 from inspector.operations.jobs.operation_error import OperationError

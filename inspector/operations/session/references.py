@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain as joined
 from itertools import islice
 
@@ -12,7 +13,6 @@ from inspector.core.field import Field, FieldTable, at_path, locate, positions
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans, intersect
-from inspector.core.values import dataclass
 from inspector.core.verdict import Checksum
 from inspector.operations.protocol.views import Arrow, LayerKind, Reference
 from inspector.operations.session.layers import Layer

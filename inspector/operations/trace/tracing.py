@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.core.archive import Archive
@@ -19,7 +19,6 @@ from inspector.core.numbers import count
 from inspector.core.program.progress import Progress, cancelling
 from inspector.core.reader import Outcome, Reader, ReaderKind, Reads, Recorder, Step, follow
 from inspector.core.source import Source
-from inspector.core.values import dataclass
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.subprogress import subprogresses
 from inspector.operations.protocol.trace_views import ReaderRow, Verdict

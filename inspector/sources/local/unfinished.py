@@ -11,9 +11,9 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from inspector.core.values import dataclass
 from inspector.sources.local.disk_calls import SAFELY, Disk
 
 _NAME = re.compile(r"\.part-([0-9a-f]{12})[0-9a-f]{4}|\..*\.([0-9a-f]{12})[0-9a-f]{4}\.part", re.DOTALL)

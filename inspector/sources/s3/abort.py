@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from botocore.awsrequest import (
@@ -16,8 +17,6 @@ from botocore.awsrequest import (
     AWSHTTPSConnection,
     AWSHTTPSConnectionPool,
 )
-
-from inspector.core.values import dataclass
 
 POLL_SECONDS = 0.2
 """Seconds between checks for cancellation."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 
 
 class Addressing(StrEnum):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from threading import Lock
-
-from inspector.core.values import dataclass
 
 _LOG = logging.getLogger(__name__)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from inspector.core.values import dataclass
 from inspector.sources.s3.request_log import OPEN_END
 
 _PARTIAL = 206

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import ClientError, IncompleteReadError
@@ -13,7 +14,6 @@ from botocore.exceptions import ClientError, IncompleteReadError
 from inspector.core import limits
 from inspector.core.program.progress import Cancelled, check_cancelled
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.sources.s3.abort import AnswerTimeout, RequestCancelled, WaitLimits, waiting_for_answers
 from inspector.sources.s3.address import Place
 from inspector.sources.s3.read_ahead import Pace

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from threading import Lock
 from urllib.parse import quote, urlsplit
 
 from inspector.core.names import visible
 from inspector.core.program.redaction import strip_user
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.sources.s3.address import is_s3
 
 SCHEMES = ("http://", "https://")

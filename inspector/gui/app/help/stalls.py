@@ -8,11 +8,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import FrameType
 
 from PySide6.QtCore import QObject, Qt, QTimer
-
-from inspector.core.values import dataclass
 
 VARIABLE = "ARCHIVE_INSPECTOR_STALLS"
 """The environment variable that turns the meter on."""

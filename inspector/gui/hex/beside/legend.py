@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -13,7 +14,6 @@ from inspector.core.drawing.colouring import ColourBy, Paint, fill_of, hatched_r
 from inspector.core.drawing.palette import COLOURS, Colours
 from inspector.core.kinds import Family, Kind, Role, Shape, family_bit, family_of, role_bit, role_of
 from inspector.core.numbers import grouped
-from inspector.core.values import dataclass
 from inspector.core.verdict import Verdict
 from inspector.gui.hex.beside.byte_band import fill_class
 from inspector.gui.hex.beside.file_map import VERDICT_LEGEND, fill_verdict, verdicts_in

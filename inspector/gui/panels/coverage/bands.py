@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, groupby
 
 import numpy as np
 
-from inspector.core.values import dataclass
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
 MIN_KEYS = 4

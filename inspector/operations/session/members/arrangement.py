@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from inspector.core.member import HAS_DIGEST, Codec, Members
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session.members.archive_set import ArchiveSet
 

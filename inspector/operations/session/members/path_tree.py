@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
-from inspector.core.values import dataclass
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.session.members.arrangement import NameOrder, Names, Numbers
 

@@ -8,13 +8,13 @@ to reach the state before or after the change; undo.py undoes a finished change.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.core.edit import CutBytes, Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
-from inspector.core.values import dataclass
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.changes.journal import MAX_DROPPED_BYTES, Journal, find, save, try_remove
 from inspector.sources.local.changes.journal_state import holds, redo, undo

@@ -14,13 +14,13 @@ import hashlib
 import os
 import stat
 import struct
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.names import visible
-from inspector.core.values import dataclass
 from inspector.sources.local.changes.journal_paths import SUFFIX, journal_paths
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity

@@ -7,11 +7,11 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.core.edit import EditError
 from inspector.core.names import visible
-from inspector.core.values import dataclass
 from inspector.sources.local.disk_calls import NO_LOCKS, Disk, reason
 from inspector.sources.local.file import Identity
 

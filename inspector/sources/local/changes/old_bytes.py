@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 
@@ -22,7 +22,6 @@ import platformdirs
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
-from inspector.core.values import dataclass
 from inspector.sources.local.changes.journal import (
     MAX_JOURNAL_BYTES,
     UNWRITABLE,

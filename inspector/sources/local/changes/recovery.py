@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.core.edit import EditError
 from inspector.core.names import visible
 from inspector.core.span import Spans, total
-from inspector.core.values import dataclass
 from inspector.sources.local.changes.journal import BrokenJournal, Journal, find, load, remove, set_aside
 from inspector.sources.local.changes.journal_state import ChangeState, change_state, holds, redo, undo
 from inspector.sources.local.changes.locked_file import LockedFile, locked

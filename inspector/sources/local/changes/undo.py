@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
-from inspector.core.values import dataclass
 from inspector.sources.local.changes.in_place import change_locked
 from inspector.sources.local.changes.journal import find
 from inspector.sources.local.changes.journal_state import holds

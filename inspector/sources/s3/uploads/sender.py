@@ -7,6 +7,7 @@ import io
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -15,7 +16,6 @@ from isal.isal_zlib import crc32
 
 from inspector.core import limits
 from inspector.core.program.progress import Cancelled, check_cancelled
-from inspector.core.values import dataclass
 from inspector.sources.s3.abort import RequestCancelled, WaitLimits, check_deadline
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.client import ATTEMPTS, Client, boto_client

@@ -11,12 +11,12 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from inspector.core.program.redaction import strip_credentials
-from inspector.core.values import dataclass
 from inspector.sources.local.disk_calls import Disk, read_all, write_all
 from inspector.sources.s3.address import Address
 

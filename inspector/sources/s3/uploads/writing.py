@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 
 from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
@@ -17,7 +18,6 @@ from inspector.core.numbers import in_bytes, rounded
 from inspector.core.program.hints import Hint, hint
 from inspector.core.program.progress import Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError
-from inspector.core.values import dataclass
 from inspector.sources.s3.request_log import Why
 from inspector.sources.s3.responses import ByteRange, Head
 from inspector.sources.s3.sentences import CannotCopyError, S3Error
