@@ -6,15 +6,18 @@ larger payload takes no more of either.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tarfile
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks import inputs
+from inspector.formats.taco.edit import payload_of
+from tests.benchmarks import inputs, ranges
 from tests.benchmarks.commands import write
 from tests.benchmarks.measure import PRODUCT, Row, environment
 
@@ -33,7 +36,14 @@ used = os.wait4(child, 0)[2]
 print(used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)
 """
 """Runs a command from a small process: the peak of memory counts that of the process it was begun from."""
-WHY = {"rca": "names are inside the compressed data, so the first row waits for the decompression of all"}
+RANGE = 1_000
+"""Datapoints in a range of the dataset."""
+LARGEST = {"datas3t": 3}
+"""How many decades are tried where a million members take 2 GB."""
+WHY = {
+    "rca": "names are inside the compressed data, so the first row waits for the decompression of all",
+    "datas3t": "rows are told apart by the keys of all ranges, so the first waits for the headers of each",
+}
 """Why the first rows of a format cannot come at once."""
 
 
@@ -50,11 +60,13 @@ def rows(folder: Path, decades: tuple[int, ...] = DECADES) -> Iterator[Row]:
     formats: dict[str, Callable[[Path, int], Path]] = {
         "caf": inputs.caf,
         "zip": _zip,
+        "taco": _taco,
         "tar": inputs.tar,
         "rca": lambda folder, count: inputs.rca(folder, count, 64)[0],
+        "datas3t": _dataset,
     }
     for name, make in formats.items():
-        yield from _decades(name, make, folder, decades)
+        yield from _decades(name, make, folder, decades[: LARGEST.get(name, len(DECADES))])
     yield from _payloads("caf", inputs.sparse_caf, folder)
     yield from _payloads("tar", _sparse_tar, folder)
 
@@ -69,7 +81,10 @@ def _decades(name: str, make: Callable[[Path, int], Path], folder: Path, decades
     for count in decades:
         path = make(folder, count)
         runs.append(_listed(path))
-        path.unlink()
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
     for count, before, after in zip(decades[1:], runs, runs[1:], strict=False):
         work = f"list {count:,} / {count // 10:,}"
         yield Row(f"{name}: {work}", before.seconds, after.seconds, LINEAR * 10)
@@ -109,6 +124,25 @@ def _zip(folder: Path, count: int) -> Path:
     path = folder / f"growth-{count}.zip"
     write(path, count)
     return path
+
+
+def _taco(folder: Path, count: int) -> Path:
+    path = folder / f"growth-{count}.tacozip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("TACO_HEADER"), payload_of(()))
+        for number in range(count - 1):
+            archive.writestr(zipfile.ZipInfo(f"d{number // 1000}/{number:08}.txt"), b"x%d" % number)
+    return path
+
+
+def _dataset(folder: Path, count: int) -> Path:
+    """A dataset of ranges of 1,000 datapoints of 1 KiB each."""
+    dataset = folder / f"growth-{count}" / "datas3t" / "weather"
+    points = dataset / "datapoints"
+    points.mkdir(parents=True)
+    for first in range(1, count, RANGE):
+        ranges.datas3t_range(points, RANGE, 1024, first)
+    return folder / f"growth-{count}"
 
 
 def _sparse_tar(folder: Path, size: int) -> Path:

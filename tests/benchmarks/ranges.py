@@ -36,13 +36,14 @@ def datas3t_rows(folder: Path) -> Iterator[Row]:
         path.with_name(path.name + ".metadata").unlink()
 
 
-def datas3t_range(folder: Path, count: int, size: int) -> Path:
-    """A range of ``count`` datapoints of ``size`` bytes, a multiple of 512, with its metadata."""
-    path = folder / f"{1:020d}-{count:020d}.tar"
+def datas3t_range(folder: Path, count: int, size: int, first: int = 1) -> Path:
+    """A range of ``count`` datapoints of ``size`` bytes, a multiple of 512, from key ``first`` on, with metadata."""
+    last = first + count - 1
+    path = folder / f"{first:020d}-{last:020d}.tar"
     content = bytes(range(256)) * (size // 256)
     rows = []
     with path.open("wb") as file:
-        for key in range(1, count + 1):
+        for key in range(first, last + 1):
             info = tarfile.TarInfo(f"{key:020d}.bin")
             info.size = size
             begin = file.tell()

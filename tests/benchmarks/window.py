@@ -44,6 +44,62 @@ app.processEvents()
 os._exit(0)
 """
 
+FLOOR = """
+import os, sys
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontDatabase, QPainter
+from PySide6.QtWidgets import (
+    QAbstractScrollArea, QApplication, QDockWidget, QLineEdit, QMainWindow, QTabWidget, QTableWidget, QTreeView,
+    QVBoxLayout, QWidget,
+)
+from inspector.gui.kit import theme
+
+class Bytes(QAbstractScrollArea):
+    def paintEvent(self, event):
+        painter = QPainter(self.viewport())
+        painter.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        for row in range(40):
+            painter.drawText(0, 14 * row + 14, "00 " * 16 + "." * 16)
+        painter.end()
+
+app = QApplication(["floor", *theme.style_arguments()])
+theme.apply(app, theme.Theme.LIGHT)
+window, area, tabs = QMainWindow(), QMainWindow(), QTabWidget()
+for number in range(8):
+    menu = window.menuBar().addMenu(str(number))
+    for action in range(17):
+        menu.addAction(str(action))
+bar = window.addToolBar("bar")
+for action in range(10):
+    bar.addAction(str(action))
+bar.addWidget(QLineEdit())
+bar.addWidget(QLineEdit())
+area.setWindowFlags(Qt.WindowType.Widget)
+area.setCentralWidget(Bytes())
+left, right, bottom = (getattr(Qt.DockWidgetArea, f"{side}DockWidgetArea") for side in ("Left", "Right", "Bottom"))
+docks = []
+for number, side in enumerate((left, left, right, *[bottom] * 13)):
+    docks.append(QDockWidget(str(number), area))
+    docks[-1].setObjectName(str(number))
+    area.addDockWidget(side, docks[-1])
+    if number < 6:
+        panel = QWidget(docks[-1])
+        layout = QVBoxLayout(panel)
+        layout.addWidget(QLineEdit())
+        layout.addWidget(QTreeView() if number == 1 else QTableWidget(20, 5))
+        docks[-1].setWidget(panel)
+    elif number > 6:
+        area.tabifyDockWidget(docks[3], docks[-1])
+tabs.addTab(area, "tab")
+window.setCentralWidget(tabs)
+window.resize(1280, 800)
+window.show()
+app.processEvents()
+window.grab().save(sys.argv[1], "PNG")
+os._exit(0)
+"""
+"""As many menus, docks and views as the product has, in its style sheet, with a picture: Qt alone decodes nothing."""
+
 WINDOW = """
 import os, sys
 from PySide6.QtCore import QSettings
@@ -82,6 +138,8 @@ def start_rows(folder: Path) -> Iterator[Row]:
     picture = [*PRODUCT, "--screenshot", folder / "picture.png", small]
     times = in_turn([sys.executable, "-c", BARE], picture)
     yield Row("first file in a window, with its picture / bare window, processor time", *times, 2.5)
+    times = in_turn([sys.executable, "-c", BARE], [sys.executable, "-c", FLOOR, folder / "picture.png"])
+    yield Row("... of which Qt alone with as many docks, views and actions / bare window", *times, 2.5)
 
 
 def rows(folder: Path) -> Iterator[Row]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import groupby
+from operator import or_
 from typing import NamedTuple
 
 from inspector.core.drawing.byte_class import ByteClass
@@ -176,9 +177,12 @@ def shown_in(role_set: int, by: ColourBy) -> tuple[Family | Role, ...]:
 def landmarks(sets: Sequence[int]) -> list[int]:
     """The landmarks of each row, each made high enough to be seen."""
     found = [0] * len(sets)
-    runs = [(each, sum(1 for _ in same)) for each, same in groupby(sets)]
+    runs = [(each, len(list(same))) for each, same in groupby(sets)]
+    anywhere = reduce(or_, (each for each, _ in runs), 0)
     for family in _LANDMARKS:
         bit, row = family_bit(family), 0
+        if not anywhere & bit:
+            continue
         for there, same in groupby(runs, key=lambda run: bool(run[0] & bit)):
             height = sum(rows for _, rows in same)
             if there:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QAbstractEventDispatcher,
@@ -27,12 +28,14 @@ from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app.help import stalls
-from inspector.gui.app.window import Window
-from inspector.gui.ipc import instance
+from inspector.gui.ipc import fork_server, instance
 from inspector.gui.kit import theme
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.resources import DESKTOP_ID
+
+if TYPE_CHECKING:
+    from inspector.gui.app.window import Window
 
 SCREENSHOT_SIZE = (1280, 800)
 TIMEOUT_MS = 60_000
@@ -85,6 +88,10 @@ def run(locations: Sequence[str], *, new_window: bool = False, compare: Sequence
     this = instance.current_instance()
     if this is not None and not this.is_first() and not (new_window or compare) and this.hand_over(locations):
         return 0
+    if locations or compare:
+        fork_server.warm_up()  # beside all that follows
+    from inspector.gui.app.window import Window  # a start that hands its locations over needs none of it
+
     settings = Settings()
     theme.apply(app, settings.theme)
     window = Window(settings)
@@ -124,6 +131,7 @@ def _after_first_paint(
         window.comparisons.compare(*compare)
     if not locations and not compare:
         window.sessions.start()
+        fork_server.warm_up()  # for what is opened next
 
 
 def _open_handed_over(window: Window, locations: list[str], token: str) -> None:
@@ -156,6 +164,9 @@ def screenshot(
     if not _has_display():
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from tempfile import TemporaryDirectory
+
+    fork_server.warm_up()  # beside all that follows
+    from inspector.gui.app.window import Window
 
     qInstallMessageHandler(_print_qt_message)
     app = application()

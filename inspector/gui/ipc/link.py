@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import errno
 import logging
-import multiprocessing
 import os
 import queue
-import sys
 import threading
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.program.crash_report import CrashReport
+from inspector.gui.ipc import fork_server
 from inspector.gui.ipc.crash_reports import REPORTS
 from inspector.gui.ipc.worker import run
 from inspector.sources.web.address import known_after
-
-if TYPE_CHECKING:  # Windows has only one of the two
-    from multiprocessing.context import ForkServerContext, SpawnContext
-
-_PRELOADED = ["inspector.operations.session.archive_session", "inspector.operations.worker.server"]
-"""Modules that every worker of a tab needs, imported once in the fork server."""
-
-
-def _context() -> ForkServerContext | SpawnContext:
-    """The start method: a fork server with preloaded modules where the system has one, spawn otherwise."""
-    if getattr(sys, "frozen", False) or "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
-    return context
-
 
 _LOG = logging.getLogger(__name__)
 
@@ -160,7 +143,7 @@ class Link(QObject):
 
         Raises OSError and EOFError if it cannot be started.
         """
-        context = _context()
+        context = fork_server.context()
         ours, theirs = context.Pipe()
         known = known_after(0)
         self._told = len(known)

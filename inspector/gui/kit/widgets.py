@@ -30,7 +30,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
-    QStyle,
     QStyleOptionComboBox,
     QStylePainter,
     QTableView,
@@ -391,6 +390,8 @@ class ElidedBox(QComboBox):
     """A combo box that elides the current text in the middle; the owner sets the full text as tooltip."""
 
     def paintEvent(self, _: QPaintEvent) -> None:
+        from PySide6.QtWidgets import QStyle  # its enums take as long to import as twenty modules
+
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         place = self.style().subControlRect(

@@ -31,6 +31,7 @@ from operator import le
 from inspector import __version__
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import MemberError
+from inspector.core.limits import INDEX_CACHE
 from inspector.core.member import SPECIAL, Codec, Members
 from inspector.core.source import Source, SourceError, SplicedSource, blocks, fingerprint_of, is_remote
 from inspector.core.span import Span
@@ -162,15 +163,18 @@ def _keep(archive: Opened) -> bool:
 
     from inspector.operations.jobs import index_store
 
+    if not INDEX_CACHE.value:
+        index_store.clear()
+        return False
     members, key = archive.members, _key(archive)
     structure = _structure(archive, members) if key else ""
     targets = _targets(archive) if structure else None
     if targets is None:
         return False
-    paths, stops = bytes(members.paths), members.path_stops
+    paths, stops = memoryview(members.paths), members.path_stops
     if not members.as_appended:
         names = [members.path(index) for index in range(len(members))]
-        paths, stops = b"".join(names), array("Q")
+        paths, stops = memoryview(b"".join(names)), array("Q")
         for name in names:
             stops.append(len(name) + (stops[-1] if stops else 0))
     columns = [name for name in _COLUMNS if getattr(members, name) is not None]
@@ -192,20 +196,19 @@ def _keep(archive: Opened) -> bool:
         decode_seconds=archive.decode_seconds,
     )
     encoded = msgspec.json.encode(header)
-    pieces = [len(encoded).to_bytes(8, "little"), encoded]
-    pieces += [(stops if name == "path_stops" else getattr(members, name)).tobytes() for name in columns]
+    pieces: list[bytes | memoryview] = [len(encoded).to_bytes(8, "little"), encoded]
+    pieces += [memoryview(stops if name == "path_stops" else getattr(members, name)).cast("B") for name in columns]
     pieces.append(paths)
     found = xxhash.xxh3_128()
     for piece in pieces:
         found.update(piece)
-    whole = [MAGIC, found.digest(), *pieces]
+    data = b"".join((MAGIC, found.digest(), *pieces))
     try:
-        data = b"".join(whole)
         _index(data, *_head(data), archive.source)  # what would not be used need not be kept
     except _UnusableError as error:
         _LOG.info("%s: its index is not kept: %s", archive.source.name, error)
         return False
-    return index_store.write(key, whole)
+    return index_store.write(key, [data])
 
 
 def _targets(archive: Opened) -> dict[int, bytes | None] | None:
@@ -308,10 +311,10 @@ def _index(data: bytes, header: _Header, at: int, source: Source) -> Index:
         stop = at + header.members * column.itemsize
         if stop > len(data):
             raise _UnusableError("columns are missing")
-        column.frombytes(data[at:stop])
+        column.frombytes(memoryview(data)[at:stop])
         setattr(members, name, column)
         at = stop
-    members.paths += data[at:]
+    members.paths += memoryview(data)[at:]
     _require_consistent(header, members, source.size if stream is None else stream.size)
     return Index(members, header.findings, header.findings_dropped, header.targets)
 

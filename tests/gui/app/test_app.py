@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -61,3 +62,47 @@ def test_modules_are_loaded_one_in_a_turn_of_the_loop(window: Window, qtbot: QtB
     qtbot.waitUntil(lambda: bool(done), timeout=WAIT)
     assert done[0] > 1
     assert set(app.TAB_MODULES) <= set(sys.modules)
+
+
+STARTS = """
+import os, sys
+from inspector.gui.app import app
+from inspector.gui.ipc import fork_server, instance
+
+class Later:
+    def is_first(self):
+        return False
+
+    def hand_over(self, locations):
+        print("handed over", *locations)
+        return True
+
+class Seen:
+    def find_spec(self, name, *_):
+        if name == "inspector.gui.app.window":
+            print("window")
+
+instance.current_instance = {"first": lambda: None, "later": Later}[sys.argv[1]]
+fork_server.warm_up = lambda: print("fork server")
+sys.meta_path.insert(0, Seen())
+app.Application.exec = lambda self: 0
+sys.stdout.reconfigure(line_buffering=True)
+app.run(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "locations", "done"),
+    [
+        ("first", ["a.caf"], ["fork server", "window"]),
+        ("first", [], ["window"]),
+        ("later", ["a.caf"], ["handed over a.caf"]),
+    ],
+)
+def test_a_start_begins_with_what_takes_longest(
+    root: Path, tmp_path: Path, start: str, locations: list[str], done: list[str]
+) -> None:
+    command = [sys.executable, "-c", STARTS, start, *locations]
+    own = os.environ | {"XDG_CONFIG_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=root, env=own, check=False)
+    assert (ran.stdout.splitlines(), ran.returncode) == (done, 0), ran.stderr

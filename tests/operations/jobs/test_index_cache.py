@@ -408,3 +408,13 @@ def test_a_limit_of_nothing_removes_what_is_there(
     monkeypatch.setenv(INDEX_CACHE.variable, "0")
     listed(path)
     assert (len(decoded), files(folder)) == (2, [])
+
+
+def test_nothing_is_put_together_that_would_not_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = start(FileSource(zipped(tmp_path / "many.zip")))
+    opening.decode(archive, Progress())
+    assert index_cache.keep(archive)
+    monkeypatch.setenv(INDEX_CACHE.variable, "0")
+    monkeypatch.setattr(index_cache, "_structure", lambda *_: pytest.fail("the structure was read"))
+    assert not index_cache.keep(archive)
+    assert index_store.size() == 0

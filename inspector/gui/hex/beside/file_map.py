@@ -324,7 +324,7 @@ def labels_of(sets: Sequence[int], height: int, by: ColourBy) -> list[MapLabel]:
     for rows, least in ((marks, 1), (parts, height)):
         top, named = 0, {each.name for each in places}
         for shown, same in groupby(rows):
-            size = sum(1 for _ in same)
+            size = len(list(same))
             row = max(0, min(top + (size - height) // 2 if size < height else top, len(sets) - height))
             is_free = all(abs(row - each.row) >= 2 * height for each in places)
             if len(shown) == 1 and size >= least and is_free and shown[0].value not in named:
@@ -342,7 +342,7 @@ def _draw_rows(
     column = _LANDMARK_WIDTH if any(marks) else 0
     top = 0
     for role_set, same in groupby(sets):
-        height = sum(1 for _ in same)
+        height = len(list(same))
         parts = shown_in(role_set, by)
         painter.fillRect(QRect(0, top, width, height), QColor(colours.base))
         for rect, part in zip(_side_by_side(column, width, top, height, len(parts)), parts, strict=True):
@@ -350,7 +350,7 @@ def _draw_rows(
         top += height
     top = 0
     for mark_set, same in groupby(marks):
-        height = sum(1 for _ in same)
+        height = len(list(same))
         families = families_in(mark_set)
         for rect, family in zip(_side_by_side(0, column - 2, top, height, len(families)), families, strict=True):
             if lit is None or lit & family_bit(family):
@@ -417,7 +417,7 @@ def draw_verdicts(painter: QPainter, sets: Sequence[int], rect: QRect, colours: 
     """Draw verdict sets (bits of ``Judged``), each for an equal part of a layer, from top to bottom of ``rect``."""
     count, top = len(sets), 0
     for judged, same in groupby(sets):
-        stop = top + sum(1 for _ in same)
+        stop = top + len(list(same))
         first, last = rect.top() + top * rect.height() // count, rect.top() + stop * rect.height() // count
         parts = verdicts_in(judged)
         for index, each in enumerate(parts):
