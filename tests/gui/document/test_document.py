@@ -229,6 +229,6 @@ def big_tar(tmp_path: Path) -> Path:
     header = tarfile.TarInfo("member").tobuf(tarfile.USTAR_FORMAT)
     path = tmp_path / "many.tar"
     with path.open("wb") as file:
-        for _ in range(100):
+        for _ in range(200):
             file.write(header * 4_000)
     return path
