@@ -189,6 +189,8 @@ def zip_rows(folder: Path) -> Iterator[Row]:
     yield Row(
         "CRC-32: check 16,384 members of 64 KiB / isal over readinto", *paired(_crc_of(path), _compared(path)), 1 / 0.9
     )
+    each = paired(_crc_of(path), _crc_of_each(path, 16_384, 64 << 10))
+    yield Row("... of which a bare loop over the members / isal over readinto", *each, 1 / 0.9)
     path.unlink()
     write_zip(path, 100_000, 1 << 10)
     yield Row(
@@ -238,6 +240,26 @@ def _crc_of(path: Path) -> Callable[[], int]:
             while read := file.readinto(buffer):
                 crc = crc32(view[:read], crc)
         return crc
+
+    return work
+
+
+def _crc_of_each(path: Path, members: int, size: int) -> Callable[[], bytearray]:
+    """The least that a check does: read each member, compare its CRC-32, note a verdict."""
+
+    with zipfile.ZipFile(path) as archive:
+        recorded = [(info.header_offset + 30 + len(info.filename), info.CRC) for info in archive.infolist()]
+
+    def work() -> bytearray:
+        verdicts = bytearray(members)
+        descriptor = os.open(path, os.O_RDONLY)
+        buffer = bytearray(size)
+        view = [memoryview(buffer)]
+        for at, (start, crc) in enumerate(recorded):
+            os.preadv(descriptor, view, start)
+            verdicts[at] = crc32(buffer) == crc
+        os.close(descriptor)
+        return verdicts
 
     return work
 
