@@ -109,7 +109,8 @@ def test_any_call_may_fail(path: Path, before: bytes, code: int, for_good: bool,
         else:
             outcomes.add(True)
             assert goes_on(path, before)
-    assert outcomes == {False, True}
+    assert False in outcomes
+    assert step > 1 or True in outcomes, "one of all calls may fail without harm"
 
 
 @each_archive
