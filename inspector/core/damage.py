@@ -27,7 +27,7 @@ class Missing(NamedTuple):
 
 
 class Landmark(NamedTuple):
-    """What the archive's records place at ``offset``; ``name`` stands at ``at`` in it, and what ``holds`` is there."""
+    """What the archive's records place at ``offset``; ``name`` is at ``at`` in it, and what ``holds`` is there."""
 
     offset: int
     at: int
@@ -76,19 +76,19 @@ class Damage:
     """What a format knows of damaged files of its kind; nothing by default. All functions may raise SourceError.
 
     How its archives are built: ``data_first``: they begin with data of members, which may be anything, and all that
-    says where these are stands behind them. ``ends_itself``: their last record says that it is the last. ``block``: all
+    says where these are follows them. ``ends_itself``: their last record says that it is the last. ``block``: all
     in them begins at multiples of so many bytes and is filled up with zeros, so that other zeros may be lost members;
     up to ``end_zeros`` end the file.
     ``named``: name and files beside it make a file such an archive, whatever its bytes are. ``beside`` are the suffixes
     of the files that a copy needs beside it. ``header_member`` is the member that is a header which repair can restore.
-    ``trailing`` and ``joined`` are the codes of findings: of bytes behind the end, and of those without which archives
-    of the kind one behind the other are read as one.
+    ``trailing`` and ``joined`` are the codes of findings: of bytes after the end, and of those without which archives
+    of the kind one after the other are read as one.
 
-    Of one archive: ``missing`` says that it was cut off, ``behind`` what stands behind its end where the code says too
+    Of one archive: ``missing`` says that it was cut off, ``behind`` what follows its end where the code says too
     little, ``shifted`` that bytes went or came by its headers, and ``resized`` by how many bytes the file is larger
     than ``expected_size``. ``flipped_record`` and ``flipped_field`` find the one bit that changed in records that no
     digest covers, and by a finding about two of them. ``landmarks`` are to be looked for elsewhere, in any order.
-    ``repeated`` are numbers of bytes that may stand there twice. ``places_proved``: what verifies is where it belongs,
+    ``repeated`` are numbers of bytes that may occur twice. ``places_proved``: what verifies is where it belongs,
     and ``order_proved``: a check shows whether parts of the file changed places.
 
     Of any bytes: ``begins`` and ``end``: whether an archive begins at a place, and where that one ends. ``last``: where

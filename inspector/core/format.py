@@ -111,8 +111,8 @@ def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noq
 class DiagramColumn:
     """Fields of these kinds, as boxes one below another.
 
-    Boxes of columns that are not ``apart`` stand beside each other where they share bytes; those of a column that is
-    ``apart`` stand in its own order, like the entries of an index. ``opened``: what is in its boxes stands in other
+    Boxes of columns that are not ``apart`` are beside each other where they share bytes; those of a column that is
+    ``apart`` are in its own order, like the entries of an index. ``opened``: what is in its boxes is in other
     columns. ``single``: it is left out where several archives are shown.
     """
 
@@ -222,7 +222,7 @@ class Format:
 
     ``kinds`` are the kinds of fields that it has beside those of ``Kind``, in the order of its specification. Where it
     is a special case of another format, ``general`` is that one's name. ``sequential`` are the suffixes of files whose
-    beginning is needed first over S3; of others the end is, where their index stands. ``mime`` are the types of its
+    beginning is needed first over S3; of others the end is, where their index is. ``mime`` are the types of its
     files. ``has_checksums``: it records some. ``findings`` are what it may report; ``concerns`` says by the code what
     errors concern that name a member and do not show that its content is wrong. ``torn`` holds the codes of findings
     that one interrupted write explains. ``readers`` imports and returns what else reads such archives, the
@@ -230,7 +230,7 @@ class Format:
     special case has that of the ``general`` format. ``damage`` imports and returns what it knows of files that are
     damaged as a whole.
 
-    ``appendable``: members are added behind its end, segment by segment. ``header_edited``: its header can be edited.
+    ``appendable``: members are added after its end, segment by segment. ``header_edited``: its header can be edited.
     ``anew`` says what it is to write such an archive again, where that can be replayed from its first byte.
 
     ``load`` imports the format's modules and returns its functions, so that opening an archive of one format does not

@@ -1,4 +1,4 @@
-"""What the formats' views of damage share: sizes of parts, bytes that stand twice, and a flipped bit in words."""
+"""What the formats' views of damage share: sizes of parts, bytes that occur twice, and a flipped bit in words."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ PART_SIZES = tuple(size << 20 for size in (16, 8, 5))
 SMALL_SIZES = tuple(1 << bits for bits in range(20, 15, -1))
 """Sizes in bytes of smaller parts that buffers and stripes have: 1 MiB to 64 KiB."""
 MAX_TRAILING_BYTES = 1 << 20
-"""More bytes behind an archive are no note that a program left."""
+"""More bytes after an archive are no note that a program left."""
 TAIL_TEXT_BYTES = 2_048
-"""Bytes behind an archive that are looked at."""
+"""Bytes after an archive that are looked at."""
 MIN_DOUBLED_BYTES = 64
 """Fewer bytes are often equal to those before them by chance."""
 _WINDOW_BYTES = 1 << 20
@@ -103,7 +103,7 @@ def flipped(archive: Archive, at: int, old: int, what: str, why: str, repairs: t
     )
 
 
-# ---- bytes that stand there twice ------------------------------------------------------------------------------------
+# ---- bytes that occur twice ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Doubled:
 
 
 def find_doubled(source: Source, size: int, stop: int, progress: Progress) -> Doubled | None:
-    """The only ``size`` bytes before ``stop`` that stand twice in a row; None if there are none, or several.
+    """The only ``size`` bytes before ``stop`` that occur twice in a row; None if there are none, or several.
 
     Copies that touch are one place: all of them leave the same bytes. Bytes that repeat a shorter piece, such as zeros,
     are no evidence, because they occur in whole files. Raises SourceError and Cancelled.

@@ -26,7 +26,7 @@ from inspector.formats._damage import PART_SIZES
 SECTOR_BYTES = 512
 """The smallest block of a disk."""
 SLACK_BYTES = 24
-"""Zeros of the data itself that may stand before and after a block of zeros."""
+"""Zeros of the data itself that may be before and after a block of zeros."""
 BLOCK_SIZES = tuple(1 << bits for bits in range(20, 8, -1))
 """Sizes in bytes of blocks that may be copies of their neighbours, largest first."""
 MAX_COMPARED_BYTES = 64 << 20
@@ -404,7 +404,7 @@ def _meets(span: Span, bad: Suspects) -> bool:
 
 
 def changed_bytes(archive: Archive, left: Sequence[Finding]) -> FoundCause | None:
-    """One cause for findings without any: other bytes stand there than were written."""
+    """One cause for findings without any: there are other bytes than were written."""
     left = [each for each in left if _shows_change(archive, each)]
     spans = united([span for each in left for span in each.spans if span.size])
     if not spans:

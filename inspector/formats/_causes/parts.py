@@ -173,7 +173,7 @@ def _from_runs(archive: Archive, runs: Sequence[_Run], grown: int | None) -> Fou
 
 
 def _beginning_lost(archive: Archive, runs: Sequence[_Run], shifts: Sequence[int]) -> FoundCause | None:
-    """All landmarks stand the same number of bytes too early, but for the first ones, which are gone."""
+    """All landmarks are the same number of bytes too early, but for the first ones, which are gone."""
     if not shifts or shifts[0] >= 0 or sum(run.number for run in runs if run.shift is not None) < 2:
         return None
     lost = -shifts[0]
@@ -285,7 +285,7 @@ def _has_errors(archive: Archive) -> bool:
 
 
 def doubled(archive: Archive, progress: Progress) -> FoundCause | None:
-    """Bytes that stand there twice in a row, so that all that follows moved. Raises SourceError and Cancelled."""
+    """Bytes that occur twice in a row, so that all that follows moved. Raises SourceError and Cancelled."""
     source = archive.source
     if not _has_errors(archive):
         return None

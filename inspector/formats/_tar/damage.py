@@ -1,4 +1,4 @@
-"""What a tar shows of its damage as a whole: a cut, headers that stand too early or too late, a bit in a header."""
+"""What a tar shows of its damage as a whole: a cut, headers that are too early or too late, a bit in a header."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ END_BYTES = 2 * BLOCK
 RECORD_BYTES = 20 * BLOCK
 """What a tar is filled up to."""
 MAX_LATE = 3
-"""Distances of late headers that are tried as the size of bytes that stand there twice."""
+"""Distances of late headers that are tried as the size of bytes that occur twice."""
 _CUT = frozenset(("tar-truncated-data", "tar-truncated-header", "tar-end-missing"))
 
 
@@ -52,7 +52,7 @@ def missing(archive: Archive, goes_on: bool = False) -> Missing | None:
 
 
 def is_tar(source: Source, at: int) -> bool:
-    """Whether a tar header with a checksum that fits stands here."""
+    """Whether a tar header with a checksum that fits is here."""
     block = source.read(at, BLOCK)
     return len(block) == BLOCK and parse(block).fits and any(block)
 
@@ -84,11 +84,11 @@ def _fronts(archive: Archive, limit: int) -> Sequence[int]:
     return (first,) if 0 < first <= limit and is_tar(archive.source, first) else ()
 
 
-# ---- headers that stand at other places ------------------------------------------------------------------------------
+# ---- headers that are at other places --------------------------------------------------------------------------------
 
 
 def _shifted(archive: Archive) -> FoundCause | None:
-    """Bytes that went or came inside a member of a tar: the next header stands before or behind where it should."""
+    """Bytes that went or came inside a member of a tar: the next header is before or after where it should be."""
     members = archive.members
     if members.heads is None or not len(members):
         return None
@@ -131,14 +131,14 @@ def _shifted(archive: Archive) -> FoundCause | None:
 
 
 def _repeated(archive: Archive) -> Iterable[int]:
-    """Bytes that may stand there twice: as many as headers stand too late by, or a part."""
+    """Bytes that may occur twice: as many as headers are too late by, or a part."""
     distances = {_distance(archive, member) for member in range(len(archive.members))}
     late = sorted((each for each in distances if each > 0), reverse=True)[:MAX_LATE]
     return dict.fromkeys((*late, *PART_SIZES, *SMALL_SIZES))
 
 
 def _distance(archive: Archive, member: int) -> int:
-    """By how many bytes the next header stands too late; negative: too early. 0 for the last member."""
+    """By how many bytes the next header is too late; negative: too early. 0 for the last member."""
     members = archive.members
     if members.heads is None or member + 1 >= len(members):
         return 0
@@ -147,7 +147,7 @@ def _distance(archive: Archive, member: int) -> int:
 
 
 def _lost_at_end(archive: Archive) -> FoundCause | None:
-    """The last member reaches behind the file although the blocks that end a tar are there: bytes are missing in it."""
+    """The last member reaches beyond the file although the blocks that end a tar are there: bytes are missing in it."""
     members, source = archive.members, archive.source
     member = len(members) - 1
     stop = members.starts[member] + aligned(max(0, members.size(member)))

@@ -1,6 +1,6 @@
 """What a ZIP shows of its damage as a whole: a cut, headers that moved, a bit in which one record differs from another.
 
-The local headers say what the central directory should be, and the directory where they should stand.
+The local headers say what the central directory should be, and the directory where they should be.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _missing(archive: Archive) -> Missing | None:
             fields = (int.from_bytes(entry[at : at + 2], "little") for at in (28, 30, 32))
             after = first + CENTRAL_SIZE + sum(fields)
             if after < len(tail) - END_SIZE:
-                return None  # something else stands behind it
+                return None  # something else follows it
             left = after - len(tail) + END_SIZE if after > len(tail) else END_SIZE - (len(tail) - after)
             return Missing(max(1, left), "It ends inside its central directory, or in the record that ends one.")
         return Missing(END_SIZE, "It ends inside its central directory.")
@@ -105,7 +105,7 @@ def _expected_size(archive: Archive) -> int | None:
     return size + offset + archive.source.size - start - at
 
 
-# ---- what stands at another place ------------------------------------------------------------------------------------
+# ---- what is at another place ----------------------------------------------------------------------------------------
 
 
 def zip_landmarks(source: Source, directory: Directory) -> Sequence[Landmark]:
@@ -147,7 +147,7 @@ def _flipped_record(archive: Archive, progress: Progress) -> FoundCause | None: 
         if there == expected:
             continue
         place = one_bit(there, expected)
-        if place is None or (there.startswith(END) and place >= _COMMENT):  # a byte behind it is no longer comment
+        if place is None or (there.startswith(END) and place >= _COMMENT):  # a byte after it is no longer comment
             return None
         found.append((at + place, expected[place], what))
     if len(found) != 1:

@@ -1,6 +1,6 @@
-"""What a CAF shows of its damage as a whole: a cut, bytes behind the footer, bytes that went or came, a flipped bit.
+"""What a CAF shows of its damage as a whole: a cut, bytes after the footer, bytes that went or came, a flipped bit.
 
-All that says where members are stands behind them, in the index (CAF.md, "File Index Section") and the footer.
+All that says where members are follows them, in the index (CAF.md, "File Index Section") and the footer.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _missing(archive: Archive) -> Missing | None:
 
 
 def _behind_footer(archive: Archive) -> FoundCause | None:
-    """Bytes behind the footer of a CAF: what stands behind the index says the size of the index."""
+    """Bytes after the footer of a CAF: what follows the index says the size of the index."""
     index, source = _index_of(archive), archive.source
     if index is None or "caf-footer" not in wrong_codes(archive):
         return None
@@ -150,7 +150,7 @@ def _resized(archive: Archive, change: int) -> FoundCause | None:
 
 
 def _inserted(archive: Archive, change: int, part: int) -> FoundCause:
-    """Bytes too many before the index; the check says where they may stand, and whether they stand twice."""
+    """Bytes too many before the index; the check says where they may be, and whether they occur twice."""
     twice = next((each for each in wrong(archive) if each.code == "caf-doubled"), None)
     size = f"{'A part of ' if part else ''}{in_bytes(change)}"
     were = "was" if change == 1 or part else "were"
@@ -254,7 +254,7 @@ def _suspects(archive: Archive, data: bytes, index: Span) -> Sequence[int]:
 
 
 def _lonely(data: bytes, stop: int) -> Iterator[int]:
-    """Numbers of an index that stand neither as a start and an end, nor at an end of the data."""
+    """Numbers of an index that are neither a start and an end, nor at an end of the data."""
     starts = [int(each) for each in re.findall(rb'"start_byte"\s*+:\s*+(\d{1,19})', data)]
     stops = [int(each) for each in re.findall(rb'"end_byte"\s*+:\s*+(\d{1,19})', data)]
     yield from islice((set(starts) - set(stops) - {0}) | (set(stops) - set(starts) - {stop}), 16)
