@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -34,9 +34,9 @@ _MAX_COMPARED_BYTES = 64 << 20
 _SHOWN = 60
 
 
-def part_of(number: int) -> int:
-    """The size of the parts that a number of bytes consists of; 0 if of none."""
-    return next((part for part in PART_SIZES if number and number % part == 0), 0)
+def part_of(number: int, sizes: Sequence[int] = PART_SIZES) -> int:
+    """The first of the sizes of parts that a number of bytes consists of; 0 if of none."""
+    return next((part for part in sizes if number and number % part == 0), 0)
 
 
 def since(source: Source, start: int) -> SplicedSource:

@@ -9,11 +9,11 @@ from inspector.core.cause import Cause, FoundCause, about, wrong, wrong_codes
 from inspector.core.damage import Damage, Missing
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
-from inspector.core.numbers import grouped, in_bytes
+from inspector.core.numbers import grouped, in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._damage import PART_SIZES, SMALL_SIZES
+from inspector.formats._damage import PART_SIZES, SMALL_SIZES, part_of
 from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, number, parse
 
 END_BYTES = 2 * BLOCK
@@ -22,6 +22,8 @@ RECORD_BYTES = 20 * BLOCK
 """What a tar is filled up to."""
 MAX_LATE = 3
 """Distances of late headers that are tried as the size of bytes that occur twice."""
+_COPIED_SIZES = (*PART_SIZES, 1 << 16)
+"""Sizes of parts that are copied at once."""
 _CUT = frozenset(("tar-truncated-data", "tar-truncated-header", "tar-end-missing"))
 
 
@@ -107,21 +109,21 @@ def _shifted(archive: Archive) -> FoundCause | None:
     if not events:
         return _lost_at_end(archive)
     member, change = max(events, key=lambda each: abs(each[1]))
-    part = next((size for size in (*PART_SIZES, 1 << 16) if change % size == 0), 0)
+    part = part_of(change, _COPIED_SIZES)
     begin, end = members.starts[member], members.heads[member + 1]
     name = visible(members.path(member))
     known = f" That is a multiple of {in_bytes(part)}, the size of parts that are copied at once." if part else ""
     size = in_bytes(abs(change))
     more = f" There are {len(events):,} such places." if len(events) > 1 else ""
     if change < 0:
-        first = f"{size} {'is' if change == -1 else 'are'} missing between the bytes {begin:,} and {end:,}."
+        first = f"{size} {verb(-change, 'is', 'are')} missing between the bytes {begin:,} and {end:,}."
         cause = Cause.LOST_PART if part else Cause.LOST_BYTES
     elif change % BLOCK == 0 and not part:
         first = f"A header is missing between the bytes {begin:,} and {end:,}, and bytes with it."
         cause = Cause.LOST_BYTES
         known = " Whole blocks that were inserted there would look the same."
     else:
-        first = f"{size} {'was' if change == 1 else 'were'} inserted between the bytes {begin:,} and {end:,}."
+        first = f"{size} {verb(change, 'was', 'were')} inserted between the bytes {begin:,} and {end:,}."
         cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
     message = (
         f"{first} The header after {name} is {size} too {'early' if change < 0 else 'late'}.{more}{known} The "
@@ -155,7 +157,7 @@ def _lost_at_end(archive: Archive) -> FoundCause | None:
     if "tar-truncated-data" not in codes or source.read(source.size - 2 * BLOCK, 2 * BLOCK).strip(b"\0"):
         return None
     lost = stop + 2 * BLOCK - source.size
-    part = next((size for size in (*PART_SIZES, 1 << 16) if lost % size == 0), 0)
+    part = part_of(lost, _COPIED_SIZES)
     message = (
         f"At least {in_bytes(lost)} are missing in {visible(members.path(member))}, or in what followed it. It should "
         f"end at byte {stop:,}, but the blocks that end a tar come before that. The members before it are whole. Copy "

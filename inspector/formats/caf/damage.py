@@ -145,15 +145,14 @@ def _resized(archive: Archive, change: int) -> FoundCause | None:
         return _inserted(archive, change, part_of(change))
     if not change or part_of(-change):
         return None
-    first = "1 byte is missing" if change == -1 else f"{in_bytes(-change)} are missing"
-    return fewer(archive, change, f"{first} before the index")
+    return fewer(archive, change, f"{in_bytes(-change)} {verb(-change, 'is', 'are')} missing before the index")
 
 
 def _inserted(archive: Archive, change: int, part: int) -> FoundCause:
     """Bytes too many before the index; the check says where they may be, and whether they occur twice."""
     twice = next((each for each in wrong(archive) if each.code == "caf-doubled"), None)
     size = f"{'A part of ' if part else ''}{in_bytes(change)}"
-    were = "was" if change == 1 or part else "were"
+    were = verb(1 if part else change, "was", "were")
     if twice is not None:
         first = f"{size} {'is' if part else 'are'} there twice before the index."
     else:

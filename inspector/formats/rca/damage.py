@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong, wrong_codes
 from inspector.core.damage import Damage, Missing
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
@@ -151,12 +151,12 @@ def _shifted(archive: Archive) -> FoundCause | None:
     parts = f" That is a multiple of {part >> 20} MiB, the size of parts of a transfer." if part else ""
     where = f"between the bytes {span.start:,} and {span.stop:,}"
     if change < 0:
-        verb = "is" if change == -1 else "are"
-        first = f"{'A part of ' if part else ''}{in_bytes(-change)} {'is' if part else verb} missing {where}."
+        are = verb(1 if part else -change, "is", "are")
+        first = f"{'A part of ' if part else ''}{in_bytes(-change)} {are} missing {where}."
         cause = Cause.LOST_PART if part else Cause.LOST_BYTES
     else:
-        verb = "was" if change == 1 else "were"
-        first = f"{'A part of ' if part else ''}{in_bytes(change)} {'was' if part else verb} inserted {where}."
+        were = verb(1 if part else change, "was", "were")
+        first = f"{'A part of ' if part else ''}{in_bytes(change)} {were} inserted {where}."
         cause = Cause.DOUBLED_PART if part else Cause.INSERTED_BYTES
     message = (
         f"{first} {known}{parts} Segments that hashes prove lie on both sides of it, moved. Copy the file again; "
