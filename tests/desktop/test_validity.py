@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
+import importlib
 import plistlib
 import shutil
 import subprocess
@@ -97,6 +99,19 @@ def test_a_wheel_ships_the_resources_that_the_program_needs(root: Path) -> None:
 
     assert included == {f"resources/{name}": f"inspector/_resources/{name}" for name in SHIPPED}
     assert {path.name for path in resource().iterdir()} - set(SHIPPED) == {"man", "packaging", "screenshots"}
+
+
+def test_the_names_that_packaging_imports_of_the_program_are_there() -> None:
+    spec = ast.parse((PACKAGING / "archive-inspector.spec").read_text(encoding="utf-8"))
+    wanted = [
+        (each.module, alias.name)
+        for each in ast.walk(spec)
+        if isinstance(each, ast.ImportFrom) and each.module and each.module.partition(".")[0] == "inspector"
+        for alias in each.names
+    ]
+
+    assert wanted
+    assert [name for module, name in wanted if not hasattr(importlib.import_module(module), name)] == []
 
 
 KINDS = {
