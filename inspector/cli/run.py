@@ -104,6 +104,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _run_parsed(name: str, options: argparse.Namespace) -> int:
+    limits.calculate_in_one_thread()
     for sentence in limits.ignored():
         remark(sentence)
     if wrong := _wrong_output(options) or _wrong_place(name, _places(options)):

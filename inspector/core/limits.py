@@ -13,6 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 
+def calculate_in_one_thread() -> None:
+    """Keep numpy from starting a thread for each processor, unless the user has set how many; before it is imported.
+
+    Nothing here multiplies matrices. Waiting for such work, the threads take as much processor time as the import.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """A whole number from ``least`` to ``most``, inclusive, times ``unit`` (in bytes; 1 for a plain number).

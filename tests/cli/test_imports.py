@@ -17,6 +17,23 @@ sys.stderr.write(" ".join(sys.modules))
 """
 
 
+COMMAND = """
+from inspector.__main__ import main
+main(["list", sys.argv[1]])
+"""
+WORKER = """
+from multiprocessing import Pipe
+from inspector.gui.ipc import worker
+ours, theirs = Pipe()
+ours.close()
+worker.run(dict(os.environ), {}, worker.create, theirs)
+"""
+THREADS = """
+import numpy
+sys.stderr.write(str(len(os.listdir("/proc/self/task"))))
+"""
+
+
 def loaded(*arguments: str) -> set[str]:
     """The modules that a sub-command has loaded when it ends."""
     done = subprocess.run([sys.executable, "-c", LISTS, *arguments], capture_output=True, text=True, check=True)
@@ -64,3 +81,17 @@ def test_create_loads_what_writes_one_kind(tmp_path: Path, kind: str) -> None:
     others = {"caf", "rca", "taco"} - {kind}
     assert modules & {f"inspector.formats.{each}.write" for each in others} == set()
     assert modules & {"sqlite3", "numpy", "boto3", "inspector.sources.s3.uploads.upload_notes"} == set()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads as Linux lists them")
+@pytest.mark.parametrize("story", [COMMAND, WORKER], ids=["command", "worker"])
+def test_numpy_starts_no_threads_that_only_wait(
+    sample: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, story: str
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    code = ("import os, sys", story, THREADS)
+    command = [sys.executable, "-c", "".join(code), str(sample("plain.zip"))]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert done.stderr == "1"

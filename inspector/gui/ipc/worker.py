@@ -9,6 +9,7 @@ from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from typing import Any
 
+from inspector.core.limits import calculate_in_one_thread
 from inspector.core.program.debug_log import log_in_worker
 from inspector.core.program.hints import Hint, HintTexts, use_hints
 from inspector.operations.protocol.requests import (
@@ -104,6 +105,7 @@ def audit(connection: Connection) -> None:
 
 
 def _set_up() -> None:
+    calculate_in_one_thread()  # not in the window, whose variables the programs that it opens files with inherit
     log_in_worker("worker")
     use_hints(HINT_TEXTS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, which ends its workers
