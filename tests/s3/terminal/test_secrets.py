@@ -147,6 +147,7 @@ def test_the_query_of_a_signed_address_is_in_no_sentence(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("inspector.sources.web.client._pause", lambda _: 0.0)
     assert main(command) == 2
     out, err = capfd.readouterr()
     assert "canary" not in out + err

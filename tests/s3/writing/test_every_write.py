@@ -187,9 +187,15 @@ HERE: dict[str, Callable[[str], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("command", HERE)
+@pytest.mark.parametrize(
+    ("command", "every"),
+    [
+        *(pytest.param(each, False, id=each) for each in HERE),
+        *(in_the_sweep(each, True, name=f"{each}, all") for each in HERE),
+    ],
+)
 def test_what_is_written_here_from_there_is_whole_or_as_it_was(
-    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, every: bool
 ) -> None:
     for key, data in SOURCES.items():
         store.put(f"{ROOT}{key}", data)
@@ -210,8 +216,8 @@ def test_what_is_written_here_from_there_is_whole_or_as_it_was(
     assert right == (0 if command == "append" else 1), said
     assert [len(data) > len(before.get(name, b"")) for name, data in made.items()] == [True]
     for at, (name, fault) in enumerate(FAULTS.items()):
-        for stage in range(at % 2, requests, 2):
-            for when in (once, after):
+        for stage in range(requests):
+            for when in (once, after) if every else (once, after)[stage % 2 : stage % 2 + 1] * ((at + stage) % 3 == 0):
                 status, found, said, _ = run(when(stage, fault))
                 what = (name, stage, when.__name__, status, said)
                 assert "because of a bug" not in said, what
