@@ -233,6 +233,20 @@ class Members:
         """The stored size of a member, in bytes."""
         return max(0, self.stops[index] - self.starts[index])
 
+    def head_of(self, index: int) -> int:
+        """Where the archive's own record of a member begins, -1 if there is none."""
+        return -1 if self.heads is None else self.heads[index]
+
+    def marks_of(self, index: int) -> int:
+        """The marks of a member."""
+        return self.marks[index] if self.marks is not None else (HAS_DIGEST if self.digests is not None else 0)
+
+    def digest_at(self, index: int) -> str | None:
+        """The digest recorded of a member's content, as ``algorithm:hexadecimal``; None if there is none."""
+        if self.digests is None or not self.marks_of(index) & HAS_DIGEST:
+            return None
+        return f"{self.digest}:{self.digests[index]:0{self.digest_digits}x}"
+
     def codec_at(self, index: int) -> Codec:
         """The codec of a member."""
         return self.codec if self.codecs is None else _CODECS[self.codecs[index]]
@@ -290,10 +304,6 @@ class Members:
 
     def seen(self, index: int) -> Member:
         """A member as far as it is known without reading its header."""
-        marks = self.marks[index] if self.marks is not None else (HAS_DIGEST if self.digests is not None else 0)
-        digest = None
-        if self.digests is not None and marks & HAS_DIGEST:
-            digest = f"{self.digest}:{self.digests[index]:0{self.digest_digits}x}"
         return Member(
             index,
             self.path(index),
@@ -301,7 +311,7 @@ class Members:
             self.stored(index),
             self.place(self.starts[index], max(self.starts[index], self.stops[index])),
             self.codec_at(index),
-            digest,
-            -1 if self.heads is None else self.heads[index],
-            marks,
+            self.digest_at(index),
+            self.head_of(index),
+            self.marks_of(index),
         )

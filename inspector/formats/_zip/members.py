@@ -247,15 +247,16 @@ def metadata_of(archive: Archive, central: Sequence[int], index: int) -> MemberM
 
     The time is an extended timestamp, or the DOS date, which has no time zone and is taken as local.
     """
-    member = archive.members[index]
-    local = read_local(archive.source, member.head)
+    members = archive.members
+    local = read_local(archive.source, members.head_of(index))
     if local is None:
         return MemberMetadata()
-    if member.marks & SPECIAL:
+    if members.marks_of(index) & SPECIAL:
+        size = members.size(index)
         at = central[index] + EXTERNAL_OFFSET if index < len(central) else archive.source.size
         # A device may have content too, which leads nowhere.
         is_link = int.from_bytes(archive.source.read(at, 4), "little") >> 28 == _LINK
-        has_target = is_link and 0 < member.size <= _MAX_TARGET_BYTES
+        has_target = is_link and 0 < size <= _MAX_TARGET_BYTES
         try:
             return MemberMetadata(target=b"".join(read_member(archive, index, Progress())) if has_target else None)
         except MemberError:  # where a damaged link leads is unknown

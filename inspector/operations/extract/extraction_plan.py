@@ -105,6 +105,7 @@ class Planner:
         self._selections = selections
         self._destination = destination
         self._options = options
+        self._large = LARGE_MEMBER.value
         self._folders: set[int] = set()
         self._taken: dict[int, tuple[Batch, int]] = {}
         self._numbers: dict[int, int] = {}
@@ -210,7 +211,7 @@ class Planner:
             reason = CLAIMED
         elif member.marks & MISPLACED:
             reason = ELSEWHERE
-        elif size > LARGE_MEMBER.value:
+        elif size > self._large:
             reason = f"it has {rounded(size)}"
         else:
             return False
@@ -221,9 +222,10 @@ class Planner:
 
     def _place(self, batch: Batch, member: int, key: int) -> None:
         """Decide on the path of a file, or add why it is not extracted."""
-        self._find_unfinished(batch.parts(member)[:-1])
+        parts = batch.parts(member)
+        self._find_unfinished(parts[:-1])
         conflict = self._conflict_in_archive(batch, member, key)
-        existing = Existing.NOTHING if conflict else self._destination.look(batch.parts(member))
+        existing = Existing.NOTHING if conflict else self._destination.look(parts)
         if existing is Existing.BLOCKED:
             self.refused.add(batch.selection, member, f"is not extracted: the folder contains {existing}")
             return

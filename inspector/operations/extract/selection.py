@@ -199,7 +199,10 @@ def has_invisible(path: bytes) -> bool:
 
 def parts_of(path: bytes) -> tuple[bytes, ...]:
     """The components of a path, without ``.`` and empty ones."""
-    return tuple(part for part in path.split(b"/") if part not in (b"", b"."))
+    parts = path.split(b"/")
+    if b"" in parts or b"." in parts:
+        return tuple(part for part in parts if part not in (b"", b"."))
+    return tuple(parts)
 
 
 def with_number(name: bytes, number: int) -> bytes:

@@ -50,9 +50,9 @@ class Errors:
         self._messages = [message for _, message in placed]
         self._reach = list(accumulate((span.stop for span in self._spans), max))
 
-    def about(self, member: Member) -> list[str]:
+    def about(self, index: int) -> list[str]:
         """The errors that name a member."""
-        return list(self._of_members.get(member.index, ()))
+        return list(self._of_members.get(index, ()))
 
     def on(self, member: Member) -> list[str]:
         """The errors that leave the content of a member unproved, mostly because they lie on its bytes."""
@@ -85,6 +85,9 @@ class Doubts:
         return bool(self.wrong or self.unproved)
 
 
+_NO_DOUBTS = Doubts()
+
+
 class Reading:
     """One reading of a member; exhaust ``pieces`` before calling ``doubts``.
 
@@ -95,8 +98,8 @@ class Reading:
         self._archive = archive
         self._errors = errors
         self._index = index
-        self._member = archive.members[index]
-        self._algorithm, _, self._recorded = (self._member.digest or "").partition(":")
+        archive.members.learn((index,))
+        self._algorithm, _, self._recorded = (archive.members.digest_at(index) or "").partition(":")
         self._digest = _digest(self._algorithm)
 
     def pieces(self, progress: Progress) -> Iterator[bytes]:
@@ -112,20 +115,24 @@ class Reading:
         Counts findings that name the member and, unless a digest proves its bytes, those that lie on them.
         """
         errors = self._errors or self._all_errors()
-        wrong = errors.about(self._member)
-        claimed = (f"{visible(self._member.path)} is not alone: {CLAIMED}.",) if self._member.marks & SHARED else ()
-        if self._member.marks & MISPLACED:
-            return Doubts(tuple(wrong), (f"The place of {visible(self._member.path)} is in doubt: {ELSEWHERE}.",))
+        wrong = errors.about(self._index)
+        marks = self._archive.members.marks_of(self._index)
+        computed = self._digest.hexdigest() if self._digest is not None else ""
+        if self._digest is not None and computed == self._recorded and not marks & (SHARED | MISPLACED):
+            return Doubts(tuple(wrong)) if wrong else _NO_DOUBTS
+        member = self._archive.members[self._index]
+        if marks & MISPLACED:
+            return Doubts(tuple(wrong), (f"The place of {visible(member.path)} is in doubt: {ELSEWHERE}.",))
+        claimed = (f"{visible(member.path)} is not alone: {CLAIMED}.",) if marks & SHARED else ()
         if self._digest is None:
-            return Doubts(tuple(wrong), (*claimed, *errors.on(self._member)))
-        computed = self._digest.hexdigest()
+            return Doubts(tuple(wrong), (*claimed, *errors.on(member)))
         if computed == self._recorded:
             return Doubts(tuple(wrong), claimed)
         wrong.append(
-            f"The {_DIGEST_NAMES[self._algorithm]} of {visible(self._member.path)} does not fit: what was read gives "
+            f"The {_DIGEST_NAMES[self._algorithm]} of {visible(member.path)} does not fit: what was read gives "
             f"{computed}, {self._recorded} is recorded."
         )
-        return Doubts(tuple(wrong), (*claimed, *errors.on(self._member)))
+        return Doubts(tuple(wrong), (*claimed, *errors.on(member)))
 
     def _all_errors(self) -> Errors:
         decoder = self._archive.decoder

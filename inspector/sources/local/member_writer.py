@@ -14,6 +14,7 @@ import shutil
 import stat
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 from inspector.core.names import visible
@@ -112,7 +113,7 @@ class Destination:
     def look(self, parts: Parts) -> Existing:
         """What exists at a path."""
         try:
-            if self._root < 0 and not self.folder.exists():
+            if self._root < 0 and not self._was_there:
                 return Existing.NOTHING
             status = self.calls.status(parts[-1], self._enter(parts[:-1], make=False))
         except FileNotFoundError:
@@ -124,6 +125,11 @@ class Destination:
         if stat.S_ISDIR(status.st_mode):
             return Existing.FOLDER
         return Existing.FILE if stat.S_ISREG(status.st_mode) else Existing.OTHER
+
+    @cached_property
+    def _was_there(self) -> bool:
+        """Whether the folder exists, asked once; ``keep`` notices what another program puts there afterwards."""
+        return self.folder.exists()
 
     def make_folder(self, parts: Parts) -> None:
         """Create a folder and those above it, unless they exist. Raises PlaceError."""
@@ -147,7 +153,7 @@ class Destination:
     def unfinished(self, parts: Parts) -> list[Unfinished]:
         """The unfinished files in a folder below the destination; none if the folder does not exist."""
         with contextlib.suppress(PlaceError, OSError):
-            if self._root >= 0 or self.folder.exists():
+            if self._root >= 0 or self._was_there:
                 return unfinished(self._enter(parts, make=False))
         return []
 
@@ -323,8 +329,9 @@ class PartialFile:
 
     def drop(self) -> None:
         """Remove the file unless it was kept."""
-        with contextlib.suppress(OSError):
-            self._close()
+        if self._file >= 0:
+            with contextlib.suppress(OSError):
+                self._close()
         name, self._name = self._name, b""
         if name:
             try:
