@@ -24,6 +24,24 @@ CHANGE_UNDER_WAY = info(
     "change-under-way", "This program is changing the file right now.", "Look again when the change is complete."
 )
 
+# ---- compressed bytes around the archive ---------------------------------------------------------------------------
+
+COMPRESSED_CUT_OFF = error(
+    "compressed-data-cut-off",
+    "The compressed data around the archive is cut off.",
+    "Get the file again. Until then, extract what is listed.",
+)
+COMPRESSED_DAMAGED = error(
+    "compressed-data-damaged",
+    "The compressed data around the archive is damaged.",
+    "Get the file again. Until then, extract what is listed with care: nothing proves it.",
+)
+COMPRESSED_FOLLOWED = warning(
+    "bytes-after-compressed-data",
+    "Other bytes follow the compressed data around the archive.",
+    "Cut them off in a copy, or find out what wrote them: programs that unpack it ignore them.",
+)
+
 # ---- names ---------------------------------------------------------------------------------------------------------
 
 NAME_NOT_PORTABLE = info("name-not-portable", "A name is not allowed on some systems.")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Protocol
 
+from inspector.core.finding import Finding
 from inspector.core.program.progress import Progress
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.span import Span, Spans
@@ -63,8 +64,9 @@ class Source(Protocol):
 class BytesSource:
     """Bytes held in memory."""
 
-    def __init__(self, data: bytes, name: str = "bytes") -> None:
+    def __init__(self, data: bytes, name: str = "bytes", doubt: Finding | None = None) -> None:
         self.name = name
+        self.doubt = doubt
         self.size = len(data)
         self._data = data
 
@@ -116,6 +118,12 @@ class SplicedSource:
     def change(self) -> str:
         """See change_of."""
         return change_of(self._source)
+
+    @property
+    def doubt(self) -> Finding | None:
+        """See doubt_of."""
+        doubt = doubt_of(self._source)
+        return replace(doubt, spans=(Span(0, self.size),) * bool(doubt.spans)) if doubt is not None else None
 
     def inner(self, offset: int) -> int | None:
         """The inner position of the outer byte ``offset``, or None when it is not part of this source."""
@@ -207,6 +215,15 @@ def is_sparing(source: Source) -> bool:
     A source that is far away says it by an attribute ``sparing``; any other is read as it is.
     """
     return bool(getattr(source, "sparing", False))
+
+
+def doubt_of(source: Source) -> Finding | None:
+    """What is wrong with the compressed data that the source was unpacked from, said by an attribute ``doubt``.
+
+    It has all bytes of the source as its span where none of them is proved.
+    """
+    doubt = getattr(source, "doubt", None)
+    return doubt if isinstance(doubt, Finding) else None
 
 
 def is_remote(source: Source) -> bool:

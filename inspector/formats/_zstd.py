@@ -132,7 +132,8 @@ class Stream:
 
     With ``skippable``, skippable frames (RFC 8878, 3.1.2) are frames without content; else they are errors.
     ``frames`` counts the frames begun; ``aligned`` says whether the next byte is a block header, and ``ended`` whether
-    the data so far ends with a whole frame. After an error it is of no more use; ``reset`` makes it new.
+    the data so far ends with a whole frame; ``whole`` is how many of the bytes fed belong to whole frames. After an
+    error it is of no more use; ``reset`` makes it new.
     """
 
     def __init__(self, *, skippable: bool = False) -> None:
@@ -143,7 +144,7 @@ class Stream:
 
     def reset(self) -> None:
         """Forget everything: the next byte begins a frame."""
-        self.frames = 0
+        self.frames = self.whole = self._fed = 0
         self._end_frame()
 
     def _end_frame(self) -> None:
@@ -200,7 +201,9 @@ class Stream:
                 yield self._decompress(data[begin:at])
                 begin, blocks = at, 0
             if finished:
+                self.whole = self._fed + at
                 self._end_frame()
+        self._fed += len(data)
         if begin < at:
             yield self._decompress(data[begin:at])
 

@@ -131,7 +131,7 @@ class Location:
             _skip_headers(archive)
         archive.late_findings = partial(overlaps_in, self.collection, at, archive)
         if at == 0:
-            archive.given_findings = self.collection.findings
+            archive.given_findings = (*archive.given_findings, *self.collection.findings)
         else:
             archive.suppressed_codes = frozenset((codes.HEADERS_NOT_READ.code,))
         return archive

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from inspector.core.codes import COMPRESSED_CUT_OFF, COMPRESSED_DAMAGED, COMPRESSED_FOLLOWED
+from inspector.core.finding import Finding
 from inspector.core.format import MemberError
 from inspector.core.limits import CONTENT
 from inspector.core.member import HOLES, SPECIAL, Codec, Member
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import grouped, in_bytes, rounded, verb
 from inspector.core.program.progress import Progress
-from inspector.core.source import BLOCK, BytesSource, Source, SourceError, SplicedSource, blocks
+from inspector.core.source import BLOCK, BytesSource, Source, SourceError, SplicedSource, blocks, doubt_of
 from inspector.core.span import Span
 from inspector.operations.open.opening import SECTION, Opened, around, decode, open_place, start
 from inspector.sources.local.file import TemporarySource
@@ -31,6 +33,8 @@ MAX_DEPTH = 16
 _MAX_IN_MEMORY_BYTES = 32 << 20
 _MAX_LZMA_BYTES = 256 << 20
 """Memory that unpacking xz may take."""
+_SLICE = 16 << 10
+"""Bytes unpacked at a time: what bzip2, xz and zstd make of those that an error lies in is lost."""
 
 
 def open_nested(
@@ -98,9 +102,11 @@ def _content(archive: Opened, name: str, label: str, progress: Progress) -> Sour
     if _is_stored(archive.source, member):
         return SplicedSource(archive.source, member.spans, label)
     try:
-        return _kept(decoder.read(archive, member.index, progress), label)
+        kept = _kept(decoder.read(archive, member.index, progress), label)
     except MemberError as error:
         raise SourceError(f"{visible(label)} cannot be opened. {error}") from error
+    kept.doubt = SplicedSource(archive.source, member.spans, label).doubt
+    return kept
 
 
 def _is_stored(source: Source, member: Member) -> bool:
@@ -109,7 +115,7 @@ def _is_stored(source: Source, member: Member) -> bool:
     return plain and inside and sum(span.size for span in member.spans) == member.size
 
 
-def _kept(pieces: Iterable[bytes], label: str) -> Source:
+def _kept(pieces: Iterable[bytes], label: str) -> BytesSource | TemporarySource:
     """All the bytes, in memory or in a temporary file."""
     held = bytearray()
     file: TemporarySource | None = None
@@ -146,7 +152,7 @@ class _Unpacker(Protocol):
     def unused_data(self) -> bytes:
         """What comes after it."""
 
-    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+    def decompress(self, data: bytes, max_length: int = -1, /) -> bytes:
         """At most so many bytes of what is inside."""
 
 
@@ -155,9 +161,11 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
-def _method(source: Source) -> bytes | None:
-    """The first bytes of the compression that a source has; None if it is not known here."""
-    head = source.read(0, 6)
+def _method(source: Source, at: int = 0) -> bytes | None:
+    """The first bytes of the compression that begins at ``at`` in a source; None if none is known that does."""
+    head = source.read(at, 6)
+    if len(head) < 4:
+        return None
     if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] < 0x60:
         return _ZSTD  # it begins with a skippable frame (RFC 8878, 3.1.2)
     return next((each for each in (_GZIP, _BZIP2, _XZ, _ZSTD) if head.startswith(each)), None)
@@ -178,71 +186,124 @@ def _new_unpacker(method: bytes) -> Callable[[], _Unpacker]:
 
 
 def _unpacked(source: Source, progress: Progress) -> Source:
-    import lzma  # few files are unpacked
-    import zlib
-
-    from inspector.formats._zstd import ZstdError
-
     method = _method(source)
     if method is None:
         raise SourceError(f"{visible(source.name)} is not compressed by gzip, bzip2, xz or zstd.")
     suffix = next((each for each in _SUFFIXES if source.name.endswith(each)), "")
     name = f"{source.name[: -len(suffix)]}.tar" if source.name.endswith(".tgz") else source.name.removesuffix(suffix)
     progress.begin(f"Unpacking {visible(source.name)}", source.size)
-    pieces = _zstd(source, progress) if method == _ZSTD else _streams(source, _new_unpacker(method), progress)
-    try:
-        return _kept(pieces, name)
-    except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError) as error:
-        raise SourceError(f"{visible(source.name)} cannot be unpacked: {str(error).rstrip('.')}.") from error
+    unpacking = _Unpacking(source, method, progress)
+    unpacked = _kept(unpacking.pieces(), name)
+    if unpacking.failed is not None and not unpacked.size:
+        raise SourceError(f"{visible(source.name)} cannot be unpacked: {unpacking.reason}.") from unpacking.failed
+    unpacked.doubt = unpacking.doubt(unpacked.size) or doubt_of(source)
+    return unpacked
 
 
-def _zstd(source: Source, progress: Progress) -> Iterator[bytes]:
-    from inspector.formats._zstd import Stream
+class _Unpacking:
+    """Unpacks as far as it goes. ``failed`` is why it went no further, None if all was unpacked.
 
-    stream = Stream(skippable=True)
-    for block in blocks(source, 0, source.size):
-        yield from stream.feed(block)
-        progress.advance(len(block))
-    if not stream.ended:
-        raise EOFError("it is cut off")
+    ``behind`` are the bytes of ``source`` behind its compressed data, if there are any that are not zeros.
+    """
+
+    def __init__(self, source: Source, method: bytes, progress: Progress) -> None:
+        self.failed: Exception | None = None
+        self.behind: Span | None = None
+        self._source = source
+        self._method = method
+        self._progress = progress
+        self._pieces = self._zstd() if method == _ZSTD else self._streams(_new_unpacker(method))
+
+    @property
+    def reason(self) -> str:
+        """Why it went no further, as the end of a sentence."""
+        return str(self.failed).rstrip(".")
+
+    def pieces(self) -> Iterator[bytes]:
+        """What comes out."""
+        import lzma  # few files are unpacked
+        import zlib
+
+        from inspector.formats._zstd import ZstdError
+
+        try:
+            yield from self._pieces
+        except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError) as error:
+            self.failed = error
+
+    def doubt(self, size: int) -> Finding | None:
+        """What is wrong, in a finding of the ``size`` bytes that came out; None if nothing is."""
+        name, all_of_it = visible(self._source.name), in_bytes(size)
+        if isinstance(self.failed, EOFError):
+            sentence = f"{name} is cut off: only the first {all_of_it} of what is inside could be unpacked."
+            return COMPRESSED_CUT_OFF.finding(sentence)
+        if self.failed is not None:
+            sentence = f"{name} is damaged: only the first {all_of_it} of what is inside could be unpacked."
+            evidence = "Some of them may be wrong, for the checksum at the end of the data could not be compared."
+            return COMPRESSED_DAMAGED.finding(f"{sentence} {self.reason}. {evidence}", (Span(0, size),))
+        if self.behind is not None:
+            follow = verb(self.behind.size, "follows", "follow")
+            sentence = f"{in_bytes(self.behind.size)} {follow} the compressed data of {name}."
+            return COMPRESSED_FOLLOWED.finding(f"{sentence} The data ends before byte {self.behind.start:,}.")
+        return None
+
+    def _zstd(self) -> Iterator[bytes]:
+        from inspector.formats._zstd import Stream, ZstdError
+
+        stream = Stream(skippable=True)
+        for block in blocks(self._source, 0, self._source.size, _SLICE):
+            try:
+                yield from stream.feed(block)
+            except ZstdError:
+                if not stream.whole or _method(self._source, stream.whole) == _ZSTD:
+                    raise
+                self.behind = Span(stream.whole, self._source.size)
+                return
+            self._progress.advance(len(block))
+        if not stream.ended:
+            raise EOFError("it is cut off")
+
+    def _streams(self, new: Callable[[], _Unpacker]) -> Iterator[bytes]:
+        """The content of compressed streams, one after another; zeros behind them are padding."""
+        unpacker, begun, ended = new(), False, False
+        at = 0
+        for block in blocks(self._source, 0, self._source.size, _SLICE):
+            data = block
+            at += len(block)
+            while data:
+                if not begun and not (data := data.lstrip(b"\0")):
+                    break
+                place = at - len(data)
+                if ended and not begun and _method(self._source, place) != self._method:
+                    self.behind = Span(place, self._source.size)
+                    return
+                begun = True
+                yield from _fed(unpacker, data)
+                if unpacker.eof:
+                    data = unpacker.unused_data
+                    unpacker, begun, ended = new(), False, True
+                else:
+                    data = b""
+            self._progress.advance(len(block))
+        if begun:
+            raise EOFError("it is cut off")
 
 
-def _streams(source: Source, new: Callable[[], _Unpacker], progress: Progress) -> Iterator[bytes]:
-    """The content of compressed streams, one after another; zeros behind them are padding."""
-    unpacker, begun, ended = new(), False, False
-    at = 0
-    for block in blocks(source, 0, source.size):
-        data = block
-        at += len(block)
-        while data:
-            if not begun and not (data := data.lstrip(b"\0")):
-                break
-            behind = Span(at - len(data), source.size) if ended and not begun else None
-            yield _begun(unpacker, data, behind)
-            begun = True
-            data = getattr(unpacker, "unconsumed_tail", b"")
-            while not unpacker.eof and (data or not getattr(unpacker, "needs_input", True)):
-                yield unpacker.decompress(data, BLOCK)
-                data = getattr(unpacker, "unconsumed_tail", b"")
-            if unpacker.eof:
-                data = unpacker.unused_data
-                unpacker, begun, ended = new(), False, True
-        progress.advance(len(block))
-    if begun:
-        raise EOFError("it is cut off")
-
-
-def _begun(unpacker: _Unpacker, data: bytes, behind: Span | None) -> bytes:
-    """The first of what ``data`` holds. ``behind``: these are the first bytes behind the end of a stream."""
-    import lzma
+def _fed(unpacker: _Unpacker, data: bytes) -> Iterator[bytes]:
+    """What comes out for these bytes; for gzip, all that comes out before an error."""
     import zlib
 
-    try:
-        return unpacker.decompress(data, BLOCK)
-    except (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError) as error:
-        if behind is None:
+    while True:
+        before = unpacker.copy() if hasattr(unpacker, "copy") else None
+        try:
+            piece = unpacker.decompress(data, BLOCK)
+        except zlib.error:
+            if before is None:
+                raise
+            for each in data:  # the error comes again, behind the last good byte
+                yield before.decompress(bytes((each,)))
             raise
-        raise ValueError(
-            f"its compressed data ends before byte {behind.start:,}. The last {in_bytes(behind.size)} "
-            f"{verb(behind.size, 'is', 'are')} something else, which other programs ignore. Cut them off in a copy"
-        ) from error
+        yield piece
+        data = getattr(unpacker, "unconsumed_tail", b"")
+        if unpacker.eof or (not data and getattr(unpacker, "needs_input", True)):
+            return

@@ -20,7 +20,7 @@ from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Cancelled, Progress, cancelling
-from inspector.core.source import Source, SourceError, SplicedSource, expect, is_sparing
+from inspector.core.source import Source, SourceError, SplicedSource, doubt_of, expect, is_sparing
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import SEQUENTIAL_SUFFIXES, recognise
@@ -61,8 +61,9 @@ class Opened(Archive):
 
     ``unreadable`` says why it could not be opened, and is empty otherwise. ``decoded_findings`` is the number of
     findings that decoding made, ``decoded_dropped`` how many more it only counted: later ones are from a check.
-    ``decoded_checksums`` are those from decoding. ``given_findings`` come from the names of its collection and are
-    added before decoding, those of ``late_findings`` after it; findings with ``suppressed_codes`` are left out,
+    ``decoded_checksums`` are those from decoding. ``given_findings`` come from the names of its collection, or from
+    compressed data around it, and are added before decoding, those of ``late_findings`` after it; findings with
+    ``suppressed_codes`` are left out,
     because another archive of the collection has them. ``cut_short``: decoding could not read all of its bytes, so it
     cannot be checked. ``decode_seconds`` is what decoding took. ``listed`` are its members from the index cache,
     which are shown until it is decoded, and ``targets`` says where those of them lead that are links. ``checking``: a
@@ -185,12 +186,14 @@ def start(source: Source) -> Opened:
     decoder = recognise(source)
     span = Span(0, source.size)
     _LOG.info("%s: %s, %s", source.name, decoder.title if decoder else "no known format", in_bytes(source.size))
+    doubt = doubt_of(source)
+    given = (doubt,) if doubt is not None else ()
     if decoder is None:
         whole = with_inside(Field("bytes", Kind.BYTES, (span,)), source, source.name)
-        return Opened(source, "bytes", "plain bytes", (whole,))
+        return Opened(source, "bytes", "plain bytes", (whole,), given_findings=given)
     note = "Not decoded yet."
     fields = (Field("bytes", Kind.BYTES, (span,), note=note),)
-    return Opened(source, decoder.name, decoder.title, fields, decoder=decoder)
+    return Opened(source, decoder.name, decoder.title, fields, decoder=decoder, given_findings=given)
 
 
 def not_read(archives: Iterable[Archive]) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from inspector.core.finding import Finding
 from inspector.core.limits import STANDARD_INPUT
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
@@ -152,6 +153,7 @@ class TemporarySource:
         import tempfile  # reading a file needs none
 
         self.name = name
+        self.doubt: Finding | None = None
         self.size = 0
         self._where = f"temporary file in {visible(str(folder or tempfile.gettempdir()))}"
         try:

@@ -16,12 +16,14 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
+from inspector.core.finding import Severity
+from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError, SplicedSource
 from inspector.formats._zstd import compress
 from inspector.operations.open.listing import load
 from inspector.operations.open.nested import MAX_DEPTH, open_nested
-from inspector.operations.open.opening import around
+from inspector.operations.open.opening import Opened, around
 from tests.operations.extract.extracting import caf, tar, zipped
 from tests.sweeping import in_the_sweep
 
@@ -70,26 +72,90 @@ def test_what_is_compressed_is_unpacked(tmp_path: Path, suffix: str, pack: Compr
 
     path.write_bytes(pack(inner[:1000]) + pack(inner[1000:]) + bytes(512 if suffix != ".zst" else 0))
     assert names(f"{path}!/f/inner.zip") == [b"a.txt", b"b"]
-    for cut in (100, 9, 5, 1):
+    assert opened(f"{path}!/").findings == []
+
+
+def opened(location: str) -> Opened:
+    (archive,) = load(location, Progress())
+    return archive
+
+
+PACKS = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": partial(lzma.compress, preset=0),
+    "zstd": compress,
+}
+
+
+@pytest.mark.parametrize("name", PACKS)
+def test_compressed_data_that_is_cut_off_is_unpacked_as_far_as_it_goes(tmp_path: Path, name: str) -> None:
+    path, inner = tmp_path / "outer.tar.z", tar([("a", b"1" * 700), ("large", os.urandom(1_300_000)), ("z", b"2")])
+    packed = PACKS[name](inner)
+    for cut in (300_000, 100, 9, 5, 1):
         path.write_bytes(packed[:-cut])
-        with pytest.raises(SourceError, match=r"outer.tar\.[a-z0-9]* cannot be unpacked"):
-            open_nested(f"{path}!/")
-
-
-def test_zstd_data_may_begin_with_a_frame_to_skip(tmp_path: Path) -> None:
-    path = tmp_path / "outer.tar.zst"
-    path.write_bytes(b"\x5f\x2a\x4d\x18\2\0\0\0hi" + compress(tar([("f/inner.zip", INNER)])))
-    assert names(f"{path}!/") == [b"f/inner.zip"]
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, partial(lzma.compress, preset=0)])
-def test_what_follows_compressed_data_is_named_where_it_begins(tmp_path: Path, pack: Compress) -> None:
-    path = tmp_path / "outer.tar.z"
-    packed = pack(INNER)
-    path.write_bytes(packed + b"something else")
-    with pytest.raises(SourceError) as caught:
+        archive = opened(f"{path}!/")
+        first, source = archive.findings[0], archive.source
+        assert first.code == "compressed-data-cut-off"
+        assert f"only the first {source.size:,} bytes" in first.message
+        assert inner.startswith(source.read(0, source.size))
+        assert len(packed) - cut - source.size < 1_000_000  # bzip2 has blocks of 900,000 bytes
+        assert main(["check", f"{path}!/"]) == 1
+    path.write_bytes(packed[:3])
+    with pytest.raises(SourceError, match="not compressed"):
         open_nested(f"{path}!/")
-    assert f"ends before byte {len(packed):,}. The last 14 bytes are something else" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", PACKS)
+def test_of_damaged_compressed_data_nothing_is_said_to_be_proved(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    path, inner = tmp_path / "outer.tar.z", tar([("a", b"1" * 700), ("large", os.urandom(1_300_000))])
+    packed = bytearray(PACKS[name](inner))
+    packed[-100] ^= 1
+    path.write_bytes(packed)
+    archive = opened(f"{path}!/")
+    assert archive.findings[0].code == "compressed-data-damaged"
+    assert main(["check", f"{path}!/"]) == 1
+    assert "only the first" in capfd.readouterr().out
+    assert main(["extract", f"{path}!/", "--to", str(tmp_path / "out")]) == 1
+    assert "not proved" in capfd.readouterr().err
+    assert not (tmp_path / "out" / "a").exists()
+    assert main(["extract", f"{path}!/", "--to", str(tmp_path / "out"), "--doubtful"]) == 1
+    assert (tmp_path / "out" / "a").read_bytes() == b"1" * 700
+
+
+def test_all_that_gzip_gives_before_an_error_is_kept(tmp_path: Path) -> None:
+    path, inner = tmp_path / "a.gz", os.urandom(100_000)
+    packed = bytearray(gzip.compress(inner, 0))
+    block, before = 10, 0  # RFC 1951, 3.2.4: each stored block begins with a flag and its length
+    while not packed[block]:
+        length = int.from_bytes(packed[block + 1 : block + 3], "little")
+        block, before = block + 5 + length, before + length
+    assert before
+    packed[block + 1] ^= 1
+    path.write_bytes(packed)
+    source = open_nested(f"{path}!/")
+    assert isinstance(source, BytesSource)
+    assert source.read(0, source.size) == inner[:before]
+
+
+@pytest.mark.parametrize("name", PACKS)
+def test_what_follows_compressed_data_is_a_warning_that_says_where_it_begins(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "outer.zip.z"
+    packed = PACKS[name](INNER)
+    for junk in (b"something else", b"!"):
+        path.write_bytes(packed + junk)
+        archive = opened(f"{path}!/")
+        (finding,) = archive.findings
+        assert (finding.code, finding.severity) == ("bytes-after-compressed-data", Severity.WARNING)
+        assert finding.message.startswith(f"{in_bytes(len(junk))} follow")
+        assert f"ends before byte {len(packed):,}." in finding.message
+        assert [member.path for member in archive.members] == [b"a.txt", b"b"]
+    within = tmp_path / "around.zip"
+    within.write_bytes(zipped([("in.gz", packed + b"!")]))
+    (finding,) = opened(f"{within}!/in.gz!/").findings
+    assert finding.code == "bytes-after-compressed-data"
 
 
 def test_compressed_archives_lie_in_archives(tmp_path: Path) -> None:
