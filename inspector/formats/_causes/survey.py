@@ -32,7 +32,7 @@ MAX_BYTES = 64 << 30
 """A larger file is not surveyed: it takes a second a GiB or so."""
 MAX_UNREAD_BYTES = 256 << 20
 """A larger file is not surveyed unless the check has read most of it and found errors."""
-_RUN = re.compile(rb"\0{%d,}+" % MIN_RUN_BYTES)
+_RUN = re.compile(rb"(?<!\0)\0{%d,}+" % MIN_RUN_BYTES)  # each place is tried once: a run is looked at from its start
 
 
 @dataclass(slots=True)
