@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import pairwise, repeat
 from operator import sub
 from typing import NamedTuple
 
@@ -98,8 +98,8 @@ class PlainMembers(NamedTuple):
     starts: Sequence[int]
     stops: Sequence[int]
     codecs: Sequence[Codec]
-    digests: Sequence[str]
-    """Empty strings where none is recorded."""
+    digests: Iterable[str]
+    """To be read once; empty strings where none is recorded."""
 
 
 class Members:
@@ -131,6 +131,7 @@ class Members:
         self.codec = codec
         self.digest = digest
         self.digest_digits = digest_digits
+        self._digest_form = f"{digest}:%0{digest_digits}x"
         self.stream = stream
         self.place: Callable[[int, int], Spans] = _one_span if stream is None else stream.outer
         self.paths = bytearray()
@@ -245,7 +246,7 @@ class Members:
         """The digest recorded of a member's content, as ``algorithm:hexadecimal``; None if there is none."""
         if self.digests is None or not self.marks_of(index) & HAS_DIGEST:
             return None
-        return f"{self.digest}:{self.digests[index]:0{self.digest_digits}x}"
+        return self._digest_form % self.digests[index]
 
     def codec_at(self, index: int) -> Codec:
         """The codec of a member."""
@@ -280,9 +281,7 @@ class Members:
             starts if not shift else [each + shift for each in starts],
             stops if not shift else [each + shift for each in stops],
             [self.codec] * count if self.codecs is None else [_CODECS[each] for each in self.codecs[start:stop]],
-            [""] * count
-            if digests is None
-            else [f"{self.digest}:{each:0{self.digest_digits}x}" for each in digests[start:stop]],
+            repeat("", count) if digests is None else map(self._digest_form.__mod__, digests[start:stop]),
         )
 
     def _shift(self, starts: Sequence[int], stops: Sequence[int], least: int) -> int | None:
