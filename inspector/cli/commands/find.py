@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from inspector.cli.bootstrap import FINE, NOT_SOUND
@@ -54,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
                 out.write(_TABLE.format("offset", "length", "archive", "name"))
             found += 1
             if options.json:
-                out.write(f"{json.dumps(asdict(place))}\n")
+                out.write(f"{json.dumps(place._asdict())}\n")
             else:
                 archive, name = visible(place.archive), visible(place.path)
                 out.write(_TABLE.format(f"{place.offset:,}", f"{place.length:,}", archive, name))

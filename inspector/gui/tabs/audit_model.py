@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt
@@ -100,7 +99,7 @@ class AuditModel(PagedTable):
 
     def choose(self, **changes: Any) -> None:
         """Change these fields of the query and reload."""
-        query = replace(self.results.query, **changes)
+        query = self.results.query._replace(**changes)
         if query != self.results.query:
             self.results.query = query
             self.refetch()

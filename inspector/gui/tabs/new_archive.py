@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -182,7 +181,7 @@ class NewArchiveTab(SideTab):
             self.overwrite.isChecked(),
             connection=self.s3_target.connection,
         )
-        return replace(self.options.apply(draft), remove_unfinished=self.remove_unfinished.isChecked())
+        return self.options.apply(draft)._replace(remove_unfinished=self.remove_unfinished.isChecked())
 
     def _draft_or_empty(self) -> Draft:
         """The Draft of the current fields, or without options if those are invalid: enough to read the inputs."""

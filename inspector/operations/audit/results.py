@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -32,7 +31,7 @@ MAX_LISTED_WAITING = 20_000
 ENDINGS = ("", "-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite writes for a results file."""
 
-COLUMNS = tuple(field.name for field in fields(Result))
+COLUMNS = Result._fields
 """The columns of the table ``results``. A location is text, or a BLOB of its bytes if it is not UTF-8."""
 
 _NAMES = ", ".join(COLUMNS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePath
 
 from inspector.core.archive import Archive
@@ -254,7 +253,7 @@ def apply_plan(
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
     messages = _write_siblings(plan, source, progress)
-    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *messages))
+    return result._replace(warnings=(*_lost(plan.repairs), *result.warnings, *messages))
 
 
 def _write_siblings(plan: Plan, source: Readable, progress: Progress) -> tuple[str, ...]:

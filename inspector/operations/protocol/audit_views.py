@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.core.verdict import State
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -23,8 +22,7 @@ STATES = (State.SOUND.value, UNCHECKED, *(state.value for state in State if stat
 """The states of archives, best first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The result of auditing one file.
 
     ``size`` is in bytes; ``stamp`` is that of its target. ``quick``: only the structure was read. ``state`` is one of
@@ -73,8 +71,7 @@ class Result:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """Which results to show, and in which order.
 
     ``sort`` is one of COLUMNS; states sort from best to worst, and equal values by location. Empty ``states`` and
@@ -89,16 +86,14 @@ class Query:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(NamedTuple):
     """A number of files and their total size in bytes."""
 
     files: int = 0
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRequest:
+class AuditRequest(NamedTuple):
     """What to audit, and how. ``places`` are files, folders and prefixes; of each only once.
 
     ``results`` is the path of the results file; empty if results are only kept until the worker ends. ``sample`` is a
@@ -113,8 +108,7 @@ class AuditRequest:
     connection: Connection = DEFAULT
 
 
-@dataclass(frozen=True, slots=True)
-class AuditStatus:
+class AuditStatus(NamedTuple):
     """How far an audit is: all files done, those of them finished by an ``earlier`` audit, and files left.
 
     ``states`` counts archives, ``formats`` are those found, ``others`` counts files that are no archives. ``text``

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from inspector.sources.s3.request_log import Totals
 
@@ -16,8 +17,7 @@ class EntryKind(StrEnum):
     OBJECT = "object"
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteEntry:
+class RemoteEntry(NamedTuple):
     """One entry of a listing. ``location`` is complete and can be opened; a bucket's or prefix's ends with a slash.
 
     ``name`` is its last part as visible text, ``size`` is in bytes and ``modified`` in seconds since 1970; both are 0
@@ -31,8 +31,7 @@ class RemoteEntry:
     modified: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class RemotePage:
+class RemotePage(NamedTuple):
     """One page of a listing; ``following`` is the token of the next page, empty on the last one.
 
     ``totals`` are those of all requests of this browser.
@@ -63,8 +62,7 @@ class ErrorAction(StrEnum):
     BROWSE = "browse"
 
 
-@dataclass(frozen=True, slots=True)
-class S3Problem:
+class S3Problem(NamedTuple):
     """An S3 error and what to do about it, the best action first; ``region`` is the one the server names."""
 
     sentence: str
@@ -72,8 +70,7 @@ class S3Problem:
     region: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteState:
+class RemoteState(NamedTuple):
     """The cost of reading a location on S3 so far; ``size`` is its total size in bytes.
 
     ``trouble`` is the current problem, None without one. ``in_flight`` requests have been sent and have not finished;

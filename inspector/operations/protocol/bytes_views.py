@@ -13,8 +13,7 @@ FULL = 255
 """The share of a class that has all of a stretch, and the entropy of 8 bits a byte."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bands:
+class Bands(NamedTuple):
     """What each of ``rows`` equal stretches of ``[start, stop)`` looks like.
 
     ``shares`` has a byte for each class of each stretch, of ``FULL``, all 0 where nothing was read; ``entropies`` a
@@ -54,8 +53,7 @@ class Bands:
         return f"{', '.join(parts)}; {self.entropy(row):.2f} bits a byte" + ("" if self.exact else " (sampled)")
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(NamedTuple):
     """The bytes ``[start, stop)`` are the same as those that begin at ``earlier``."""
 
     start: int
@@ -82,8 +80,7 @@ class Text(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class StringRow:
+class StringRow(NamedTuple):
     """A string of a layer, the names of the fields around it, and the visible path of the member it stands in."""
 
     layer: int
@@ -109,8 +106,7 @@ class Piece(NamedTuple):
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedInfo:
+class DecodedInfo(NamedTuple):
     """What a member's stored bytes decode to, piece by piece; ``sentence`` says what is missing, "" if nothing is.
 
     ``layer`` is the file that the stored bytes are in, and ``size`` the number of decoded bytes.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.core.source import Source
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -67,8 +67,7 @@ REPORT_SUFFIXES = {
 """The formats of a report to hand over, by the suffix of its file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Algorithm:
+class Algorithm(NamedTuple):
     """A digest algorithm: its name, its name in tagged (BSD) manifests, and suffixes of manifests, the usual one first.
 
     ``size`` is that of a digest in bytes; the largest one if the length is variable (``chosen``).

@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from inspector.core.edit import Edit
 from inspector.core.field import Value
@@ -41,8 +42,7 @@ class Change(StrEnum):
 LEVELS = frozenset(Level)
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """How a location is read: as it would be with ``edits``, one after another, and only the bytes of ``part``.
 
     ``label`` says so in a few words; without any it is empty and the location is read as it is.
@@ -56,8 +56,7 @@ class Version:
 AS_IT_IS = Version()
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """One side of a difference: a member's or field's path, its bytes in the file, a field's value.
 
     ``location`` is that of the file where the side has several: the range of a dataset.
@@ -69,8 +68,7 @@ class Side:
     location: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """One difference. ``right`` is the side whose digest fits, None where nothing tells."""
 
     level: Level
@@ -102,8 +100,7 @@ class Summary:
     ranges: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedPiece:
+class AlignedPiece(NamedTuple):
     """Aligned positions ``[start, stop)`` and each side's first byte there, None for a gap.
 
     ``change`` is None where both sides are equal.
@@ -226,8 +223,7 @@ class Ground(StrEnum):
     HAND = "hand"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """Bytes of a combined archive that differ between copies: ``copy`` is the letter of the one they come from.
 
     ``span`` is where they stand in the combined archive, empty where that copy has none.
@@ -239,8 +235,7 @@ class Step:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class CombinePlan:
+class CombinePlan(NamedTuple):
     """What a combined archive is made of, shown before it is written; ``number`` identifies it.
 
     ``lost`` says what is still wrong with it, ``left_out`` how many more sentences that would take. ``steps`` are the
@@ -272,8 +267,7 @@ class Order(StrEnum):
     RIGHT = "right"
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceQuery:
+class DifferenceQuery(NamedTuple):
     """The differences of these levels whose messages contain a text, whatever its case, sorted."""
 
     levels: frozenset[Level] = LEVELS
@@ -282,8 +276,7 @@ class DifferenceQuery:
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SideByte:
+class SideByte(NamedTuple):
     """A byte of one side: what explains it, the bytes from it on, and its member with the stored bytes of that."""
 
     explanation: Explanation
@@ -292,8 +285,7 @@ class SideByte:
     stored: Spans
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """A comparison as the window shows it.
 
     ``alignment`` is None where bytes were not compared; ``rights`` has a letter for each of its runs: ``a`` or ``b``

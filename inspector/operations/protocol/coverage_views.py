@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
     from inspector.core.collection import Orphan
@@ -39,8 +38,7 @@ class RangeMetadata(StrEnum):
     NOTHING = "without metadata"
 
 
-@dataclass(frozen=True, slots=True)
-class RangeRow:
+class RangeRow(NamedTuple):
     """One range: the keys ``first`` to ``last``, inclusive, in an archive of ``size`` bytes."""
 
     first: int
@@ -50,8 +48,7 @@ class RangeRow:
     beside: RangeMetadata
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetRow:
+class DatasetRow(NamedTuple):
     """One dataset: its ranges are ``[start, start + ranges)``, ``size`` bytes in total.
 
     ``first`` and ``last`` are its lowest and highest key, of ranges or orphans. ``overlaps`` are inclusive intervals of
@@ -69,8 +66,7 @@ class DatasetRow:
     beside: tuple[tuple[RangeMetadata, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RangePlace:
+class RangePlace(NamedTuple):
     """The location of a range: its layer and its first member, None without members."""
 
     layer: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -17,8 +18,7 @@ class ArchiveKind(StrEnum):
     DATAS3T = "datas3t"
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """An archive to create from the files at ``locations``; options of other kinds are ignored.
 
     ``target`` is a file or an object; for datas3t the folder or prefix that is the root of a bucket. ``connection``
@@ -47,8 +47,7 @@ class Draft:
     grows: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InputRow:
+class InputRow(NamedTuple):
     """One input; ``trouble`` says why it cannot become a member and is empty if it can.
 
     ``name`` is that of the member and ``where`` the location of the file, both visible text; ``doubt`` is a warning.
@@ -76,8 +75,7 @@ class Contents:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CreateResult:
+class CreateResult(NamedTuple):
     """The result of creating archives: ``path`` of the first one, or the root of the dataset."""
 
     path: str
@@ -85,16 +83,14 @@ class CreateResult:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPlaces:
+class FoundPlaces(NamedTuple):
     """Locations of members from a catalogue; ``more``: there are further ones."""
 
     places: tuple[Place, ...]
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The location of a member's data: ``length`` bytes from ``offset`` in the file ``archive``."""
 
     path: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from inspector.core.edit import CutBytes, Edit
 from inspector.core.numbers import in_bytes, verb
@@ -29,8 +30,7 @@ class RepairRow:
     consent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SalvageReport:
+class SalvageReport(NamedTuple):
     """What a salvage would save: numbers of members, and ``rows`` of (name, what becomes of it, why).
 
     Those that are lost come first, then those that nothing proves; there are at most ``MAX_REPORT_ROWS``.
@@ -54,8 +54,7 @@ MAX_REPORT_ROWS = 1_000
 """Members that a plan names; programs get all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairPlan:
+class RepairPlan(NamedTuple):
     """How an archive would be repaired; nothing has been written.
 
     ``repairs`` are made in this order, ``waiting`` only when accepted; ``salvage`` writes a new archive; ``accepted``
@@ -77,16 +76,14 @@ class RepairPlan:
     report: SalvageReport | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(NamedTuple):
     """An edit that includes repaired checksums; ``checksums`` are their names."""
 
     edit: Edit
     checksums: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WriteResult:
+class WriteResult(NamedTuple):
     """The result of writing. ``warnings`` are sentences.
 
     ``revert`` undoes it, None if that is not possible; ``kept`` is where cut-off bytes are stored, None without any.
@@ -98,8 +95,7 @@ class WriteResult:
     kept: CutBytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PastWrite:
+class PastWrite(NamedTuple):
     """What this program wrote to an archive earlier, at ``written`` (seconds since 1970).
 
     ``spans`` are the bytes it changed and ``cut`` how many it cut off. ``can_take_back``: it is the last one, and the
@@ -121,15 +117,13 @@ class PastWrite:
         return f"{self.label} ({', '.join(parts)})" if parts else self.label
 
 
-@dataclass(frozen=True, slots=True)
-class OnlyWhole:
+class OnlyWhole(NamedTuple):
     """Nothing was written: the server cannot copy parts, so the whole object would have to be sent."""
 
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(NamedTuple):
     """An interrupted change of this archive; ``story`` describes the state that it left.
 
     ``finish``, ``roll_back`` and ``forget`` (remove the journal, leave the archive alone) describe each way out, and

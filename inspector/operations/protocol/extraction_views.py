@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 MAX_PROBLEMS_LISTED = 1_000
 """Problems of one kind that are listed; the rest are counted."""
@@ -22,8 +23,7 @@ class OnConflict(StrEnum):
     OVERWRITE = "overwrite"
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionOptions:
+class ExtractionOptions(NamedTuple):
     """How to extract.
 
     ``doubtful``: also extract what needs confirming, such as names with invisible characters, and content that nothing
@@ -40,8 +40,7 @@ class ExtractionOptions:
     sync: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One member that is not extracted, or not as asked. ``path`` is printable; ``sentence`` is the whole message."""
 
     member: int
@@ -57,8 +56,7 @@ class Problems:
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionPlan:
+class ExtractionPlan(NamedTuple):
     """What extracting would do; nothing has been written. Sizes are in bytes.
 
     ``size`` is the total of the ``files``, ``free`` the space on the disk. ``refused`` are never extracted,
@@ -80,8 +78,7 @@ class ExtractionPlan:
     unfinished: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionResult:
+class ExtractionResult(NamedTuple):
     """What extracting did. ``size`` is in bytes, of the ``files`` that were written completely.
 
     ``stopped`` says what ended it early, and is empty otherwise; ``damaged`` are members that could not be read whole
@@ -104,8 +101,7 @@ class ExtractionResult:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedFiles:
+class ExportedFiles(NamedTuple):
     """Extracted files and folders for other programs; ``sentence`` says what is missing, if anything."""
 
     paths: tuple[str, ...]

@@ -86,8 +86,7 @@ class Point(NamedTuple):
         return f"{self.done}.{self.part}" if self.part else str(self.done)
 
 
-@dataclass(frozen=True, slots=True)
-class StepView:
+class StepView(NamedTuple):
     """One step: ``size`` bytes are written at ``offset``, or cut off there. ``new`` of them stand behind the old end.
 
     ``what`` names the bytes by their fields, ``synced``: the writer waits for the disk before it goes on.
@@ -111,8 +110,7 @@ class StepView:
         return f"{number} of {total}: {words}"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayView:
+class ReplayView(NamedTuple):
     """The steps of a replay; ``title`` says what is written, ``notes`` are sentences about it."""
 
     title: str
@@ -144,8 +142,7 @@ class ReplayView:
         return f"after {what} {point.done:,} of {total}" if point.done else f"before the first {what}"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayState:
+class ReplayState(NamedTuple):
     """The archive at a point: its size, the bytes of the step before that are written, those that differ from before.
 
     ``written`` are the bytes that all steps so far wrote; ``last`` those of the step that is the last, whole or not.
@@ -201,8 +198,7 @@ class RepairEnd(StrEnum):
     NO = "no repair"
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
+class MatrixRow(NamedTuple):
     """A crash at a point: the state that ``check`` finds, where its repair leads, and a cell for each reader.
 
     ``accept`` is the code that the repair needs consent to, empty if it needs none. ``messages`` are what the readers
@@ -218,8 +214,7 @@ class MatrixRow:
     messages: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(NamedTuple):
     """Crash points by readers; ``absent`` are the names of readers that are not installed here."""
 
     readers: tuple[ReaderInfo, ...]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.span import Span, Spans
 
@@ -22,8 +21,7 @@ class ReaderVerdict(StrEnum):
     ABSENT = "not installed"
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderRow:
+class ReaderRow(NamedTuple):
     """What one reader makes of an archive; ``about`` says what it is.
 
     ``stopped_at`` is the step it stopped at, ``message`` its own where that is known, ``cause`` what would have to be
@@ -44,8 +42,7 @@ class ReaderRow:
     lists: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderInfo:
+class ReaderInfo(NamedTuple):
     """A reader that can be followed; ``why_not`` says why it cannot run here, empty if it can."""
 
     name: str
@@ -55,16 +52,14 @@ class ReaderInfo:
     why_not: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMark:
+class ReadMark(NamedTuple):
     """A read of the timeline: its bytes, and the step that made it."""
 
     span: Span
     step: int
 
 
-@dataclass(frozen=True, slots=True)
-class TraceResult:
+class TraceResult(NamedTuple):
     """A reader's way through an archive, whose bytes are ``layer``.
 
     ``steps`` are kept, ``folded`` more were taken. ``reads`` were made, of ``total`` bytes in all; ``marks`` are those

@@ -5,9 +5,9 @@ Names are already visible text (see ``core.names.visible``); offsets and sizes a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntFlag, StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from inspector.core.finding import Severity
 from inspector.core.kinds import Family, Kind, Role
@@ -17,8 +17,7 @@ from inspector.core.verdict import State, Verdict
 Row = TypeVar("Row")
 
 
-@dataclass(frozen=True, slots=True)
-class Page(Generic[Row]):
+class Page(NamedTuple, Generic[Row]):
     """Rows ``[first, first + len(rows))`` of ``total``."""
 
     total: int
@@ -36,8 +35,7 @@ class Stage(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """The state of an open location.
 
     ``sentence`` says what was opened, or why it could not be. ``generation`` grows when fields, layers or members
@@ -76,14 +74,13 @@ class Status:
     def given_up(self) -> Status:
         """The same status once the worker has ended."""
         if self.stage is Stage.OPENING:
-            return replace(self, stage=Stage.FAILED, sentence="Nothing of it was read.")
+            return self._replace(stage=Stage.FAILED, sentence="Nothing of it was read.")
         if self.stage is Stage.DECODING:
-            return replace(self, stage=Stage.CANCELLED)
-        return self if self.checked else replace(self, judgement="", unexplained=False)
+            return self._replace(stage=Stage.CANCELLED)
+        return self if self.checked else self._replace(judgement="", unexplained=False)
 
 
-@dataclass(frozen=True, slots=True)
-class JobState:
+class JobState(NamedTuple):
     """The progress of a job; ``total`` is 0 if unknown."""
 
     label: str
@@ -93,8 +90,7 @@ class JobState:
     paused: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """The result of a check; ``sentence`` is the summary.
 
     ``state`` is None if it was cancelled and no error was found so far. ``counts`` are findings by severity,
@@ -111,8 +107,7 @@ class CheckResult:
     cancelled: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestResult:
+class ManifestResult(NamedTuple):
     """The result of writing a digest manifest; not ``written`` if one exists already."""
 
     name: str
@@ -136,8 +131,7 @@ class LayerKind(StrEnum):
     CONTENT = "content"
 
 
-@dataclass(frozen=True, slots=True)
-class LayerInfo:
+class LayerInfo(NamedTuple):
     """One sequence of bytes that the hex view can show. ``layer`` is its number; 0 is the file."""
 
     layer: int
@@ -147,8 +141,7 @@ class LayerInfo:
     member: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContentInfo:
+class ContentInfo(NamedTuple):
     """A member's decoded content, ready to be read as a layer.
 
     ``encoding`` is the detected text encoding or None for binary; ``image`` the image format (``png``) or None;
@@ -161,8 +154,7 @@ class ContentInfo:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRow:
+class FieldRow(NamedTuple):
     """One field. ``path`` are the positions in the tree from the root; ``wrong`` is the worst finding on its bytes.
 
     ``children`` is their number; if counting would require reading, 1 stands for any. ``family`` is that of the
@@ -183,8 +175,7 @@ class FieldRow:
     family: Family | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """One byte: the fields that own it, outermost first, and the findings on it."""
 
     layer: int
@@ -194,16 +185,14 @@ class Explanation:
     findings: tuple[tuple[Severity, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundField:
+class FoundField(NamedTuple):
     """A field that a search found, and the names of the fields around it, outermost first."""
 
     row: FieldRow
     around: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFields:
+class FoundFields(NamedTuple):
     """What a search for fields found; ``complete``: all fields were looked at."""
 
     found: tuple[FoundField, ...]
@@ -234,8 +223,7 @@ class MemberRow:
     read: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class TreeRow:
+class TreeRow(NamedTuple):
     """One row of the tree of paths: a folder (``node`` >= 0, ``members`` beneath it) or a member (``node`` -1).
 
     Of a folder, ``verdict`` is the worst beneath it, which ``number`` members have, and ``wrong`` the worst finding.
@@ -250,8 +238,7 @@ class TreeRow:
     wrong: Severity | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """Selected members: by number, as rows ``(first, count)`` of the flat table, or in folders.
 
     ``nodes`` are folders of the tree with everything in them; ``stretches`` are rows ``(node, first, count)`` of one.
@@ -266,8 +253,7 @@ class Chosen:
         return any((self.members, self.rows, self.nodes, self.stretches))
 
 
-@dataclass(frozen=True, slots=True)
-class MemberPlace:
+class MemberPlace(NamedTuple):
     """The location of a member: its layer and spans there, its row in the flat table and its rows in the tree.
 
     ``flat`` is None and ``tree`` empty if the filter hides it or the tree is not built yet.
@@ -279,8 +265,7 @@ class MemberPlace:
     tree: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FindingRow:
+class FindingRow(NamedTuple):
     """One finding and the layer of its spans; ``repair`` is the code of the repair that fixes it, if any.
 
     ``beneath``: the cause in a row above explains it.
@@ -297,8 +282,7 @@ class FindingRow:
     beneath: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChecksumRow:
+class ChecksumRow(NamedTuple):
     """One recorded checksum (see ``core.verdict.Checksum``). The spans are in ``layer``."""
 
     name: str
@@ -314,8 +298,7 @@ class ChecksumRow:
     member: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """The target of an expression: bytes ``[start, stop)`` of a layer."""
 
     layer: int
@@ -323,8 +306,7 @@ class Target:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """What a byte refers to, in words, and the target bytes ``covers`` in ``layer``.
 
     For a hash, ``place`` is where its value is stored, and ``omits`` are bytes between those it covers.
@@ -338,8 +320,7 @@ class Reference:
     omits: Spans = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(NamedTuple):
     """A reference from the bytes ``source`` of a layer to its bytes ``target``, and both in words.
 
     ``source`` is None if the reference is in a file beside the archive.
@@ -351,8 +332,7 @@ class Arrow:
     target_words: str
 
 
-@dataclass(frozen=True, slots=True)
-class DiskChange:
+class DiskChange(NamedTuple):
     """A change of the open file by another program, described by ``sentence``.
 
     ``size`` is the size when it was opened and ``now`` the current one, in bytes, None if the file is gone;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,5 +134,5 @@ def test_a_name_that_looks_like_a_command_for_text_stays_a_name(show: Show) -> N
     tab = show("plain.zip")
     explanation = tab.document.explanation
     assert explanation is not None
-    row = replace(explanation.fields[-1], name="<b>bold</b>")
+    row = explanation.fields[-1]._replace(name="<b>bold</b>")
     assert "&lt;b&gt;bold" in about_field(row)

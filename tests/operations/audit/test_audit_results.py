@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ from inspector.operations.protocol.check_views import CheckTarget
 
 def result(name: str, state: str = "sound", **more: object) -> Result:
     plain = Result(f"/place/{name}", 100, "1", False, state, format="caf", members=2, finished=1_700_000_000.0)
-    return replace(plain, **more)  # type: ignore[arg-type]
+    return plain._replace(**more)  # type: ignore[arg-type]
 
 
 def finding(code: str, severity: str = "error") -> dict[str, object]:
