@@ -38,11 +38,8 @@ def followed(qtbot: QtBot, window: Window, tab: Tab, name: str = "") -> ReaderPa
     return tab.reader
 
 
-def test_two_kinds_of_readers_are_told_apart_and_their_steps_are_gone_through(
-    show: Show, window: Window, qtbot: QtBot
-) -> None:
-    tab = show("two-entries.tacozip")
-    panel = followed(qtbot, window, tab)
+def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window: Window, qtbot: QtBot) -> None:
+    panel = followed(qtbot, window, show("two-entries.tacozip"))
 
     offered = [panel.chooser.itemText(at) for at in range(panel.chooser.count())]
     assert [text.rpartition("(")[2] for text in offered if text] == sorted(
@@ -56,23 +53,6 @@ def test_two_kinds_of_readers_are_told_apart_and_their_steps_are_gone_through(
     assert panel.result is not None
     assert panel.result.kind is ReaderKind.DESCRIBED
     assert "as described" in panel.about.text()
-
-    assert panel.at == 0
-    press(window, "reader_next")
-    assert panel.at == 1
-    press(window, "reader_previous")
-    press(window, "reader_previous")
-    assert panel.at == 0
-
-    tab.document.select_byte(0, 0, "test")
-    settle(qtbot, window)
-    press(window, "reader_to_byte")
-    step = panel.model.steps[panel.at]
-    assert step.span is not None
-    assert (step.span.start, step.read) == (0, True)
-    with qtbot.waitSignal(tab.document.reported) as said:
-        press(window, "reader_to_failure")
-    assert said.args == ["No step of this reader fails."]
 
 
 def test_steps_nest_and_select_their_bytes_and_playing_stops_at_a_breakpoint_and_at_a_failure(
@@ -167,6 +147,27 @@ def described(panel: ReaderPanel, window: Window, qtbot: QtBot) -> None:
     settle(qtbot, window)
     assert panel.result is not None
     assert panel.result.reader == "spec"
+
+
+def test_next_and_previous_and_this_byte(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    panel = followed(qtbot, window, tab)
+    assert panel.at == 0
+    press(window, "reader_next")
+    assert panel.at == 1
+    press(window, "reader_previous")
+    press(window, "reader_previous")
+    assert panel.at == 0
+
+    tab.document.select_byte(0, 0, "test")
+    settle(qtbot, window)
+    press(window, "reader_to_byte")
+    step = panel.model.steps[panel.at]
+    assert step.span is not None
+    assert (step.span.start, step.read) == (0, True)
+    with qtbot.waitSignal(tab.document.reported) as said:
+        press(window, "reader_to_failure")
+    assert said.args == ["No step of this reader fails."]
 
 
 def test_bytes_that_a_reader_never_reads_are_counted_and_grey_while_its_steps_are_seen(

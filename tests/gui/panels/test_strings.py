@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
@@ -80,10 +81,11 @@ def test_the_content_of_a_member_is_searched_when_it_is_shown(show: Show, window
     assert panel.model.index(0, MEMBER).data() == "station-1/2024-05.log"
 
 
-def test_very_many_strings_are_kept_up_to_a_limit(tmp_path: Path) -> None:
+def test_very_many_strings_are_kept_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from inspector.core.program.progress import Progress
     from inspector.operations.session.archive_session import ArchiveSession
 
+    monkeypatch.setattr(looks, "MAX_STRINGS", 5_000)
     path = tmp_path / "many.bin"
     path.write_bytes(b"string\0" * (looks.MAX_STRINGS + 1))
     session = ArchiveSession(str(path))
