@@ -22,7 +22,6 @@ from inspector.gui.panels.members import VERDICT
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import JobState, Judged, LayerKind
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
-from tests.sweeping import in_the_sweep
 
 DAMAGED = "flipped-blob-byte.rca"
 
@@ -41,7 +40,7 @@ def test_the_banner_never_calls_sound_what_was_not_read(show: Show, window: Wind
     assert tab.banner.sentence.isVisible()
 
 
-def test_a_check_says_what_is_damaged_in_rows_that_are_filtered_and_copied(
+def test_a_check_says_what_is_damaged_in_rows_that_are_filtered_and_copied_and_mark_all_their_bytes(
     checked: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = checked(DAMAGED)
@@ -49,48 +48,18 @@ def test_a_check_says_what_is_damaged_in_rows_that_are_filtered_and_copied(
     assert tab.banner.state.text().endswith("Damaged: 1 of 3 segments is damaged; 4 of 6 blobs are proved whole.")
     panel = tab.findings
     assert "(2)" in panel.severities[Severity.ERROR].text()
-    before = panel.model.rowCount()
-    panel.severities[Severity.ERROR].click()
-    qtbot.waitUntil(lambda: panel.model.rowCount() == before - 2, timeout=WAIT)
-    for severity in (Severity.WARNING, Severity.INFO):
-        panel.severities[severity].click()
-    qtbot.waitUntil(lambda: "hidden" in panel.empty_sentence(), timeout=WAIT)
-    for button in panel.severities.values():
-        button.click()
-    qtbot.waitUntil(lambda: panel.model.rowCount() == before, timeout=WAIT)
-
-    panel.table.selectRow(0)
-    panel.table.setFocus()
-    press(window, "copy")
-    row = panel.model.row(panel.model.index(0, 0))
-    assert QGuiApplication.clipboard().text() == findings.line_text(row)
-    assert "rca-zstd" in findings.line_text(row)
-    panel.table.copy_all()
-    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == before - 1, timeout=WAIT)
-
-    for shown in (tab.findings, tab.digests):
-        buttons = [button for button in shown.findChildren(QToolButton) if button.parent() is shown]
-        assert all(button.text() and button.toolTip() for button in buttons)
-        assert shown.table.accessibleName()
-        assert shown.about.accessibleName()
-
-
-def test_a_finding_shows_and_marks_all_its_bytes_in_the_inner_stream_too(
-    checked: Show, window: Window, qtbot: QtBot
-) -> None:
-    tab = checked(DAMAGED)
     view = tab.hex_pane.hex
     for _ in range(2):
         press(window, "next_finding")
         settle(qtbot, window)
-    row = tab.findings.model.row(tab.findings.table.currentIndex())
+    row = panel.model.row(panel.table.currentIndex())
     assert row is not None
     assert len(row.spans) > 1
     assert tab.document.selection.spans == row.spans
     assert view.caret() == row.spans[0].start
     assert view._outline == list(row.spans)
     assert all(any(low <= span.start < high for low, high in view._damage) for span in row.spans)
-    said, where = tab.findings.about.text().split("\n")
+    said, where = panel.about.text().split("\n")
     assert said == row.message
     assert f"0x{row.spans[0].start:X}..0x{row.spans[0].stop:X} ({row.spans[0].start:,}..{row.spans[0].stop:,})" in where
     assert row.code in where
@@ -103,6 +72,31 @@ def test_a_finding_shows_and_marks_all_its_bytes_in_the_inner_stream_too(
     assert marked
     # The header of the only chunk, 10 bytes, is not in the inner stream: what follows it moves to the front.
     assert [span.start for span in marked] == [span.start - 10 for span in in_file]
+
+    before = panel.model.rowCount()
+    panel.severities[Severity.ERROR].click()
+    qtbot.waitUntil(lambda: panel.model.rowCount() == before - 2, timeout=WAIT)
+    for severity in (Severity.WARNING, Severity.INFO):
+        panel.severities[severity].click()
+    qtbot.waitUntil(lambda: "hidden" in panel.empty_sentence(), timeout=WAIT)
+    for button in panel.severities.values():
+        button.click()
+    qtbot.waitUntil(lambda: panel.model.rowCount() == before, timeout=WAIT)
+
+    row = panel.model.row(panel.model.index(0, 0))
+    panel.table.selectRow(0)
+    panel.table.setFocus()
+    press(window, "copy")
+    assert QGuiApplication.clipboard().text() == findings.line_text(row)
+    assert "rca-zstd" in findings.line_text(row)
+    panel.table.copy_all()
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == before - 1, timeout=WAIT)
+
+    for shown in (tab.findings, tab.digests):
+        buttons = [button for button in shown.findChildren(QToolButton) if button.parent() is shown]
+        assert all(button.text() and button.toolTip() for button in buttons)
+        assert shown.table.accessibleName()
+        assert shown.about.accessibleName()
 
 
 def test_a_report_is_exported_in_a_kind_to_choose_and_never_replaces_the_archive(
@@ -142,17 +136,6 @@ def test_a_report_is_exported_in_a_kind_to_choose_and_never_replaces_the_archive
     settle(qtbot, window)
     assert "is the archive itself" in tab.note.text.text()
     assert archive.read_bytes() == before
-
-
-# ---- no digests --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["journey.caf", in_the_sweep("library.a")])
-def test_what_records_no_checksums_says_so(name: str, checked: Show) -> None:
-    tab = checked(name)
-    assert tab.digests.empty_sentence() == (
-        "The format records no checksums. A digest manifest next to the archive would be compared."
-    )
 
 
 # ---- verdicts and digests ----------------------------------------------------------------------------------------
@@ -201,6 +184,13 @@ def test_a_check_gives_members_and_the_map_their_verdicts_and_a_checksum_lights_
     settle(qtbot, window)
     assert view.selection() == row.place[0]
     assert checksums.line_text(row).startswith("verified: hash of segment 2")
+
+
+@pytest.mark.sweep
+def test_what_records_no_checksums_says_so(checked: Show) -> None:
+    assert checked("library.a").digests.empty_sentence() == (
+        "The format records no checksums. A digest manifest next to the archive would be compared."
+    )
 
 
 # ---- pausing and cancelling --------------------------------------------------------------------------------------

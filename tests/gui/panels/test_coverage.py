@@ -65,7 +65,7 @@ def place_of(band: BandView, key: int) -> QPoint:
     return QPoint(box.left() + (keys.x(key) + keys.x(key + 1)) // 2, box.center().y())
 
 
-def test_a_collection_shows_a_band_for_each_dataset_of_which_the_pointer_and_the_keyboard_tell_each_range(
+def test_a_band_for_each_dataset_tells_each_range_by_pointer_and_keyboard_and_is_zoomed_and_panned(
     shown: Tab, window: Window, qtbot: QtBot
 ) -> None:
     assert shown.coverage.isVisible()
@@ -101,6 +101,45 @@ def test_a_collection_shows_a_band_for_each_dataset_of_which_the_pointer_and_the
     assert QApplication.focusWidget() is wind
     qtbot.keyClick(wind, Qt.Key.Key_Up)
     assert QApplication.focusWidget() is rain
+
+    whole = rain.keys
+    rain.setFocus()
+    qtbot.keyClicks(rain, "+")
+    assert rain.keys.size == whole.size // 2
+    qtbot.keyClick(rain, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    moved = rain.keys
+    assert moved.start > whole.start
+    qtbot.keyClicks(rain, "-")
+    assert rain.keys.size in (whole.size, whole.size - 1)
+    qtbot.keyClicks(rain, "+0")
+    assert rain.keys == whole
+    turn(rain, place_of(rain, 12), 120)
+    assert rain.keys.size == whole.size // 2
+    assert rain.keys.start <= 12 < rain.keys.stop
+    panel_of(shown).buttons[2].click()
+    assert rain.keys == whole
+
+    rain.zoom(1, 0)
+    before, at, left = rain.keys, rain.at, place_of(rain, rain.keys.start + 1)
+    qtbot.mousePress(rain, Qt.MouseButton.LeftButton, pos=left + QPoint(rain.keys.width // 2, 0))
+    qtbot.mouseMove(rain, left)
+    qtbot.mouseRelease(rain, Qt.MouseButton.LeftButton, pos=left)
+    assert rain.keys.start > before.start
+    assert rain.at == at
+
+
+def turn(band: BandView, place: QPoint, by: int) -> None:
+    event = QWheelEvent(
+        QPointF(place),
+        QPointF(band.mapToGlobal(place)),
+        QPoint(),
+        QPoint(0, by),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(band, event)
 
 
 def test_a_click_a_member_and_a_key_lead_to_a_range_and_the_dock_is_reached_with_f6_or_stays_closed(
@@ -147,48 +186,6 @@ def reached_with_f6(tab: Tab) -> bool:
         if tab.coverage.isAncestorOf(QApplication.focusWidget()):
             return True
     return False
-
-
-def test_zooming_and_panning_by_keys_wheel_and_pointer_which_chooses_nothing(shown: Tab, qtbot: QtBot) -> None:
-    rain = bands_of(shown)[0]
-    whole = rain.keys
-    rain.setFocus()
-    qtbot.keyClicks(rain, "+")
-    assert rain.keys.size == whole.size // 2
-    qtbot.keyClick(rain, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    moved = rain.keys
-    assert moved.start > whole.start
-    qtbot.keyClicks(rain, "-")
-    assert rain.keys.size in (whole.size, whole.size - 1)
-    qtbot.keyClicks(rain, "+0")
-    assert rain.keys == whole
-    turn(rain, place_of(rain, 12), 120)
-    assert rain.keys.size == whole.size // 2
-    assert rain.keys.start <= 12 < rain.keys.stop
-    panel_of(shown).buttons[2].click()
-    assert rain.keys == whole
-
-    rain.zoom(1, 0)
-    before, at, left = rain.keys, rain.at, place_of(rain, rain.keys.start + 1)
-    qtbot.mousePress(rain, Qt.MouseButton.LeftButton, pos=left + QPoint(rain.keys.width // 2, 0))
-    qtbot.mouseMove(rain, left)
-    qtbot.mouseRelease(rain, Qt.MouseButton.LeftButton, pos=left)
-    assert rain.keys.start > before.start
-    assert rain.at == at
-
-
-def turn(band: BandView, place: QPoint, by: int) -> None:
-    event = QWheelEvent(
-        QPointF(place),
-        QPointF(band.mapToGlobal(place)),
-        QPoint(),
-        QPoint(0, by),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(band, event)
 
 
 def test_a_check_is_told_range_by_range_with_damage_outlined_and_gaps_hatched(

@@ -21,7 +21,7 @@ DIGEST = "917fdc32835dad9e"
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
-def test_rows_have_a_stripe_and_two_lines_and_one_click_leads_to_the_bytes_and_to_all_that_is_said(
+def test_rows_have_a_stripe_and_two_lines_and_a_step_or_a_click_leads_to_the_bytes_and_to_all_that_is_said(
     checked: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = checked(DAMAGED)
@@ -40,6 +40,9 @@ def test_rows_have_a_stripe_and_two_lines_and_one_click_leads_to_the_bytes_and_t
     assert stripe == MARKS[Scheme.LIGHT][Mark.ERROR].lower()
     assert model.index(0, 0).data() == Severity.ERROR.value  # and the word, not the colour alone
 
+    panel.step(1)
+    qtbot.waitUntil(panel.about.isVisible)
+    settle(qtbot, window)
     row = model.row(model.index(1, 0))
     table.scrollTo(model.index(1, 0))
     at = table.visualRect(model.index(1, MESSAGE)).center()
@@ -50,18 +53,14 @@ def test_rows_have_a_stripe_and_two_lines_and_one_click_leads_to_the_bytes_and_t
     assert panel.about.text().startswith(row.message)
     qtbot.waitUntil(lambda: panel.about.x() >= table.width())  # beside the rows
     assert panel.about.height() >= table.height()
+
     qtbot.mouseClick(panel.repairing, LEFT)
     settle(qtbot, window)
     assert tab.repair.plan is not None
 
-
-def test_details_are_shown_by_a_step_and_stand_below_in_a_narrow_panel_and_what_is_hidden_comes_back_with_one_press(
-    checked: Show, window: Window, qtbot: QtBot
-) -> None:
-    panel = checked(DAMAGED).findings
-    panel.step(1)
-    qtbot.waitUntil(panel.about.isVisible)
+    tab.docks["Findings"].raise_()
     window.resize(800, 700)
+    panel.step(1)
     settle(qtbot, window)
     qtbot.waitUntil(lambda: panel.about.isVisible() and panel.about.y() >= panel.table.height())
     assert panel.about.x() == 0

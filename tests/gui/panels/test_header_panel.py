@@ -99,7 +99,9 @@ def updated(path: Path, entries: list[tuple[int, int]], original: bytes) -> byte
     return path.read_bytes()
 
 
-def test_an_entry_is_typed_underlined_written_and_taken_back(hand: Hand, tmp_path: Path) -> None:
+def test_an_entry_is_typed_underlined_written_taken_back_and_seen_in_hexadecimal_in_a_small_window(
+    hand: Hand, tmp_path: Path
+) -> None:
     before, model = hand.path.read_bytes(), hand.panel.model
     hand.to(1, LENGTH)
     hand.enter("0x40")
@@ -118,6 +120,17 @@ def test_an_entry_is_typed_underlined_written_and_taken_back(hand: Hand, tmp_pat
     assert hand.path.read_bytes() == updated(tmp_path / "reference", wanted, before)
     hand.run("take_back")
     assert hand.path.read_bytes() == before
+
+    offset = hand.entries()[0][0]
+    assert model.index(0, OFFSET).data() == f"{offset:,}"
+    hand.panel.hexadecimal.setChecked(True)
+    assert model.index(0, OFFSET).data() == f"0x{offset:X}"
+
+    hand.window.resize(1024, 700)
+    hand.tab.reset_arrangement()
+    press(hand.window, "show_header")
+    table = hand.panel.table
+    hand.qtbot.waitUntil(lambda: table.viewport().rect().intersects(table.visualRect(model.index(6, 0))))
 
 
 def test_all_buttons_are_pressed_by_their_letters_and_steps_undone_and_redone(hand: Hand, tmp_path: Path) -> None:
@@ -230,21 +243,6 @@ def test_an_entry_points_to_the_bytes_or_the_member_selected_before(hand: Hand) 
     offset, length = tacozip.read_header(str(hand.path))[1]
     assert tab.document.status.members == 5
     assert hand.entries()[1] == (offset, length)
-
-
-def test_numbers_are_shown_in_hexadecimal_and_all_seven_entries_are_seen_in_a_small_window(
-    hand: Hand, qtbot: QtBot
-) -> None:
-    offset = hand.entries()[0][0]
-    assert hand.panel.model.index(0, OFFSET).data() == f"{offset:,}"
-    hand.panel.hexadecimal.setChecked(True)
-    assert hand.panel.model.index(0, OFFSET).data() == f"0x{offset:X}"
-
-    hand.window.resize(1024, 700)
-    hand.tab.reset_arrangement()
-    press(hand.window, "show_header")
-    table = hand.panel.table
-    qtbot.waitUntil(lambda: table.viewport().rect().intersects(table.visualRect(hand.panel.model.index(6, 0))))
 
 
 @pytest.mark.parametrize("others", [("journey.caf",), in_the_sweep(("journey.caf", "weather"))], ids=len)

@@ -239,6 +239,7 @@ def test_very_many_steps_are_folded_and_said_to_be(show: Show, window: Window, q
     assert len(panel.result.marks) <= 4_000
 
 
+@pytest.mark.sweep
 def test_a_format_without_other_readers_says_so(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("library.a")
     press(window, "show_reader")

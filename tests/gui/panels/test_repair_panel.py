@@ -290,6 +290,7 @@ def test_what_is_whole_is_salvaged_and_more_on_the_users_word_which_stays_ticked
     assert saved.document.status.members == tab.document.status.members
 
 
+@pytest.mark.sweep
 def test_members_of_a_shifted_archive_are_salvaged_only_after_a_tick(
     show: Show, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
