@@ -47,12 +47,10 @@ def test_the_cause_is_the_answer_before_a_check(show: Show, tmp_path: Path) -> N
     assert tab.banner.check.isVisible()
 
 
-def test_what_a_check_found_is_the_answer(checked: Show) -> None:
-    assert checked(DAMAGED).banner.sentence.text() == "The blob at byte 280 cannot be decoded."
-
-
-def test_what_can_be_done_is_a_button(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_the_banner_answers_in_words_and_what_can_be_done_is_a_button(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show(TORN)
+    assert tab.banner.sentence.text() == "An update of the TACO header was interrupted after its second write."
+    assert at_the_foot(tab) == {"Findings", "Digests", "Header"}
     click(qtbot, tab.banner.show_)
     settle(qtbot, window)
     assert tab.hex_pane.hex.caret() == 0x29
@@ -68,65 +66,60 @@ def test_what_can_be_done_is_a_button(show: Show, window: Window, qtbot: QtBot) 
     assert in_front(tab, "Repair")
 
 
-def test_a_sound_archive_offers_its_check_alone(show: Show, window: Window, qtbot: QtBot) -> None:
-    banner = show("journey.caf").banner
+# ---- panels ------------------------------------------------------------------------------------------------------
+
+
+def test_a_sound_archive_offers_its_check_alone_and_panels_with_nothing_to_say_take_no_room(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show("journey.caf")
+    banner = tab.banner
+    assert banner.sentence.text() == "The structure has no errors; contents are not verified."
+    assert at_the_foot(tab) == set()
+    bottom = tab.hex_pane.mapTo(tab, tab.hex_pane.rect().bottomLeft()).y()
+    assert tab.height() - bottom < 10
     assert [banner.show_.isVisible(), banner.repair.isVisible(), banner.check.isVisible()] == [False, False, True]
     click(qtbot, banner.check)
     settle(qtbot, window)
     assert not banner.check.isVisible()
+    assert tab.digests.empty_sentence() == (
+        "The format records no checksums. A digest manifest next to the archive would be compared."
+    )
 
-
-# ---- panels ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "answer", "shown"),
-    [
-        ("journey.caf", "The structure has no errors; contents are not verified.", set()),
-        ("gap.caf", "There is a gap: 50 bytes at byte 4,696 belong to no member.", {"Findings"}),
-        (
-            TORN,
-            "An update of the TACO header was interrupted after its second write.",
-            {"Findings", "Digests", "Header"},
-        ),
-        in_the_sweep(DAMAGED, "", {"Findings", "Digests"}),
-    ],
-)
-def test_the_banner_answers_in_words_and_a_panel_with_nothing_to_say_takes_no_room(
-    show: Show, name: str, answer: str, shown: set[str]
-) -> None:
-    tab = show(name)
-    assert tab.banner.sentence.text() == answer or not answer
-    assert at_the_foot(tab) == shown
-    if not shown:
-        bottom = tab.hex_pane.mapTo(tab, tab.hex_pane.rect().bottomLeft()).y()
-        assert tab.height() - bottom < 10
-
-
-def test_findings_rise_when_something_is_found(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-chunks.rca")
-    tab.docks["Digests"].raise_()
+    press(window, "show_header")
     settle(qtbot, window)
-    assert not in_front(tab, "Findings")
+    assert tab.docks["Header"].isHidden(), "only a TACO archive has a header to edit"
+    assert "Only TACO archives" in tab.note.text.text()
+    ghost = show("ghost.taco")
+    press(window, "show_header")
+    settle(qtbot, window)
+    assert in_front(ghost, "Header")
+
+
+@pytest.mark.sweep
+def test_a_gap_is_the_answer_and_brings_up_the_findings(show: Show) -> None:
+    tab = show("gap.caf")
+    assert tab.banner.sentence.text() == "There is a gap: 50 bytes at byte 4,696 belong to no member."
+    assert at_the_foot(tab) == {"Findings"}
+
+
+def test_findings_rise_when_something_is_found_and_a_panel_that_was_closed_stays_closed(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    first = show("two-chunks.rca")
+    first.docks["Digests"].raise_()
+    settle(qtbot, window)
+    assert not in_front(first, "Findings")
+
     other = show(DAMAGED)
+    assert at_the_foot(other) == {"Findings", "Digests"}
     other.docks["Digests"].raise_()
     press(window, "check")
     settle(qtbot, window)
     assert in_front(other, "Findings")
+    assert other.banner.sentence.text() == "The blob at byte 280 cannot be decoded."
+    press(window, "close_tab")
 
-
-def test_what_is_pending_is_not_hidden_by_findings(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-entries.tacozip")
-    overwrite(window, tab, 0x2A, "ff")
-    assert "Changes" in at_the_foot(tab)
-    tab.docks["Changes"].raise_()
-    previewed(qtbot, window, tab)
-    assert tab.document.status.counts
-    assert in_front(tab, "Changes")
-
-
-def test_a_panel_that_was_closed_stays_closed(show: Show, window: Window, qtbot: QtBot) -> None:
-    first = show("two-chunks.rca")
     assert "Digests" in at_the_foot(first)
     first.docks["Digests"].close()
     silent = show("journey.caf")
@@ -139,30 +132,30 @@ def test_a_panel_that_was_closed_stays_closed(show: Show, window: Window, qtbot:
     assert at_the_foot(tab) == {"Findings", "Digests"}
 
 
-def test_only_a_taco_archive_has_a_header_to_edit(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    press(window, "show_header")
-    settle(qtbot, window)
-    assert tab.docks["Header"].isHidden()
-    assert "Only TACO archives" in tab.note.text.text()
-    ghost = show("ghost.taco")
-    press(window, "show_header")
-    settle(qtbot, window)
-    assert in_front(ghost, "Header")
+def test_what_is_pending_is_not_hidden_by_findings(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-entries.tacozip")
+    make_narrow(tab, window, qtbot)
+    window.resize(1280, 800)
+    overwrite(window, tab, 0x2A, "ff")
+    assert "Changes" in at_the_foot(tab)
+    tab.docks["Changes"].raise_()
+    previewed(qtbot, window, tab)
+    assert tab.document.status.counts
+    assert in_front(tab, "Changes")
 
 
 # ---- room --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["two-entries.tacozip", "weather", in_the_sweep(DAMAGED)])
+@pytest.mark.parametrize("name", ["weather", in_the_sweep(DAMAGED)])
 def test_a_window_fits_on_half_of_a_screen(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
-    tab = show(name)
+    make_narrow(show(name), window, qtbot)
+
+
+def make_narrow(tab: Tab, window: Window, qtbot: QtBot) -> None:
     assert window.minimumSizeHint().width() <= 800
-    window.resize(960, 700)
-    settle(qtbot, window)
-    assert window.width() == 960
-    assert tab.hex_pane.hex.bytesPerRow() == 16
-    window.resize(800, 700)
-    settle(qtbot, window)
-    assert window.width() == 800
-    assert tab.hex_pane.hex.bytesPerRow() == 8
+    for width, in_a_row in ((960, 16), (800, 8)):
+        window.resize(width, 700)
+        settle(qtbot, window)
+        assert window.width() == width
+        assert tab.hex_pane.hex.bytesPerRow() == in_a_row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
@@ -13,19 +14,19 @@ from inspector.gui.app.window import Window
 from inspector.gui.dialogs.append import AppendDialog
 from inspector.gui.dialogs.catalogue import CatalogueDialog
 from inspector.operations.protocol.create_views import ArchiveKind
+from tests.formats.rca import build
 from tests.gui.conftest import WAIT, Show, answer, dialog_of, press, settle
 from tests.gui.tabs.create_helpers import drop, dropped, new_archive, slow, tree
 
 __all__ = ["tree"]
 
 
-def rca(window: Window, qtbot: QtBot, tree: Path, tmp_path: Path) -> Path:
-    tab = new_archive(window, qtbot, ArchiveKind.RCA, tree)
-    tab.target.setText(str(tmp_path / "log.rca"))
-    tab.begin.click()
-    settle(qtbot, window)
-    press(window, "close_tab")
-    return tmp_path / "log.rca"
+@pytest.fixture
+def rca(tmp_path: Path) -> Path:
+    """An RCA archive of what is in the tree."""
+    path = tmp_path / "log.rca"
+    path.write_bytes(build.archive([(b"1.txt", b"alpha"), (b"sub/2.bin", b"beta" * 100)]))
+    return path
 
 
 def append_dialog(window: Window, qtbot: QtBot) -> AppendDialog:
@@ -35,16 +36,32 @@ def append_dialog(window: Window, qtbot: QtBot) -> AppendDialog:
     return dialog
 
 
-def test_files_are_added_to_an_rca_archive(
-    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+def test_files_are_added_to_an_rca_archive_unless_they_are_there_or_gone_which_is_said_before_and_after(
+    show: Show, window: Window, qtbot: QtBot, rca: Path, tree: Path, tmp_path: Path
 ) -> None:
-    tab = show(rca(window, qtbot, tree, tmp_path))
+    tab, more = show(rca), tmp_path / "more.txt"
     press(window, "append")
     dialog = append_dialog(window, qtbot)
     assert not dialog.add.isEnabled()
-    (tmp_path / "more.txt").write_bytes(b"more")
-    dialog.inputs.add([str(tmp_path / "more.txt")])
+    dialog.inputs.add([str(tree / "1.txt")])
     dialog = append_dialog(window, qtbot)
+    assert "already" in dialog.inputs.model.texts(0)[3]
+    assert not dialog.add.isEnabled()
+    dialog.reject()
+
+    more.write_bytes(b"more")
+    press(window, "append")
+    dialog = append_dialog(window, qtbot)
+    dialog.inputs.add([str(more)])
+    dialog = append_dialog(window, qtbot)
+    more.unlink()
+    dialog.accept()
+    settle(qtbot, window)
+    assert tab.document.status.members == 2
+    more.write_bytes(b"more")
+    press(window, "append")
+    dialog = append_dialog(window, qtbot)
+    assert dialog.inputs.locations == [str(more)], "what could not be added is offered again"
     link = dialog.client.link
     dialog.accept()
     settle(qtbot, window)
@@ -53,12 +70,14 @@ def test_files_are_added_to_an_rca_archive(
     QTest.keyClick(tab.hex_pane.map, Qt.Key.Key_End)  # the map is of what is there now
     assert tab.document.selection.caret == tab.document.status.size - 1
     qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+    press(window, "append")
+    assert append_dialog(window, qtbot).inputs.locations == []
 
 
-def test_what_is_dropped_on_an_rca_archive_is_opened_or_added(
-    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+def test_what_is_dropped_on_an_rca_archive_is_opened_or_added_and_cancelling_leaves_it_as_it_was(
+    show: Show, window: Window, qtbot: QtBot, rca: Path, tree: Path, tmp_path: Path
 ) -> None:
-    show(rca(window, qtbot, tree, tmp_path))
+    before, tab = rca.read_bytes(), show(rca)
     drop(window, dropped(tree / "1.txt"))
     box = dialog_of(window, QMessageBox)
     assert isinstance(box, QMessageBox)
@@ -77,47 +96,31 @@ def test_what_is_dropped_on_an_rca_archive_is_opened_or_added(
     assert shown.document.name == "1.txt"
     press(window, "append")
     assert "only to a local RCA archive" in window.message.text.text()
+    press(window, "close_tab")
 
-
-def test_a_name_that_is_there_already_is_marked_before_anything_is_tried(
-    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    show(rca(window, qtbot, tree, tmp_path))
+    slow(tmp_path)
     press(window, "append")
-    dialog = append_dialog(window, qtbot)
-    dialog.inputs.add([str(tree / "1.txt")])
-    dialog = append_dialog(window, qtbot)
-    assert "already" in dialog.inputs.model.texts(0)[3]
-    assert not dialog.add.isEnabled()
-
-
-def test_what_could_not_be_added_is_offered_again(
-    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    show(rca(window, qtbot, tree, tmp_path))
-    press(window, "append")
-    more = tmp_path / "more.txt"
-    more.write_bytes(b"more")
-    dialog = append_dialog(window, qtbot)
-    dialog.inputs.add([str(more)])
-    dialog = append_dialog(window, qtbot)
-    more.unlink()
+    dialog = dialog_of(window, AppendDialog)
+    assert isinstance(dialog, AppendDialog)
+    dialog.options.level.setValue(19)
+    dialog.inputs.add([str(tmp_path / "big.bin")])
+    append_dialog(window, qtbot)
     dialog.accept()
+    (job,) = tab.document.client.jobs
+    with qtbot.waitSignal(job.progressed, timeout=WAIT):
+        pass
+    press(window, "cancel")
     settle(qtbot, window)
-    more.write_bytes(b"more")
-    press(window, "append")
-    dialog = append_dialog(window, qtbot)
-    assert dialog.inputs.locations == [str(more)]
-    dialog.accept()
-    settle(qtbot, window)
-    press(window, "append")
-    assert append_dialog(window, qtbot).inputs.locations == []
+    qtbot.waitUntil(lambda: rca.read_bytes() == before, timeout=WAIT)
+    assert tab.document.status.members == 2
 
 
 # ---- catalogues --------------------------------------------------------------------------------------------------
 
 
-def test_a_member_is_found_in_a_catalogue_and_shown(window: Window, qtbot: QtBot, tree: Path, tmp_path: Path) -> None:
+def test_a_member_is_found_in_a_catalogue_and_shown_and_what_is_no_catalogue_is_said(
+    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
     tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
     tab.target.setText(str(tmp_path / "n.caf"))
     tab.options.caf.catalogue.setText(str(tmp_path / "all.sqlite"))
@@ -139,11 +142,9 @@ def test_a_member_is_found_in_a_catalogue_and_shown(window: Window, qtbot: QtBot
     qtbot.waitUntil(lambda: shown.document.selection.caret == 5, timeout=WAIT)
     assert (shown.document.selection.spans[0].start, shown.document.selection.spans[0].stop) == (5, 405)
     dialog.reject()
-    assert catalogue(window).path.text() == str(tmp_path / "all.sqlite")
-
-
-def test_what_is_no_catalogue_is_said(window: Window, qtbot: QtBot, tree: Path) -> None:
     dialog = catalogue(window)
+    assert dialog.path.text() == str(tmp_path / "all.sqlite")
+
     dialog.path.setText(str(tree / "1.txt"))
     assert seek(dialog, qtbot, "x") == 0
     assert "cannot be used" in dialog.stack.shown_sentence()
@@ -164,26 +165,3 @@ def seek(dialog: CatalogueDialog, qtbot: QtBot, name: str) -> int:
     dialog.search.click()
     qtbot.waitUntil(lambda: dialog.settled, timeout=WAIT)
     return dialog.model.rowCount()
-
-
-def test_cancelling_an_append_leaves_the_archive_as_it_was(
-    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    path = rca(window, qtbot, tree, tmp_path)
-    before = path.read_bytes()
-    tab = show(path)
-    slow(tmp_path)
-    press(window, "append")
-    dialog = dialog_of(window, AppendDialog)
-    assert isinstance(dialog, AppendDialog)
-    dialog.options.level.setValue(19)
-    dialog.inputs.add([str(tmp_path / "big.bin")])
-    append_dialog(window, qtbot)
-    dialog.accept()
-    (job,) = tab.document.client.jobs
-    with qtbot.waitSignal(job.progressed, timeout=WAIT):
-        pass
-    press(window, "cancel")
-    settle(qtbot, window)
-    qtbot.waitUntil(lambda: path.read_bytes() == before, timeout=WAIT)
-    assert tab.document.status.members == 2

@@ -21,13 +21,12 @@ from inspector.gui.panels import checksums, findings
 from inspector.gui.panels.members import VERDICT
 from inspector.operations.protocol.check_views import ReportKind
 from inspector.operations.protocol.views import JobState, Judged, LayerKind
-from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
-from tests.sweeping import in_the_sweep
+from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"
 
 
-# ---- one archive -----------------------------------------------------------------------------------------------
+# ---- one archive -------------------------------------------------------------------------------------------------
 
 
 def test_the_banner_never_calls_sound_what_was_not_read(show: Show, window: Window, qtbot: QtBot) -> None:
@@ -41,59 +40,69 @@ def test_the_banner_never_calls_sound_what_was_not_read(show: Show, window: Wind
     assert tab.banner.sentence.isVisible()
 
 
-def test_a_check_says_what_is_damaged(checked: Show) -> None:
+def test_a_check_says_what_is_damaged_in_rows_that_are_filtered_and_copied_and_mark_all_their_bytes(
+    checked: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = checked(DAMAGED)
     assert tab.banner.sentence.text() == "The blob at byte 280 cannot be decoded."
     assert tab.banner.state.text().endswith("Damaged: 1 of 3 segments is damaged; 4 of 6 blobs are proved whole.")
-    assert "(2)" in tab.findings.severities[Severity.ERROR].text()
-
-
-def test_a_finding_shows_and_marks_all_its_bytes(checked: Show, window: Window, qtbot: QtBot) -> None:
-    tab = checked(DAMAGED)
+    panel = tab.findings
+    assert "(2)" in panel.severities[Severity.ERROR].text()
+    view = tab.hex_pane.hex
     for _ in range(2):
         press(window, "next_finding")
         settle(qtbot, window)
-    row = tab.findings.model.row(tab.findings.table.currentIndex())
+    row = panel.model.row(panel.table.currentIndex())
     assert row is not None
     assert len(row.spans) > 1
     assert tab.document.selection.spans == row.spans
-    assert tab.hex_pane.hex.caret() == row.spans[0].start
-    assert tab.hex_pane.hex._outline == list(row.spans)
-    assert all(any(low <= span.start < high for low, high in tab.hex_pane.hex._damage) for span in row.spans)
-    said, where = tab.findings.about.text().split("\n")
+    assert view.caret() == row.spans[0].start
+    assert view._outline == list(row.spans)
+    assert all(any(low <= span.start < high for low, high in view._damage) for span in row.spans)
+    said, where = panel.about.text().split("\n")
     assert said == row.message
     assert f"0x{row.spans[0].start:X}..0x{row.spans[0].stop:X} ({row.spans[0].start:,}..{row.spans[0].stop:,})" in where
     assert row.code in where
 
+    in_file = list(view._damage)
+    inner = next(info for info in tab.document.layers if info.kind is LayerKind.INNER)
+    tab.document.show_layer(inner.layer)
+    settle(qtbot, window)
+    marked = view._damage
+    assert marked
+    # The header of the only chunk, 10 bytes, is not in the inner stream: what follows it moves to the front.
+    assert [span.start for span in marked] == [span.start - 10 for span in in_file]
 
-def test_findings_are_filtered_by_severity(checked: Show, qtbot: QtBot) -> None:
-    tab = checked(DAMAGED)
-    before = tab.findings.model.rowCount()
-    tab.findings.severities[Severity.ERROR].click()
-    qtbot.waitUntil(lambda: tab.findings.model.rowCount() == before - 2, timeout=WAIT)
+    before = panel.model.rowCount()
+    panel.severities[Severity.ERROR].click()
+    qtbot.waitUntil(lambda: panel.model.rowCount() == before - 2, timeout=WAIT)
     for severity in (Severity.WARNING, Severity.INFO):
-        tab.findings.severities[severity].click()
-    qtbot.waitUntil(lambda: "hidden" in tab.findings.empty_sentence(), timeout=WAIT)
-    for button in tab.findings.severities.values():
+        panel.severities[severity].click()
+    qtbot.waitUntil(lambda: "hidden" in panel.empty_sentence(), timeout=WAIT)
+    for button in panel.severities.values():
         button.click()
-    qtbot.waitUntil(lambda: tab.findings.model.rowCount() == before, timeout=WAIT)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == before, timeout=WAIT)
 
-
-def test_findings_are_copied_as_text(checked: Show, window: Window, qtbot: QtBot) -> None:
-    tab = checked(DAMAGED)
-    tab.findings.table.selectRow(0)
-    tab.findings.table.setFocus()
+    row = panel.model.row(panel.model.index(0, 0))
+    panel.table.selectRow(0)
+    panel.table.setFocus()
     press(window, "copy")
-    row = tab.findings.model.row(tab.findings.model.index(0, 0))
     assert QGuiApplication.clipboard().text() == findings.line_text(row)
     assert "rca-zstd" in findings.line_text(row)
-    tab.findings.table.copy_all()
-    last = tab.findings.model.rowCount() - 1
-    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == last, timeout=WAIT)
+    panel.table.copy_all()
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == before - 1, timeout=WAIT)
+
+    for shown in (tab.findings, tab.digests):
+        buttons = [button for button in shown.findChildren(QToolButton) if button.parent() is shown]
+        assert all(button.text() and button.toolTip() for button in buttons)
+        assert shown.table.accessibleName()
+        assert shown.about.accessibleName()
 
 
-def test_a_report_is_exported(checked: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
-    tab = checked(DAMAGED)
+def test_a_report_is_exported_in_a_kind_to_choose_and_never_replaces_the_archive(
+    checked: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    tab = checked("flipped-member-byte.tacozip")
     for suffix, start in ((".html", "<!doctype html>"), (".md", "# "), (".json", "{"), (".txt", "/")):
         tab.findings.exporting.click()
         dialog = dialog_of(window, QFileDialog)
@@ -104,45 +113,60 @@ def test_a_report_is_exported(checked: Show, window: Window, qtbot: QtBot, tmp_p
         dialog.fileSelected.emit(str(target))
         settle(qtbot, window)
         assert target.read_text().startswith(start)
-        assert "rca-zstd" in target.read_text()
+        assert "cause-flipped-bit" in target.read_text()
         assert f"report{suffix}" in tab.note.text.text()
         dialog.reject()
 
-
-def test_a_report_without_names_is_a_kind_to_choose(
-    checked: Show, window: Window, qtbot: QtBot, tmp_path: Path
-) -> None:
-    tab = checked("flipped-member-byte.tacozip")
     press(window, "export_report")
     dialog = dialog_of(window, QFileDialog)
     assert isinstance(dialog, QFileDialog)
     assert [kind.split()[0] for kind in dialog.nameFilters()[:3]] == ["HTML", "PDF", "Markdown"]
     dialog.selectNameFilter(next(kind for kind in dialog.nameFilters() if "HTML page without names" in kind))
-    dialog.fileSelected.emit(str(tmp_path / "report.html"))
+    dialog.fileSelected.emit(str(tmp_path / "nameless.html"))
     settle(qtbot, window)
-    page = (tmp_path / "report.html").read_text()
+    page = (tmp_path / "nameless.html").read_text()
     assert "cause-flipped-bit" in page
     assert "tile_0001" not in page
     assert tab.document.name not in page
     dialog.reject()
 
-
-def test_a_report_never_replaces_the_archive(checked: Show, window: Window, qtbot: QtBot, sample: Sample) -> None:
-    tab = checked(DAMAGED)
-    before = sample(DAMAGED).read_bytes()
-    tab.export_flow.write_report(str(sample(DAMAGED)), ReportKind.TEXT)
+    archive = Path(tab.document.location)
+    before = archive.read_bytes()
+    tab.export_flow.write_report(str(archive), ReportKind.TEXT)
     settle(qtbot, window)
     assert "is the archive itself" in tab.note.text.text()
-    assert sample(DAMAGED).read_bytes() == before
+    assert archive.read_bytes() == before
 
 
-# ---- digests ---------------------------------------------------------------------------------------------------
+# ---- verdicts and digests ----------------------------------------------------------------------------------------
 
 
-def test_a_checksum_lights_up_what_it_covers(
-    checked: Show, window: Window, qtbot: QtBot, qtmodeltester: ModelTester
+def test_a_check_gives_members_and_the_map_their_verdicts_and_a_checksum_lights_up_what_it_covers(
+    show: Show, window: Window, qtbot: QtBot, qtmodeltester: ModelTester
 ) -> None:
-    tab = checked(DAMAGED)
+    tab = show(DAMAGED)
+    assert tab.members.tree.isColumnHidden(VERDICT)
+    assert tab.members.table.isColumnHidden(VERDICT)
+    press(window, "check")
+    settle(qtbot, window)
+    assert not tab.members.tree.isColumnHidden(VERDICT)
+    table, tree = tab.members.table_model, tab.members.tree_model
+    told = {table.index(row, VERDICT).data() for row in range(table.rowCount())}
+    assert told == {"doubtful", "verified"}
+    tab.document.select_member(0, "test")
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: tab.members.tree.currentIndex().isValid(), timeout=WAIT)
+    folder = tab.members.tree.currentIndex().parent()
+    in_tree = {tree.index(row, VERDICT, folder).data() for row in range(tree.rowCount(folder))}
+    assert in_tree
+    assert in_tree <= told
+    assert not table.index(0, VERDICT).data(Qt.ItemDataRole.DecorationRole).isNull()
+
+    file_map = tab.hex_pane.map
+    said = {line for y in range(file_map.height()) for line in file_map.describe(y).split("\n")}
+    assert {VERDICT_TEXTS[Judged.VERIFIED], VERDICT_TEXTS[Judged.UNCHECKED]} < said
+    assert "verified" in tab.hex_pane.legend.labels()
+
     tab.docks["Digests"].raise_()
     qtmodeltester.check(tab.digests.model)
     states = [tab.digests.model.index(row, checksums.STATE).data() for row in range(3)]
@@ -162,49 +186,19 @@ def test_a_checksum_lights_up_what_it_covers(
     assert checksums.line_text(row).startswith("verified: hash of segment 2")
 
 
-@pytest.mark.parametrize("name", ["journey.caf", in_the_sweep("library.a")])
-def test_what_records_no_checksums_says_so(name: str, checked: Show) -> None:
-    tab = checked(name)
-    assert tab.digests.empty_sentence() == (
+@pytest.mark.sweep
+def test_what_records_no_checksums_says_so(checked: Show) -> None:
+    assert checked("library.a").digests.empty_sentence() == (
         "The format records no checksums. A digest manifest next to the archive would be compared."
     )
 
 
-# ---- verdicts --------------------------------------------------------------------------------------------------
+# ---- pausing and cancelling --------------------------------------------------------------------------------------
 
 
-def test_members_carry_their_verdict_from_when_a_check_began(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show(DAMAGED)
-    assert tab.members.tree.isColumnHidden(VERDICT)
-    assert tab.members.table.isColumnHidden(VERDICT)
-    press(window, "check")
-    settle(qtbot, window)
-    assert not tab.members.tree.isColumnHidden(VERDICT)
-    table, tree = tab.members.table_model, tab.members.tree_model
-    told = {table.index(row, VERDICT).data() for row in range(table.rowCount())}
-    assert told == {"doubtful", "verified"}
-    tab.document.select_member(0, "test")
-    settle(qtbot, window)
-    qtbot.waitUntil(lambda: tab.members.tree.currentIndex().isValid(), timeout=WAIT)
-    folder = tab.members.tree.currentIndex().parent()
-    in_tree = {tree.index(row, VERDICT, folder).data() for row in range(tree.rowCount(folder))}
-    assert in_tree
-    assert in_tree <= told
-    assert not table.index(0, VERDICT).data(Qt.ItemDataRole.DecorationRole).isNull()
-
-
-def test_the_map_tells_verified_from_unchecked(checked: Show) -> None:
-    tab = checked(DAMAGED)
-    file_map = tab.hex_pane.map
-    told = {line for y in range(file_map.height()) for line in file_map.describe(y).split("\n")}
-    assert {VERDICT_TEXTS[Judged.VERIFIED], VERDICT_TEXTS[Judged.UNCHECKED]} < told
-    assert "verified" in tab.hex_pane.legend.labels()
-
-
-# ---- pausing and cancelling ------------------------------------------------------------------------------------
-
-
-def test_a_check_is_paused_goes_on_and_is_cancelled(show: Show, window: Window, qtbot: QtBot, large: Path) -> None:
+def test_a_check_is_paused_while_the_window_answers_goes_on_and_is_cancelled(
+    show: Show, window: Window, qtbot: QtBot, large: Path
+) -> None:
     tab = show(large)
     press(window, "check")
     tab.checking._job.pause()  # the worker gets it right after the order to check
@@ -217,6 +211,16 @@ def test_a_check_is_paused_goes_on_and_is_cancelled(show: Show, window: Window, 
     with qtbot.waitSignal(job.progressed, timeout=WAIT):
         pass
     assert job.state.done == at
+    rounds = []
+    beat = QTimer()
+    beat.timeout.connect(lambda: rounds.append(None))
+    beat.start(0)
+    tab.document.go_to_expression("footer")
+    qtbot.waitUntil(lambda: tab.hex_pane.hex.caret() == tab.document.size - 4, timeout=WAIT)
+    qtbot.waitUntil(lambda: len(rounds) > 200, timeout=WAIT)
+    assert tab.checking.running
+    beat.stop()
+
     window.status_line.wait.click()
     settle(qtbot, window)
     assert tab.document.status.checked
@@ -240,41 +244,3 @@ def test_rate_and_time_left_leave_out_what_was_paused() -> None:
     assert pace.text(JobState("Checking", 10 * mebi, 100 * mebi, "bytes", paused=True), 50.0).endswith("paused")
     told = pace.text(JobState("Checking", 20 * mebi, 100 * mebi, "bytes"), 52.0, "3 of 9 members")
     assert told == "Checking: 20.0 MiB of 100 MiB · 3 of 9 members · 5.0 MiB/s · 16 s left"
-
-
-def test_the_window_answers_while_a_check_waits(show: Show, window: Window, qtbot: QtBot, large: Path) -> None:
-    tab = show(large)
-    press(window, "check")
-    tab.checking._job.pause()
-    rounds = []
-    beat = QTimer()
-    beat.timeout.connect(lambda: rounds.append(None))
-    beat.start(0)
-    tab.document.go_to_expression("footer")
-    qtbot.waitUntil(lambda: tab.hex_pane.hex.caret() == tab.document.size - 4, timeout=WAIT)
-    qtbot.waitUntil(lambda: len(rounds) > 200, timeout=WAIT)
-    assert tab.checking.running
-    beat.stop()
-    press(window, "cancel")
-    settle(qtbot, window)
-
-
-def test_every_new_control_has_a_name(checked: Show) -> None:
-    tab = checked(DAMAGED)
-    for panel in (tab.findings, tab.digests):
-        buttons = [button for button in panel.findChildren(QToolButton) if button.parent() is panel]
-        assert all(button.text() and button.toolTip() for button in buttons)
-        assert panel.table.accessibleName()
-        assert panel.about.accessibleName()
-
-
-def test_damage_is_marked_in_the_inner_stream_too(checked: Show, window: Window, qtbot: QtBot) -> None:
-    tab = checked(DAMAGED)
-    in_file = list(tab.hex_pane.hex._damage)
-    inner = next(info for info in tab.document.layers if info.kind is LayerKind.INNER)
-    tab.document.show_layer(inner.layer)
-    settle(qtbot, window)
-    marked = tab.hex_pane.hex._damage
-    assert marked
-    # The header of the only chunk, 10 bytes, is not in the inner stream: what follows it moves to the front.
-    assert [span.start for span in marked] == [span.start - 10 for span in in_file]

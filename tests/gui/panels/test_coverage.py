@@ -65,7 +65,9 @@ def place_of(band: BandView, key: int) -> QPoint:
     return QPoint(box.left() + (keys.x(key) + keys.x(key + 1)) // 2, box.center().y())
 
 
-def test_a_collection_shows_a_band_for_each_dataset(shown: Tab) -> None:
+def test_a_band_for_each_dataset_tells_each_range_by_pointer_and_keyboard_and_is_zoomed_and_panned(
+    shown: Tab, window: Window, qtbot: QtBot
+) -> None:
     assert shown.coverage.isVisible()
     rain, wind = bands_of(shown)
     assert rain.accessibleName() == "Coverage of rain"
@@ -75,54 +77,6 @@ def test_a_collection_shows_a_band_for_each_dataset(shown: Tab) -> None:
     assert "1 orphan, 1 with metadata, 1 without metadata" in words
     assert f"{9:020d}-{9:020d}.tar.metadata" in words
 
-
-def test_a_dataset_of_which_only_metadata_is_left_shows_what_is_lost(show: Show, bucket: Path) -> None:
-    for tar in bucket.rglob("*.tar"):
-        tar.unlink()
-    tab = show(bucket)
-    assert tab.banner.state.text().startswith("Damaged: ")
-    assert tab.coverage.isVisible()
-    assert ["0 ranges" in band.accessibleDescription() for band in bands_of(tab)] == [True, True]
-    assert "3 orphans" in bands_of(tab)[0].accessibleDescription()
-
-
-def test_what_is_no_collection_has_no_coverage(show: Show, window: Window, qtbot: QtBot, bucket: Path) -> None:
-    tab = show("journey.caf")
-    assert tab.coverage.isHidden()
-    assert not tab.coverage.toggleViewAction().isVisible()
-    tab.reset_arrangement()
-    assert tab.coverage.isHidden()
-    assert show(bucket).coverage.isVisible()
-    window.tabs.setCurrentIndex(0)
-    settle(qtbot, window)
-    assert tab.coverage.isHidden()
-    window.tabs.setCurrentIndex(1)
-    assert window.tab() is not None
-    assert window.tab().coverage.isVisible()  # type: ignore[union-attr]  # see above
-
-
-def test_a_closed_dock_stays_closed(shown: Tab) -> None:
-    shown.coverage.close()
-    shown.document.refresh_status()
-    shown.coverage.update_visibility()
-    assert shown.coverage.isHidden()
-    shown.coverage.toggleViewAction().trigger()
-    assert shown.coverage.isVisible()
-
-
-def test_a_check_is_told_range_by_range(shown: Tab, window: Window, qtbot: QtBot) -> None:
-    rain, wind = bands_of(shown)
-    assert states(rain) == [RangeState.NOT_CHECKED] * 3
-    press(window, "check")
-    qtbot.waitUntil(lambda: states(rain) == [*[RangeState.VERIFIED] * 2, RangeState.DAMAGED], timeout=WAIT)
-    qtbot.waitUntil(lambda: RangeState.NOT_CHECKED not in states(wind), timeout=WAIT)
-    settle(qtbot, window)
-    assert {"verified", "damaged", "gap", "orphan"} <= set(panel_of(shown).legend.labels())
-    assert "damaged" in rain.text_at(place_of(rain, 12))
-
-
-def test_what_is_under_the_pointer_is_said(shown: Tab, qtbot: QtBot) -> None:
-    rain, wind = bands_of(shown)
     qtbot.mouseMove(rain, place_of(rain, 2))
     qtbot.mouseMove(rain, place_of(rain, 5))
     qtbot.waitUntil(lambda: panel_of(shown).description.text().startswith("Range 2 of 3: keys 4 to 6;"), timeout=WAIT)
@@ -130,27 +84,6 @@ def test_what_is_under_the_pointer_is_said(shown: Tab, qtbot: QtBot) -> None:
     assert "Orphan: the archive of the key 9 is missing" in wind.text_at(place_of(wind, 9))
     assert "without metadata" in wind.text_at(place_of(wind, 3))
 
-
-def test_a_click_shows_the_first_datapoint_of_a_range(shown: Tab, window: Window, qtbot: QtBot) -> None:
-    rain, wind = bands_of(shown)
-    qtbot.mouseClick(rain, Qt.MouseButton.LeftButton, pos=place_of(rain, 12))
-    settle(qtbot, window)
-    document = shown.document
-    assert (document.layer, document.selection.member) == (2, 6)
-    assert (rain.at, wind.at) == (2, None)
-    qtbot.mouseClick(wind, Qt.MouseButton.LeftButton, pos=place_of(wind, 3))
-    settle(qtbot, window)
-    assert (document.layer, rain.at, wind.at) == (4, None, 1)
-
-
-def test_a_range_is_marked_when_its_bytes_are_shown(shown: Tab, window: Window, qtbot: QtBot) -> None:
-    shown.document.select_member(9, "members")
-    settle(qtbot, window)
-    assert [band.at for band in bands_of(shown)] == [None, 0]
-
-
-def test_the_keyboard_goes_from_range_to_range(shown: Tab, window: Window, qtbot: QtBot) -> None:
-    rain, wind = bands_of(shown)
     rain.setFocus()
     qtbot.keyClick(rain, Qt.Key.Key_Home)
     qtbot.keyClick(rain, Qt.Key.Key_Right)
@@ -169,17 +102,6 @@ def test_the_keyboard_goes_from_range_to_range(shown: Tab, window: Window, qtbot
     qtbot.keyClick(wind, Qt.Key.Key_Up)
     assert QApplication.focusWidget() is rain
 
-
-def test_the_pane_is_reached_with_f6(shown: Tab) -> None:
-    for _ in range(12):
-        shown.next_pane()
-        if shown.coverage.isAncestorOf(QApplication.focusWidget()):
-            return
-    pytest.fail("the coverage was never reached")
-
-
-def test_zooming_and_panning(shown: Tab, qtbot: QtBot) -> None:
-    rain = bands_of(shown)[0]
     whole = rain.keys
     rain.setFocus()
     qtbot.keyClicks(rain, "+")
@@ -197,6 +119,14 @@ def test_zooming_and_panning(shown: Tab, qtbot: QtBot) -> None:
     panel_of(shown).buttons[2].click()
     assert rain.keys == whole
 
+    rain.zoom(1, 0)
+    before, at, left = rain.keys, rain.at, place_of(rain, rain.keys.start + 1)
+    qtbot.mousePress(rain, Qt.MouseButton.LeftButton, pos=left + QPoint(rain.keys.width // 2, 0))
+    qtbot.mouseMove(rain, left)
+    qtbot.mouseRelease(rain, Qt.MouseButton.LeftButton, pos=left)
+    assert rain.keys.start > before.start
+    assert rain.at == at
+
 
 def turn(band: BandView, place: QPoint, by: int) -> None:
     event = QWheelEvent(
@@ -212,22 +142,64 @@ def turn(band: BandView, place: QPoint, by: int) -> None:
     QApplication.sendEvent(band, event)
 
 
-def test_dragging_pans_and_chooses_nothing(shown: Tab, qtbot: QtBot) -> None:
-    rain = bands_of(shown)[0]
-    rain.zoom(1, 0)
-    before, at, left = rain.keys, rain.at, place_of(rain, rain.keys.start + 1)
-    qtbot.mousePress(rain, Qt.MouseButton.LeftButton, pos=left + QPoint(rain.keys.width // 2, 0))
-    qtbot.mouseMove(rain, left)
-    qtbot.mouseRelease(rain, Qt.MouseButton.LeftButton, pos=left)
-    assert rain.keys.start > before.start
-    assert rain.at == at
-
-
-def test_damage_is_outlined_and_gaps_are_hatched(shown: Tab, window: Window, qtbot: QtBot) -> None:
-    press(window, "check")
-    rain = bands_of(shown)[0]
-    qtbot.waitUntil(lambda: RangeState.DAMAGED in states(rain), timeout=WAIT)
+def test_a_click_a_member_and_a_key_lead_to_a_range_and_the_dock_is_reached_with_f6_or_stays_closed(
+    shown: Tab, window: Window, qtbot: QtBot
+) -> None:
+    rain, wind = bands_of(shown)
+    qtbot.mouseClick(rain, Qt.MouseButton.LeftButton, pos=place_of(rain, 12))
     settle(qtbot, window)
+    document = shown.document
+    assert (document.layer, document.selection.member) == (2, 6)
+    assert (rain.at, wind.at) == (2, None)
+    qtbot.mouseClick(wind, Qt.MouseButton.LeftButton, pos=place_of(wind, 3))
+    settle(qtbot, window)
+    assert (document.layer, rain.at, wind.at) == (4, None, 1)
+
+    shown.document.select_member(9, "members")
+    settle(qtbot, window)
+    assert [band.at for band in bands_of(shown)] == [None, 0]
+
+    window.tool_bar.go_to.setText("key rain/12")
+    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert (shown.document.layer, shown.document.selection.caret) == (2, 1536)
+    assert bands_of(shown)[0].at == 2
+    window.tool_bar.go_to.setText("key 8")
+    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert "No range holds key 8" in shown.note.text.text()
+
+    shown.hex_pane.hex.setFocus()
+    assert reached_with_f6(shown)
+    shown.coverage.close()
+    shown.document.refresh_status()
+    shown.coverage.update_visibility()
+    assert shown.coverage.isHidden()
+    shown.coverage.toggleViewAction().trigger()
+    assert shown.coverage.isVisible()
+
+
+def reached_with_f6(tab: Tab) -> bool:
+    """Whether the coverage gets the keyboard in turn."""
+    for _ in range(12):
+        tab.next_pane()
+        if tab.coverage.isAncestorOf(QApplication.focusWidget()):
+            return True
+    return False
+
+
+def test_a_check_is_told_range_by_range_with_damage_outlined_and_gaps_hatched(
+    shown: Tab, window: Window, qtbot: QtBot
+) -> None:
+    rain, wind = bands_of(shown)
+    assert states(rain) == [RangeState.NOT_CHECKED] * 3
+    press(window, "check")
+    qtbot.waitUntil(lambda: states(rain) == [*[RangeState.VERIFIED] * 2, RangeState.DAMAGED], timeout=WAIT)
+    qtbot.waitUntil(lambda: RangeState.NOT_CHECKED not in states(wind), timeout=WAIT)
+    settle(qtbot, window)
+    assert {"verified", "damaged", "gap", "orphan"} <= set(panel_of(shown).legend.labels())
+    assert "damaged" in rain.text_at(place_of(rain, 12))
+
     rain.select(None)
     picture = rain.grab().toImage()
 
@@ -242,13 +214,27 @@ def test_damage_is_outlined_and_gaps_are_hatched(shown: Tab, window: Window, qtb
     assert "#c2c6cc" not in colours(1, 6)
 
 
-def test_a_key_is_gone_to(shown: Tab, window: Window, qtbot: QtBot) -> None:
-    window.tool_bar.go_to.setText("key rain/12")
-    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
+def test_what_is_no_collection_has_no_coverage_and_one_of_which_only_metadata_is_left_says_what_is_lost(
+    show: Show, window: Window, qtbot: QtBot, bucket: Path
+) -> None:
+    tab = show("journey.caf")
+    assert tab.coverage.isHidden()
+    assert not tab.coverage.toggleViewAction().isVisible()
+    tab.reset_arrangement()
+    assert tab.coverage.isHidden()
+    assert show(bucket).coverage.isVisible()
+    window.tabs.setCurrentIndex(0)
     settle(qtbot, window)
-    assert (shown.document.layer, shown.document.selection.caret) == (2, 1536)
-    assert bands_of(shown)[0].at == 2
-    window.tool_bar.go_to.setText("key 8")
-    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
-    settle(qtbot, window)
-    assert "No range holds key 8" in shown.note.text.text()
+    assert tab.coverage.isHidden()
+    window.tabs.setCurrentIndex(1)
+    assert window.tab() is not None
+    assert window.tab().coverage.isVisible()  # type: ignore[union-attr]  # see above
+
+    for tar in bucket.rglob("*.tar"):
+        tar.unlink()
+    press(window, "close_tab")
+    tab = show(bucket)
+    assert tab.banner.state.text().startswith("Damaged: ")
+    assert tab.coverage.isVisible()
+    assert ["0 ranges" in band.accessibleDescription() for band in bands_of(tab)] == [True, True]
+    assert "3 orphans" in bands_of(tab)[0].accessibleDescription()

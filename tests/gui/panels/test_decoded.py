@@ -60,22 +60,19 @@ def test_selecting_on_one_side_marks_the_other(tmp_path: Path, show: Show, windo
     assert panel.about.text().endswith("give no content.")
 
 
-def test_a_member_that_is_not_compressed_says_so(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_a_member_that_is_not_compressed_says_so_and_the_one_decoded_last_is_kept(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("journey.caf")
     panel = decoded(tab, window, qtbot)
-
     assert "is not compressed: its bytes are its content." in panel.empty_sentence()
 
-
-def test_a_member_decoded_later_is_what_is_kept(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    tab.document.select_member(0, "members")
-    settle(qtbot, window)
-    tab.decoded.open()
-    first = tab.document._jobs[ArchiveRequests.decode_member]
     tab.document.select_member(1, "members")
-    tab.decoded.open()
-
+    settle(qtbot, window)
+    panel.open()
+    first = tab.document._jobs[ArchiveRequests.decode_member]
+    tab.document.select_member(2, "members")
+    panel.open()
     assert first.cancelled
     settle(qtbot, window)
-    assert "is not compressed" in tab.decoded.empty_sentence()
+    assert "is not compressed" in panel.empty_sentence()

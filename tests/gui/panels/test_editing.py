@@ -40,93 +40,162 @@ def said(tab: Tab) -> str:
 # ---- the mode ------------------------------------------------------------------------------------------------------
 
 
-def test_without_the_edit_mode_typing_changes_nothing(copied: Copied, window: Window) -> None:
+def test_typing_changes_bytes_in_the_edit_mode_alone_which_is_said_in_three_places_and_ended_where_it_is_said(
+    copied: Copied, window: Window
+) -> None:
     tab, _ = copied("two-entries.tacozip")
-    tab.hex_pane.hex.setFocus()
-    QTest.keyClicks(tab.hex_pane.hex, "abcd")
+    view, strip, mode = tab.hex_pane.hex, tab.hex_pane.strip, window.status_line.mode
+    framed = window.grab().toImage()
+    view.setFocus()
+    QTest.keyClicks(view, "abcd")
     assert tab.editing.pending is None
     assert not window.actions_["edit_bytes"].isChecked()
-    assert tab.hex_pane.strip.isHidden()
-    assert window.status_line.mode.isHidden()
+    assert strip.isHidden()
+    assert mode.isHidden()
 
-
-def test_the_edit_mode_is_said_in_three_places_and_ended_where_it_is_said(copied: Copied, window: Window) -> None:
-    tab, _ = copied("two-entries.tacozip")
     press(window, "edit_bytes")
     assert window.actions_["edit_bytes"].isChecked()
-    assert tab.hex_pane.strip.isVisible()
-    assert (window.status_line.mode.isVisible(), window.status_line.mode.text()) == (True, "EDIT")
-    tab.hex_pane.strip.stop.click()
+    assert strip.isVisible()
+    assert (mode.isVisible(), mode.text()) == (True, "EDIT")
+    view.setFocus()
+    view.goTo(PADDING)
+    assert blocked(tab) == [True, False]
+    QTest.keyClicks(view, "0")  # what is there already: nothing changes, but the second digit comes next
+    assert blocked(tab) == [False, True]
+    assert tab.editing.pending is None
+    assert window.grab().toImage() != framed
+
+    strip.stop.click()
     assert not window.actions_["edit_bytes"].isChecked()
-    assert tab.hex_pane.strip.isHidden()
-    assert window.status_line.mode.isHidden()
+    assert strip.isHidden()
+    assert mode.isHidden()
 
 
-def test_the_mode_belongs_to_a_tab(copied: Copied, window: Window) -> None:
-    copied("two-entries.tacozip")
+def blocked(tab: Tab) -> list[bool]:
+    """Which of the two digits of the padding's first byte is in the block of the caret."""
+    view = tab.hex_pane.hex
+    text = view.look.colours.text.upper()
+    digits = [view.look.x(view._layout.hex_cell(PADDING % view.bytesPerRow()) + cell) for cell in (0, 1)]
+    top = view.place_of(PADDING, view.pane()).top()
+    picture = view.viewport().grab().toImage()
+    # The first row of pixels in the block lies above every digit, whatever the font.
+    return [picture.pixelColor(x + 1, top + 2).name().upper() == text for x in digits]
+
+
+def test_a_tab_has_its_own_mode_header_button_and_checksums_and_the_rows_of_values_are_those_of_all(
+    copied: Copied, window: Window, qtbot: QtBot
+) -> None:
+    window.resize(1600, 900)
+    (button,) = [each for each in window.tool_bar.findChildren(QToolButton) if each.text() == "Header"]
+    assert button.isHidden()
+    first, _ = copied("two-entries.tacozip")
+    assert not button.isHidden()
     press(window, "edit_bytes")
-    copied("journey.caf")
+
+    second, _ = copied("journey.caf")
+    assert button.isHidden(), "there is no such header"
     assert not window.actions_["edit_bytes"].isChecked()
     assert window.status_line.mode.isHidden()
     press(window, "previous_tab")
     assert window.status_line.mode.isVisible()
+    press(window, "next_tab")
+    menu = second.hex_pane.inspector.rows_menu()
+    next(entry for entry in menu.actions() if entry.text() == "binary").trigger()
+    assert "binary" in first.hex_pane.inspector.shown_rows()
 
+    overwrite(window, second, 3, "ff")
+    previewed(qtbot, window, second)
+    assert second.editing.pending is not None
+    assert second.editing.broken == (), "a change that breaks nothing"
+    assert not second.changes.repair.isEnabled()
+    assert "Breaks" not in second.changes.sentence.text()
 
-def test_the_block_is_on_the_digit_that_comes_next(copied: Copied, window: Window) -> None:
-    tab, _ = copied("two-entries.tacozip")
-    view = tab.hex_pane.hex
-    framed = window.grab().toImage()
-    press(window, "edit_bytes")
-    view.setFocus()
-    view.goTo(PADDING)
-    text = view.look.colours.text.upper()
-    digits = [view.look.x(view._layout.hex_cell(PADDING % view.bytesPerRow()) + cell) for cell in (0, 1)]
-    top = view.place_of(PADDING, view.pane()).top()
-
-    def blocked() -> list[bool]:
-        picture = view.viewport().grab().toImage()
-        # The first row of pixels in the block lies above every digit, whatever the font.
-        return [picture.pixelColor(x + 1, top + 2).name().upper() == text for x in digits]
-
-    assert blocked() == [True, False]
-    QTest.keyClicks(view, "0")  # what is there already: nothing changes, but the second digit comes next
-    assert blocked() == [False, True]
-    assert tab.editing.pending is None
-    assert window.grab().toImage() != framed
+    third, _ = copied("two-chunks.rca")
+    assert third.hex_pane.inspector.shown_rows() == second.hex_pane.inspector.shown_rows()
+    third.document.show_layer(1)
+    settle(qtbot, window)
+    overwrite(window, third, 0, "ff")
+    assert third.editing.pending is None, "bytes of an inner layer are not edited"
+    assert "File layer" in said(third)
 
 
 # ---- changing ------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_typed_is_shown_and_underlined_but_not_on_disk(edited: tuple[Tab, Path], window: Window) -> None:
+def test_what_is_typed_is_one_write_that_is_shown_and_undone_and_lost_to_no_other_program(
+    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
+) -> None:
     tab, path = edited
     before = path.read_bytes()
-    view = tab.hex_pane.hex
+    view, legend = tab.hex_pane.hex, tab.hex_pane.legend
     model = view.model()
     assert model is not None
-    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
-    assert before[PADDING : PADDING + 2] == b"\0\0"
-    assert "changed, not written" in tab.hex_pane.legend.labels()
-    assert tab.banner.sentence.text().startswith("With the pending changes (not written yet): The payload of the TACO")
-    assert "Damaged" in tab.banner.state.text()
-    press(window, "discard")
-    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\0\0")]
-    assert "changed, not written" not in tab.hex_pane.legend.labels()
-    press(window, "undo")
-    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
-
-
-def test_bytes_typed_one_after_another_are_one_write(edited: tuple[Tab, Path]) -> None:
-    tab, _ = edited
     assert tab.editing.pending is not None
     assert [(each.offset, each.old, each.new) for each in tab.editing.pending.patches] == [
         (PADDING, b"\0\0", b"\xab\xcd")
     ]
+    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
+    assert before[PADDING : PADDING + 2] == b"\0\0"
+    assert "changed, not written" in legend.labels()
+    assert tab.banner.sentence.text().startswith("With the pending changes (not written yet): The payload of the TACO")
+    assert "Damaged" in tab.banner.state.text()
+    index = tab.changes.model.index(0, 1)
+    assert index.data().replace("\N{MINUS SIGN}", "-") == "- 00 00\n+ AB CD"
+    assert tab.docks["Changes"].windowTitle() == "Changes (1)"
+
+    for text, sentence in (("no hex", "holds no hexadecimal digits"), ("00 " * path.stat().st_size, "do not fit")):
+        QGuiApplication.clipboard().setText(text)
+        QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+        assert sentence in said(tab)
+    assert tab.editing.history.steps == 2  # the two bytes that were typed
+
+    press(window, "discard")
+    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\0\0")]
+    assert "changed, not written" not in legend.labels()
+    assert tab.changes.empty_sentence().startswith("Nothing is pending.")
+    assert tab.docks["Changes"].windowTitle() == "Changes"
+    press(window, "undo")
+    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
+    previewed(qtbot, window, tab)
+
+    pending = tab.editing.pending
+    assert pending is not None
+    with path.open("r+b") as file:
+        file.seek(PADDING)
+        file.write(b"\x11")
+    foreign = path.read_bytes()
+    for _ in range(2):  # the writes are shown first
+        press(window, "write")
+        settle(qtbot, window)
+    assert path.read_bytes() == foreign
+    assert tab.editing.pending is pending
+    assert path.name in said(tab)
+    assert tab.changes.write.isEnabled()
 
 
-def test_text_is_typed_and_pasted_in_the_column_of_text(copied: Copied, window: Window) -> None:
-    tab, _ = copied("two-entries.tacozip")
+def test_a_value_is_typed_beside_the_bytes_and_text_in_its_own_column_and_both_end_what_was_verified(
+    copied: Copied, window: Window, qtbot: QtBot
+) -> None:
+    tab, path = copied("two-entries.tacozip")
+    tab.document.go_to(0, PADDING, PADDING + 1, "test")
+    settle(qtbot, window)
+    values, before = tab.hex_pane.inspector.model(), path.read_bytes()
+    cell = values.index(ALL_ROWS.index("u16 BE"), 1)
+    assert not values.flags(cell) & Qt.ItemFlag.ItemIsEditable
     press(window, "edit_bytes")
+    assert values.flags(cell) & Qt.ItemFlag.ItemIsEditable
+    assert not values.setData(cell, "70000")
+    assert "70,000 does not fit into u16 BE" in said(tab)
+    assert tab.editing.pending is None
+    assert values.setData(cell, "0xABCD")
+    previewed(qtbot, window, tab)
+    assert tab.editing.pending is not None
+    assert [(each.offset, each.new) for each in tab.editing.pending.patches] == [(PADDING, b"\xab\xcd")]
+    qtbot.waitUntil(lambda: cell.data() == "43,981")
+    assert path.read_bytes() == before
+
+    press(window, "check")
+    qtbot.waitUntil(lambda: "verified" in tab.hex_pane.legend.labels())
     view = tab.hex_pane.hex
     view.setFocus()
     view.goTo(0)
@@ -137,35 +206,35 @@ def test_text_is_typed_and_pasted_in_the_column_of_text(copied: Copied, window: 
     model = view.model()
     assert model is not None
     assert model.bytes_at(0, 5) == [(0, b"Hiyou")]
-
-
-def test_what_cannot_be_pasted_is_said(edited: tuple[Tab, Path]) -> None:
-    tab, path = edited
-    view = tab.hex_pane.hex
-    for text, sentence in (("no hex", "holds no hexadecimal digits"), ("00 " * path.stat().st_size, "do not fit")):
-        QGuiApplication.clipboard().setText(text)
-        QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-        assert sentence in said(tab)
-    assert tab.editing.history.steps == 2  # the two bytes that were typed
-
-
-def test_bytes_of_an_inner_layer_are_not_edited(copied: Copied, window: Window, qtbot: QtBot) -> None:
-    tab, _ = copied("two-chunks.rca")
-    tab.document.show_layer(1)
+    previewed(qtbot, window, tab)
+    press(window, "write")
     settle(qtbot, window)
-    overwrite(window, tab, 0, "ff")
-    assert tab.editing.pending is None
-    assert "File layer" in said(tab)
+    assert path.read_bytes()[:5] == b"Hiyou"
+    assert not tab.document.status.checked
+    assert "verified" not in tab.hex_pane.legend.labels(), "the map says so no longer than the members"
+    assert "verified" not in tab.hex_pane.map.describe(tab.hex_pane.map.height() // 2)
 
 
 # ---- checksums -----------------------------------------------------------------------------------------------------
 
 
-def test_broken_checksums_are_counted_repaired_and_named(
-    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
+def test_broken_checksums_are_counted_repaired_and_named_while_what_is_unfolded_stays_unfolded(
+    copied: Copied, window: Window, qtbot: QtBot
 ) -> None:
-    tab, path = edited
+    tab, path = copied("two-entries.tacozip")
     before = path.read_bytes()
+    members, structure = tab.members, tab.structure
+    for tree in (members.tree, structure.tree):
+        tree.collapseAll()
+    members.tree.expand(members.tree_model.index(0, 0))
+    structure.tree.expand(structure.model.index(1, 0))
+    settle(qtbot, window)
+    overwrite(window, tab, PADDING, "abcd")
+    previewed(qtbot, window, tab)
+    assert members.tree.isExpanded(members.tree_model.index(0, 0))
+    assert structure.tree.isExpanded(structure.model.index(1, 0))
+    assert members.tree_model.rowCount(members.tree_model.index(0, 0))
+
     assert tab.changes.repair.text().replace("&", "") == "Fix 2 Checksums"
     assert "Breaks 2 checksums: CRC-32 of TACO_HEADER" in tab.changes.sentence.text()
     press(window, "repair_checksums")
@@ -185,127 +254,82 @@ def test_broken_checksums_are_counted_repaired_and_named(
     assert tacozip.read_header(str(path)) == tacozip.read_header(before)
 
 
-def test_what_is_unfolded_stays_unfolded_when_bytes_change(copied: Copied, window: Window, qtbot: QtBot) -> None:
-    tab, _ = copied("two-entries.tacozip")
-    trees = (tab.members.tree, tab.structure.tree)
-    for tree in trees:
-        tree.collapseAll()
-    tab.members.tree.expand(tab.members.tree_model.index(0, 0))
-    tab.structure.tree.expand(tab.structure.model.index(1, 0))
-    settle(qtbot, window)
-    overwrite(window, tab, PADDING, "abcd")
-    previewed(qtbot, window, tab)
-    settle(qtbot, window)
-    assert tab.members.tree.isExpanded(tab.members.tree_model.index(0, 0))
-    assert tab.structure.tree.isExpanded(tab.structure.model.index(1, 0))
-    assert tab.members.tree_model.rowCount(tab.members.tree_model.index(0, 0))
-
-
-def test_a_change_that_breaks_nothing_offers_no_repairing(copied: Copied, window: Window, qtbot: QtBot) -> None:
-    tab, _ = copied("journey.caf")
-    overwrite(window, tab, 3, "ff")
-    previewed(qtbot, window, tab)
-    assert tab.editing.broken == ()
-    assert not tab.changes.repair.isEnabled()
-    assert "Breaks" not in tab.changes.sentence.text()
-
-
 # ---- writing -------------------------------------------------------------------------------------------------------
 
 
-def test_writing_is_said_and_taken_back(edited: tuple[Tab, Path], window: Window, qtbot: QtBot) -> None:
+def test_writing_is_said_survives_the_tab_and_is_taken_back_until_the_history_is_cleared(
+    edited: tuple[Tab, Path], show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab, path = edited
     before = path.read_bytes()
+    changed = before[:PADDING] + b"\xab\xcd" + before[PADDING + 2 :]
     press(window, "write")
     settle(qtbot, window)
     assert path.read_bytes() == before, "the writes are shown first"
     press(window, "write")
     settle(qtbot, window)
-    assert path.read_bytes() == before[:PADDING] + b"\xab\xcd" + before[PADDING + 2 :]
+    assert path.read_bytes() == changed
     assert "2 bytes written in 1 place" in said(tab)
     assert tab.editing.pending is None
     assert not tab.changes.take_back.isHidden()
+
+    press(window, "close_tab")
+    tab = show(path)
+    past = tab.changes.past
+    qtbot.waitUntil(lambda: past.rowCount() == 1)
+    assert "2 bytes written" in past.index(0, 1).data()
+    assert tab.changes.empty_sentence() == ""
+    assert not tab.changes.clear.isHidden()
     press(window, "take_back")
     settle(qtbot, window)
     assert path.read_bytes() == before
+    qtbot.waitUntil(lambda: past.rowCount() == 0)
+    assert tab.changes.take_back.isHidden()
+
+    rewrite(tab, "abcd", window, qtbot)
+    qtbot.waitUntil(lambda: past.rowCount() == 1)
+    assert path.read_bytes() == changed
+    tab.changes.clear.click()
+    assert past.rowCount() == 1, "it asks first"
+    tab.banner.message.button.click()
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: past.rowCount() == 0)
+    assert "were removed" in said(tab)
+    assert not tab.editing.can_take_back
+    assert path.read_bytes() == changed
+
+    rewrite(tab, "0000", window, qtbot)
+    assert path.read_bytes() == before
+    press(window, "take_back")
+    settle(qtbot, window)
+    assert path.read_bytes() == changed
     assert said(tab).startswith("Done: Take back: ")
     assert sorted(each.name for each in path.parent.iterdir() if each.name.startswith("two")) == [path.name]
 
 
-def test_what_was_written_survives_the_tab_and_is_taken_back(
-    edited: tuple[Tab, Path], show: Show, window: Window, qtbot: QtBot
-) -> None:
-    _, path = edited
-    before = path.read_bytes()
+def rewrite(tab: Tab, typed: str, window: Window, qtbot: QtBot) -> None:
+    """Type the two bytes again where those of before are seen, and write them after a look at the writes."""
+    tab.hex_pane.hex.goTo(PADDING)
+    settle(qtbot, window)
+    overwrite(window, tab, PADDING, typed)
+    previewed(qtbot, window, tab)
     for _ in range(2):
         press(window, "write")
         settle(qtbot, window)
-    press(window, "close_tab")
-    again = show(path)
-    qtbot.waitUntil(lambda: again.changes.past.rowCount() == 1)
-    assert "2 bytes written" in again.changes.past.index(0, 1).data()
-    assert again.changes.empty_sentence() == ""
-    assert not again.changes.clear.isHidden()
-    press(window, "take_back")
-    settle(qtbot, window)
-    assert path.read_bytes() == before
-    qtbot.waitUntil(lambda: again.changes.past.rowCount() == 0)
-    assert again.changes.take_back.isHidden()
+    assert tab.editing.pending is None
 
 
-def test_the_history_is_cleared_after_asking(edited: tuple[Tab, Path], window: Window, qtbot: QtBot) -> None:
-    tab, path = edited
-    for _ in range(2):
-        press(window, "write")
-        settle(qtbot, window)
-    qtbot.waitUntil(lambda: tab.changes.past.rowCount() == 1)
-    content = path.read_bytes()
-    tab.changes.clear.click()
-    assert tab.changes.past.rowCount() == 1
-    tab.banner.message.button.click()
-    settle(qtbot, window)
-    qtbot.waitUntil(lambda: tab.changes.past.rowCount() == 0)
-    assert "were removed" in said(tab)
-    assert not tab.editing.can_take_back
-    assert path.read_bytes() == content
+# ---- copies, patches and leaving -----------------------------------------------------------------------------------
 
 
-def test_a_file_changed_by_another_program_is_not_written_and_nothing_is_lost(
-    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
+@pytest.mark.parametrize("action", ["close_tab", in_the_sweep("reopen")])
+def test_a_copy_and_a_patch_leave_the_file_alone_and_leaving_pending_changes_asks(
+    edited: tuple[Tab, Path], copied: Copied, window: Window, qtbot: QtBot, tmp_path: Path, action: str
 ) -> None:
     tab, path = edited
+    before, patch = path.read_bytes(), tmp_path / "two.patch.json"
     pending = tab.editing.pending
-    with path.open("r+b") as file:
-        file.seek(PADDING)
-        file.write(b"\x11")
-    foreign = path.read_bytes()
-    for _ in range(2):  # the writes are shown first
-        press(window, "write")
-        settle(qtbot, window)
-    assert path.read_bytes() == foreign
-    assert tab.editing.pending is pending
-    assert path.name in said(tab)
-    assert tab.changes.write.isEnabled()
-
-
-def test_the_panel_shows_what_stands_there_over_what_is_to_stand_there(edited: tuple[Tab, Path]) -> None:
-    tab, _ = edited
-    index = tab.changes.model.index(0, 1)
-    assert index.data().replace("\N{MINUS SIGN}", "-") == "- 00 00\n+ AB CD"
-    assert tab.docks["Changes"].windowTitle() == "Changes (1)"
-    tab.editing.discard()
-    assert tab.changes.empty_sentence().startswith("Nothing is pending.")
-    assert tab.docks["Changes"].windowTitle() == "Changes"
-
-
-# ---- copies and patches --------------------------------------------------------------------------------------------
-
-
-def test_a_changed_copy_leaves_the_file_alone(
-    edited: tuple[Tab, Path], window: Window, qtbot: QtBot, tmp_path: Path
-) -> None:
-    tab, path = edited
-    before = path.read_bytes()
+    assert pending is not None
     press(window, "ask_copy")
     save_to(window, tmp_path / "copy.tacozip")
     settle(qtbot, window)
@@ -313,12 +337,6 @@ def test_a_changed_copy_leaves_the_file_alone(
     assert (tmp_path / "copy.tacozip").read_bytes() == before[:PADDING] + b"\xab\xcd" + before[PADDING + 2 :]
     assert tab.editing.pending is not None
 
-
-def test_a_patch_goes_out_and_comes_in(edited: tuple[Tab, Path], window: Window, qtbot: QtBot, tmp_path: Path) -> None:
-    tab, _ = edited
-    pending = tab.editing.pending
-    assert pending is not None
-    patch = tmp_path / "two.patch.json"
     press(window, "ask_export")
     dialog_of(window, QFileDialog).fileSelected.emit(str(patch))
     settle(qtbot, window)
@@ -331,28 +349,14 @@ def test_a_patch_goes_out_and_comes_in(edited: tuple[Tab, Path], window: Window,
     assert again is not None
     assert (again.patches, again.new_size) == (pending.patches, pending.new_size)
 
-
-def test_a_patch_of_another_file_is_refused(
-    edited: tuple[Tab, Path], copied: Copied, window: Window, qtbot: QtBot, tmp_path: Path
-) -> None:
-    tab, _ = edited
-    pending = tab.editing.pending
-    assert pending is not None
-    tab.save_flow._export(pending, str(tmp_path / "a.json"))
-    settle(qtbot, window)
     other, _ = copied("journey.caf")
-    other.save_flow.import_patch(str(tmp_path / "a.json"))
+    other.save_flow.import_patch(str(patch))
     settle(qtbot, window)
-    assert other.editing.pending is None
+    assert other.editing.pending is None, "a patch of another file"
     assert said(other)
+    press(window, "close_tab")
+    assert window.tab() is tab
 
-
-# ---- leaving -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("action", ["close_tab", in_the_sweep("reopen")])
-def test_leaving_pending_changes_asks(edited: tuple[Tab, Path], window: Window, qtbot: QtBot, action: str) -> None:
-    tab, path = edited
     getattr(window, action)()
     box = dialog_of(window, QMessageBox)
     assert isinstance(box, QMessageBox)
@@ -368,66 +372,3 @@ def test_leaving_pending_changes_asks(edited: tuple[Tab, Path], window: Window, 
     settle(qtbot, window)
     fresh = window.tab()
     assert fresh is None or fresh.editing.pending is None
-
-
-def test_the_map_says_verified_no_longer_than_the_members(
-    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
-) -> None:
-    tab, _ = edited
-    press(window, "undo")
-    press(window, "check")
-    qtbot.waitUntil(lambda: "verified" in tab.hex_pane.legend.labels())
-    overwrite(window, tab, 0, "ff")
-    previewed(qtbot, window, tab)
-    press(window, "write")
-    settle(qtbot, window)
-    assert not tab.document.status.checked
-    assert "verified" not in tab.hex_pane.legend.labels()
-    assert "verified" not in tab.hex_pane.map.describe(tab.hex_pane.map.height() // 2)
-
-
-# ---- values --------------------------------------------------------------------------------------------------------
-
-
-def test_a_value_typed_beside_the_bytes_is_pending(copied: Copied, window: Window, qtbot: QtBot) -> None:
-    tab, path = copied("two-entries.tacozip")
-    tab.document.go_to(0, PADDING, PADDING + 1, "test")
-    settle(qtbot, window)
-    inspector, before = tab.hex_pane.inspector, path.read_bytes()
-    model = inspector.model()
-    cell = model.index(ALL_ROWS.index("u16 BE"), 1)
-    assert not model.flags(cell) & Qt.ItemFlag.ItemIsEditable
-    press(window, "edit_bytes")
-    assert model.flags(cell) & Qt.ItemFlag.ItemIsEditable
-    assert not model.setData(cell, "70000")
-    assert "70,000 does not fit into u16 BE" in said(tab)
-    assert tab.editing.pending is None
-    assert model.setData(cell, "0xABCD")
-    previewed(qtbot, window, tab)
-    assert tab.editing.pending is not None
-    assert [(each.offset, each.new) for each in tab.editing.pending.patches] == [(PADDING, b"\xab\xcd")]
-    qtbot.waitUntil(lambda: cell.data() == "43,981")
-    assert path.read_bytes() == before
-
-
-def test_chosen_rows_are_shown_in_every_tab(copied: Copied, show: Show) -> None:
-    first, _ = copied("two-entries.tacozip")
-    second = show("journey.caf")
-    menu = second.hex_pane.inspector.rows_menu()
-    next(entry for entry in menu.actions() if entry.text() == "binary").trigger()
-    assert "binary" in first.hex_pane.inspector.shown_rows()
-    third = show("gap.caf")
-    assert third.hex_pane.inspector.shown_rows() == second.hex_pane.inspector.shown_rows()
-
-
-# ---- the button of the header ----------------------------------------------------------------------------------------
-
-
-def test_the_header_button_stands_for_archives_with_such_a_header(window: Window, show: Show) -> None:
-    window.resize(1600, 900)
-    (button,) = [each for each in window.tool_bar.findChildren(QToolButton) if each.text() == "Header"]
-    assert button.isHidden()
-    show("two-entries.tacozip")
-    assert not button.isHidden()
-    show("journey.caf")
-    assert button.isHidden()

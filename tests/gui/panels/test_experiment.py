@@ -76,7 +76,7 @@ def bytes_at(tab: Tab, start: int, stop: int) -> bytes:
     return b"".join(data for _, data in model.bytes_at(start, stop))
 
 
-def test_all_that_is_shown_follows_the_steps_and_comes_back(
+def test_all_that_is_shown_follows_the_steps_and_comes_back_and_a_member_is_never_another_one(
     archive: tuple[Tab, Path], window: Window, shown: Shown, qtbot: QtBot
 ) -> None:
     tab, path = archive
@@ -122,6 +122,20 @@ def test_all_that_is_shown_follows_the_steps_and_comes_back(
     assert strip.isHidden()
     assert bytes_at(tab, 0, 32) == path.read_bytes()[:32]
 
+    # Members are known by their numbers, and other members have those where some are lost.
+    select(tab, 100, 140)
+    settle(qtbot, window)
+    facts = tab.byte.facts
+    before = facts["Member"].plain_text().splitlines()[0]
+    press(window, "zero_bytes")
+    shown()
+    assert tab.document.selection.member is None
+    assert facts["Member"].plain_text() == ""
+    assert facts["In member"].plain_text() == ""
+    press(window, "undo")
+    shown()
+    assert facts["Member"].plain_text().splitlines()[0] == before
+
 
 CHANGES: dict[str, Callable[[bytes], bytes]] = {
     "zero_bytes": lambda data: data[:100] + bytes(4) + data[104:],
@@ -131,39 +145,64 @@ CHANGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def test_each_change_applies_to_what_is_selected(archive: tuple[Tab, Path], window: Window, shown: Shown) -> None:
+SWAPS = {"chunk[1]": 10, "0x80": 4, "end-4": 4}
+"""Go To expressions of other bytes, and how many these are."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "swaps"),
+    [(("delete_bytes", "cut_here"), ("chunk[1]",)), in_the_sweep(tuple(CHANGES), tuple(SWAPS))],
+    ids=["some", "all"],
+)
+def test_each_change_applies_to_the_bytes_or_the_member_chosen(
+    archive: tuple[Tab, Path],
+    window: Window,
+    shown: Shown,
+    qtbot: QtBot,
+    changes: tuple[str, ...],
+    swaps: tuple[str, ...],
+) -> None:
     tab, path = archive
-    for name, change in CHANGES.items():
+    tab.document.select_member(1, "members")
+    tab.hex_pane.hex.clearSelection()
+    qtbot.waitUntil(lambda: tab.document.selection.member == 1, timeout=WAIT)
+    (chosen,) = tab.document.selection.spans
+    assert chosen.size > 1
+    assert tab.experiment_flow.selected() == chosen
+    tab.hex_pane.hex.setFocus()
+    QTest.keyClick(tab.hex_pane.hex, Qt.Key.Key_Right)
+    assert tab.experiment_flow.selected() == Span(chosen.start + 1, chosen.start + 2)
+
+    for name in changes:
         select(tab, 100, 104)
         press(window, name)
         shown()
-        wanted = change(path.read_bytes())
-        assert tab.document.size == len(wanted)
-        assert bytes_at(tab, 90, 120) == wanted[90:120]
+        wanted = CHANGES[name](path.read_bytes())
+        assert tab.document.size == len(wanted), name
+        assert bytes_at(tab, 90, 120) == wanted[90:120], name
+        tab.experiment_panel.undo.click()
+        shown()
+    for expression in swaps:
+        select(tab, 100, 104)
+        press(window, "swap_bytes")
+        dialog = dialog_of(window, QInputDialog)
+        assert isinstance(dialog, QInputDialog)
+        dialog.setTextValue(expression)
+        dialog.accept()
+        qtbot.waitUntil(lambda: len(tab.experiment.steps) == 1, timeout=WAIT)
+        shown()
+        swap = tab.experiment.steps[0].operation
+        assert isinstance(swap, Swap)
+        assert (swap.first, swap.second.size) == (Span(100, 104), SWAPS[expression])
+        first, second = sorted((swap.first, swap.second))
+        data = path.read_bytes()
+        expected = data[: first.start] + data[slice(*second)] + data[first.stop : second.start] + data[slice(*first)]
+        assert bytes_at(tab, 0, len(data)) == expected + data[second.stop :], expression
         tab.experiment_panel.undo.click()
         shown()
     select(tab, 100, 104)
     press(window, "randomize_bytes")
     assert str(tab.experiment.steps[0]).startswith("Replace 4 bytes at 0x64 by 4 bytes of noise")
-
-
-def test_the_member_at_the_caret_is_the_one_of_what_is_left(
-    archive: tuple[Tab, Path], window: Window, shown: Shown, qtbot: QtBot
-) -> None:
-    """Members are known by their numbers, and other members have those where some are lost."""
-    tab, _ = archive
-    select(tab, 100, 140)
-    settle(qtbot, window)
-    (before,) = tab.byte.facts["Member"].plain_text().splitlines()[:1]
-    press(window, "zero_bytes")
-    shown()
-    assert tab.document.selection.member is None
-    assert tab.byte.facts["Member"].plain_text() == ""
-    assert tab.byte.facts["In member"].plain_text() == ""
-
-    press(window, "undo")
-    shown()
-    assert tab.byte.facts["Member"].plain_text().splitlines()[0] == before
 
 
 def test_what_needs_more_is_asked_for(
@@ -207,36 +246,22 @@ def test_what_needs_more_is_asked_for(
     assert tab.experiment.steps[-1].damage == "trailing-text"
 
 
-@pytest.mark.parametrize(
-    ("expression", "size"),
-    [in_the_sweep("0x80", 4), in_the_sweep("end-4", 4), ("chunk[1]", 10)],
-    ids=["position", "end", "structure"],
-)
-def test_selected_bytes_change_places_with_others_of_a_go_to_expression(
-    archive: tuple[Tab, Path], window: Window, shown: Shown, expression: str, size: int, qtbot: QtBot
-) -> None:
-    tab, path = archive
-    select(tab, 100, 104)
-    press(window, "swap_bytes")
-    dialog = dialog_of(window, QInputDialog)
-    assert isinstance(dialog, QInputDialog)
-    dialog.setTextValue(expression)
-    dialog.accept()
-    qtbot.waitUntil(lambda: len(tab.experiment.steps) == 1, timeout=WAIT)
-    shown()
-    swap = tab.experiment.steps[0].operation
-    assert isinstance(swap, Swap)
-    assert (swap.first, swap.second.size) == (Span(100, 104), size)
-    first, second = sorted((swap.first, swap.second))
-    data = path.read_bytes()
-    expected = data[: first.start] + data[slice(*second)] + data[first.stop : second.start] + data[slice(*first)]
-    assert bytes_at(tab, 0, len(data)) == expected + data[second.stop :]
-
-
-def test_steps_are_taken_out_and_changed_by_keyboard(
+def test_typing_is_a_step_and_steps_are_taken_out_and_changed_by_keyboard(
     archive: tuple[Tab, Path], window: Window, shown: Shown, qtbot: QtBot
 ) -> None:
     tab, _ = archive
+    press(window, "show_experiment")
+    shown()
+    overwrite(window, tab, 100, "abcd")
+    assert bytes_at(tab, 100, 102) == b"\xab\xcd"
+    shown()
+    assert bytes_at(tab, 100, 102) == b"\xab\xcd"
+    assert [str(each) for each in tab.experiment.steps] == ["Replace 2 bytes at 0x64 by AB CD"]
+    assert tab.editing.pending is None
+    assert "steps of the experiment" in tab.hex_pane.strip.sentence.text()
+    press(window, "undo")
+    assert tab.experiment.steps == ()
+
     for start in (100, 200, 300):
         select(tab, start, start + 1)
         press(window, "zero_bytes")
@@ -264,21 +289,6 @@ def test_steps_are_taken_out_and_changed_by_keyboard(
     qtbot.waitUntil(lambda: "does not fit" in tab.note.text.text(), timeout=WAIT)
     shown()
     assert tab.document.size == 400
-
-
-def test_typing_is_a_step_and_goes_on_in_it(archive: tuple[Tab, Path], window: Window, shown: Shown) -> None:
-    tab, _ = archive
-    press(window, "show_experiment")
-    shown()
-    overwrite(window, tab, 100, "abcd")
-    assert bytes_at(tab, 100, 102) == b"\xab\xcd"
-    shown()
-    assert bytes_at(tab, 100, 102) == b"\xab\xcd"
-    assert [str(each) for each in tab.experiment.steps] == ["Replace 2 bytes at 0x64 by AB CD"]
-    assert tab.editing.pending is None
-    assert "steps of the experiment" in tab.hex_pane.strip.sentence.text()
-    press(window, "undo")
-    assert tab.experiment.steps == ()
 
 
 def test_steps_are_saved_as_a_file_and_as_a_recipe_that_opens_elsewhere(
@@ -339,21 +349,7 @@ def test_an_experiment_and_pending_changes_do_not_meet(archive: tuple[Tab, Path]
     assert not window.actions_["write"].isEnabled()
 
 
-def test_a_member_chosen_elsewhere_is_what_a_change_applies_to(archive: tuple[Tab, Path], qtbot: QtBot) -> None:
-    tab, _ = archive
-    tab.document.select_member(1, "members")
-    tab.hex_pane.hex.clearSelection()
-
-    qtbot.waitUntil(lambda: tab.document.selection.member == 1, timeout=WAIT)
-    (chosen,) = tab.document.selection.spans
-    assert chosen.size > 1
-    assert tab.experiment_flow.selected() == chosen
-    tab.hex_pane.hex.setFocus()
-    QTest.keyClick(tab.hex_pane.hex, Qt.Key.Key_Right)
-    assert tab.experiment_flow.selected() == Span(chosen.start + 1, chosen.start + 2)
-
-
-def test_what_was_asked_before_the_experiment_was_left_does_not_begin_another(
+def test_what_cannot_be_done_or_comes_too_late_changes_no_steps(
     archive: tuple[Tab, Path], shown: Shown, qtbot: QtBot
 ) -> None:
     tab, _ = archive
@@ -363,15 +359,9 @@ def test_what_was_asked_before_the_experiment_was_left_does_not_begin_another(
     tab.experiment.leave()
     qtbot.waitUntil(lambda: bool(said), timeout=WAIT)
     shown()
-
     assert (tab.experiment.is_on, tab.experiment.steps) == (False, ())
     assert said == ["The steps have changed meanwhile, so nothing was added."]
 
-
-def test_a_step_that_cannot_be_done_takes_no_other_with_it(
-    archive: tuple[Tab, Path], shown: Shown, qtbot: QtBot
-) -> None:
-    tab, _ = archive
     tab.experiment.add(Flip(16, 0))
     shown()
     tab.experiment.add(Cut(1 << 40))
@@ -379,5 +369,4 @@ def test_a_step_that_cannot_be_done_takes_no_other_with_it(
     tab.experiment.undo()
     qtbot.waitUntil(lambda: tab.experiment._job is None, timeout=WAIT)
     shown()
-
     assert tab.experiment.steps == (Step(Flip(16, 0)),)

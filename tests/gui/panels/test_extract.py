@@ -17,7 +17,6 @@ from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog, ExtractedDialog
 from inspector.operations.protocol.extraction_views import OnConflict
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
-from tests.sweeping import in_the_sweep
 
 
 def archive(path: Path, contents: dict[str, bytes]) -> Path:
@@ -59,7 +58,9 @@ def banner(tab: Tab) -> str:
     return tab.banner.message.text.text()
 
 
-def test_everything_is_extracted_beside_the_archive(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
+def test_everything_is_extracted_beside_the_archive_unless_the_folder_cannot_be_written_to(
+    show: Show, window: Window, qtbot: QtBot, small: Path
+) -> None:
     tab = show(small)
     dialog = ask(window, qtbot)
     assert dialog.isVisible()
@@ -75,32 +76,49 @@ def test_everything_is_extracted_beside_the_archive(show: Show, window: Window, 
     assert "3 files, 9 B, were extracted" in banner(tab)
     assert tab.banner.message.button.text() == "Open Folder"
 
-
-def test_an_archive_that_changed_since_it_was_opened_is_said_at_once(
-    show: Show, window: Window, qtbot: QtBot, small: Path
-) -> None:
-    tab = show(small)
     dialog = ask(window, qtbot)
-    os.utime(small, (5, 5))
-    dialog.extract.click()
+    dialog.folder.setText("")
+    qtbot.waitUntil(lambda: "Choose a folder" in dialog.summary.text(), timeout=WAIT)
+    dialog.folder.setText(str(small / "beneath a file"))
+    qtbot.waitUntil(lambda: "cannot be written to" in dialog.summary.text(), timeout=WAIT)
+    assert not dialog.extract.isEnabled()
+    dialog.reject()
     settle(qtbot, window)
-    assert banner(tab).count("may mix old and new bytes") == 1
-    tab.banner.message.button.click()
-    details = dialog_of(window, ExtractedDialog)
-    assert isinstance(details, ExtractedDialog)
-    assert details.sentence.text().count("may mix old and new bytes") == 1
 
 
-def test_what_is_selected_in_the_table_is_extracted(
+# A menu raises itself and takes the keyboard; there is no screen.
+@pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
+def test_what_is_selected_in_the_tree_or_the_table_is_extracted_by_the_menu_too(
     show: Show, window: Window, qtbot: QtBot, small: Path, tmp_path: Path
 ) -> None:
     tab = show(small)
-    tab.members.as_table.click()
+    members, tree = tab.members, tab.members.tree
+    tree.setFocus()
+    tree.setCurrentIndex(tab.members.tree_model.index(1, 0))
     settle(qtbot, window)
-    select = tab.members.table.selectionModel().select
+    # Away from every row, as when the key for menus is pressed.
+    tree.customContextMenuRequested.emit(tree.viewport().rect().bottomRight())
+    (menu,) = [menu for menu in window.findChildren(QMenu) if menu.isVisible()]
+    assert window.actions_["extract"] in menu.actions()
+    assert window.actions_["open_elsewhere"] in menu.actions()
+    menu.close()
+
+    tree.setFocus()
+    tree.setCurrentIndex(members.tree_model.index(0, 0))  # a folder, whole
+    dialog = ask(window, qtbot)
+    assert "(2)" in dialog.chosen.text()
+    dialog.folder.setText(str(tmp_path / "folder"))
+    planned(dialog, qtbot)
+    dialog.accept()
+    settle(qtbot, window)
+    assert set(files(tmp_path / "folder")) == {"sub/b.txt", "sub/deep/c.txt"}
+
+    members.as_table.click()
+    settle(qtbot, window)
+    select = members.table.selectionModel().select
     for row in (0, 2):
         select(
-            tab.members.table_model.index(row, 0),
+            members.table_model.index(row, 0),
             QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows,
         )
     settle(qtbot, window)
@@ -114,45 +132,27 @@ def test_what_is_selected_in_the_table_is_extracted(
     assert set(files(tmp_path / "out")) == {"a.txt", "sub/deep/c.txt"}
 
 
-def test_a_folder_of_the_tree_is_extracted_whole(
-    show: Show, window: Window, qtbot: QtBot, small: Path, tmp_path: Path
-) -> None:
-    tab = show(small)
-    tab.members.tree.setFocus()
-    tab.members.tree.setCurrentIndex(tab.members.tree_model.index(0, 0))
-    dialog = ask(window, qtbot)
-    assert "(2)" in dialog.chosen.text()
-    dialog.folder.setText(str(tmp_path / "out"))
-    planned(dialog, qtbot)
-    dialog.accept()
-    settle(qtbot, window)
-    assert set(files(tmp_path / "out")) == {"sub/b.txt", "sub/deep/c.txt"}
-
-
-@pytest.mark.parametrize(
-    ("way", "expected"),
-    [
-        (OnConflict.SKIP, {"a.txt": b"mine"}),
-        in_the_sweep(OnConflict.RENAME, {"a.txt": b"mine", "a (2).txt": b"alpha"}),
-        (OnConflict.OVERWRITE, {"a.txt": b"alpha"}),
-    ],
-)
 def test_what_is_there_stays_unless_the_user_says_otherwise(
-    show: Show, window: Window, qtbot: QtBot, tmp_path: Path, way: OnConflict, expected: dict[str, bytes]
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
     show(archive(tmp_path / "one.caf", {"a.txt": b"alpha"}))
     (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "a.txt").write_bytes(b"mine")
-    dialog = ask(window, qtbot)
-    assert dialog.choices().on_conflict is OnConflict.SKIP
-    assert "a file is there already" in dialog.problems.model.texts(0)[2]
-    dialog.on_conflict.setCurrentIndex(dialog.on_conflict.findData(way))
-    planned(dialog, qtbot)
-    # Where there is nothing to be extracted, the button cannot be pressed.
-    assert dialog.extract.isEnabled() is (way is not OnConflict.SKIP)
-    dialog.accept()
-    settle(qtbot, window)
-    assert files(tmp_path / "one") == expected
+    for way, expected in (
+        (OnConflict.SKIP, {"a.txt": b"mine"}),
+        (OnConflict.OVERWRITE, {"a.txt": b"alpha"}),
+        (OnConflict.RENAME, {"a.txt": b"mine", "a (2).txt": b"alpha"}),
+    ):
+        (tmp_path / "one" / "a.txt").write_bytes(b"mine")
+        dialog = ask(window, qtbot)
+        assert dialog.choices().on_conflict is OnConflict.SKIP
+        assert "a file is there already" in dialog.problems.model.texts(0)[2]
+        dialog.on_conflict.setCurrentIndex(dialog.on_conflict.findData(way))
+        planned(dialog, qtbot)
+        # Where there is nothing to be extracted, the button cannot be pressed.
+        assert dialog.extract.isEnabled() is (way is not OnConflict.SKIP)
+        dialog.accept()
+        settle(qtbot, window)
+        assert files(tmp_path / "one") == expected, way
 
 
 def test_names_that_leave_the_folder_are_refused_before_and_after(
@@ -215,78 +215,51 @@ def test_members_that_are_damaged_are_kept_only_on_a_word(
     assert any(name.endswith(".damaged") for name in files(tmp_path / "out"))
 
 
-def test_cancelling_leaves_no_half_file(show: Show, window: Window, qtbot: QtBot, large: Path, tmp_path: Path) -> None:
-    tab = show(large)
-    dialog = ask(window, qtbot)
-    dialog.folder.setText(str(tmp_path / "out"))
-    planned(dialog, qtbot)
-    dialog.accept()
+def test_cancelling_and_closing_leave_no_half_file(
+    show: Show, window: Window, qtbot: QtBot, large: Path, tmp_path: Path
+) -> None:
+    tab, out = show(large), tmp_path / "out"
     link = tab.document.client.link
-    qtbot.waitUntil(lambda: any((tmp_path / "out").glob(".part-*")), timeout=WAIT)
+
+    def begin() -> None:
+        dialog = ask(window, qtbot)
+        dialog.folder.setText(str(out))
+        planned(dialog, qtbot)
+        dialog.accept()
+        qtbot.waitUntil(lambda: any(out.glob(".part-*")), timeout=WAIT)
+
+    begin()
     press(window, "cancel")
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: not any((tmp_path / "out").iterdir()), timeout=WAIT)
+    qtbot.waitUntil(lambda: not any(out.iterdir()), timeout=WAIT)
     assert "cancelled" in tab.note.text.text()
     assert link.process is not None
 
-
-def test_closing_while_extracting_leaves_no_half_file(
-    show: Show, window: Window, qtbot: QtBot, large: Path, tmp_path: Path
-) -> None:
-    tab = show(large)
-    dialog = ask(window, qtbot)
-    dialog.folder.setText(str(tmp_path / "out"))
-    planned(dialog, qtbot)
-    dialog.accept()
-    link = tab.document.client.link
-    qtbot.waitUntil(lambda: any((tmp_path / "out").glob(".part-*")), timeout=WAIT)
+    begin()
     tab.document.close()
     qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
-    assert not any((tmp_path / "out").iterdir())
+    assert not any(out.iterdir())
 
 
-def test_a_folder_that_cannot_be_written_to_is_said_in_the_dialog(
-    show: Show, window: Window, qtbot: QtBot, small: Path
-) -> None:
-    show(small)
-    dialog = ask(window, qtbot)
-    dialog.folder.setText("")
-    qtbot.waitUntil(lambda: "Choose a folder" in dialog.summary.text(), timeout=WAIT)
-    dialog.folder.setText(str(small / "beneath a file"))
-    qtbot.waitUntil(lambda: "cannot be written to" in dialog.summary.text(), timeout=WAIT)
-    assert not dialog.extract.isEnabled()
-    dialog.reject()
-    settle(qtbot, window)
-
-
-# A menu raises itself and takes the keyboard; there is no screen.
-@pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
-def test_the_menu_of_a_member_offers_to_extract_it(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
-    tab = show(small)
-    tree = tab.members.tree
-    tree.setFocus()
-    tree.setCurrentIndex(tab.members.tree_model.index(1, 0))
-    settle(qtbot, window)
-    # Away from every row, as when the key for menus is pressed.
-    tree.customContextMenuRequested.emit(tree.viewport().rect().bottomRight())
-    (menu,) = [menu for menu in window.findChildren(QMenu) if menu.isVisible()]
-    assert window.actions_["extract"] in menu.actions()
-    assert window.actions_["open_elsewhere"] in menu.actions()
-    menu.close()
-
-
-def test_what_a_killed_run_has_left_is_removed_on_the_users_word(
+def test_what_a_killed_run_has_left_is_removed_and_an_archive_that_changed_meanwhile_is_said_at_once(
     show: Show, window: Window, qtbot: QtBot, small: Path
 ) -> None:
     left = small.with_suffix("") / "sub" / ".part-0123456789abcdef"
     left.parent.mkdir(parents=True)
     left.write_bytes(bytes(10))
-    show(small)
+    tab = show(small)
     dialog = ask(window, qtbot)
     assert "1 unfinished file of a run that was killed" in dialog.summary.text()
     assert f"({dialog.remove_unfinished.text().replace('&', '')})" in dialog.summary.text()
     assert dialog.remove_unfinished.isVisible()
     dialog.remove_unfinished.click()
+    os.utime(small, (5, 5))
     dialog.extract.click()
     settle(qtbot, window)
     assert files(small.with_suffix("")) == {"a.txt": b"alpha", "sub/b.txt": b"beta", "sub/deep/c.txt": b""}
+
+    assert banner(tab).count("may mix old and new bytes") == 1
+    tab.banner.message.button.click()
+    details = dialog_of(window, ExtractedDialog)
+    assert isinstance(details, ExtractedDialog)
+    assert details.sentence.text().count("may mix old and new bytes") == 1

@@ -21,52 +21,50 @@ DIGEST = "917fdc32835dad9e"
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
-def test_a_row_has_two_lines_with_the_cause_first(checked: Show, window: Window, qtbot: QtBot) -> None:
+def test_rows_have_a_stripe_and_two_lines_and_a_step_or_a_click_leads_to_the_bytes_and_to_all_that_is_said(
+    checked: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = checked(DAMAGED)
-    table = tab.findings.table
-    text = str(tab.findings.model.index(1, MESSAGE).data())
+    panel, table, model = tab.findings, tab.findings.table, tab.findings.model
+    text = str(model.index(1, MESSAGE).data())
     assert text.startswith("Hash mismatch at the reset block of segment 1.\nIt hashes to")
     assert table.wordWrap()
     assert table.rowHeight(0) >= 2 * table.fontMetrics().lineSpacing()
+
+    assert panel.width() >= MIN_WIDTH_BESIDE_PX
+    assert panel.about.isHidden()  # details take no room before a finding is selected
+    assert table.width() == panel.width()
+    place = table.visualRect(model.index(0, 0))
+    picture = table.viewport().grab().toImage()
+    stripe = picture.pixelColor(place.left() + STRIPE_PX // 2, place.center().y()).name()
+    assert stripe == MARKS[Scheme.LIGHT][Mark.ERROR].lower()
+    assert model.index(0, 0).data() == Severity.ERROR.value  # and the word, not the colour alone
+
+    panel.step(1)
+    qtbot.waitUntil(panel.about.isVisible)
     settle(qtbot, window)
-
-
-def test_one_click_leads_to_the_bytes_and_shows_all_that_is_said(checked: Show, window: Window, qtbot: QtBot) -> None:
-    tab = checked(DAMAGED)
-    table, row = tab.findings.table, tab.findings.model.row(tab.findings.model.index(1, 0))
-    table.scrollTo(tab.findings.model.index(1, 0))
-    at = table.visualRect(tab.findings.model.index(1, MESSAGE)).center()
+    row = model.row(model.index(1, 0))
+    table.scrollTo(model.index(1, 0))
+    at = table.visualRect(model.index(1, MESSAGE)).center()
     qtbot.mouseClick(table.viewport(), LEFT, NONE, at)
     settle(qtbot, window)
     assert row is not None
     assert tab.hex_pane.hex.caret() == row.spans[0].start
-    assert tab.findings.about.text().startswith(row.message)
-    qtbot.waitUntil(lambda: tab.findings.about.x() >= table.width())  # beside the rows
-    assert tab.findings.about.height() >= table.height()
-    qtbot.mouseClick(tab.findings.repairing, LEFT)
+    assert panel.about.text().startswith(row.message)
+    qtbot.waitUntil(lambda: panel.about.x() >= table.width())  # beside the rows
+    assert panel.about.height() >= table.height()
+
+    qtbot.mouseClick(panel.repairing, LEFT)
     settle(qtbot, window)
     assert tab.repair.plan is not None
 
-
-def test_details_take_no_room_before_a_finding_is_selected_and_rows_have_their_stripe(
-    checked: Show, window: Window, qtbot: QtBot
-) -> None:
-    panel = checked(DAMAGED).findings
-    assert panel.width() >= MIN_WIDTH_BESIDE_PX
-    assert panel.about.isHidden()
-    assert panel.table.width() == panel.width()
-    row = panel.table.visualRect(panel.model.index(0, 0))
-    picture = panel.table.viewport().grab().toImage()
-    stripe = picture.pixelColor(row.left() + STRIPE_PX // 2, row.center().y()).name()
-    assert stripe == MARKS[Scheme.LIGHT][Mark.ERROR].lower()
-    assert panel.model.index(0, 0).data() == Severity.ERROR.value  # and the word, not the colour alone
+    tab.docks["Findings"].raise_()
+    window.resize(800, 700)
     panel.step(1)
-    qtbot.waitUntil(panel.about.isVisible)
     settle(qtbot, window)
+    qtbot.waitUntil(lambda: panel.about.isVisible() and panel.about.y() >= panel.table.height())
+    assert panel.about.x() == 0
 
-
-def test_what_the_filter_hides_comes_back_with_one_press(checked: Show, window: Window, qtbot: QtBot) -> None:
-    panel = checked(DAMAGED).findings
     for button in panel.severities.values():
         button.setChecked(False)
     settle(qtbot, window)
@@ -76,16 +74,6 @@ def test_what_the_filter_hides_comes_back_with_one_press(checked: Show, window: 
     assert action.isVisible()
     qtbot.keyClick(action, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not panel.empty_sentence())
-
-
-def test_details_stand_below_where_a_panel_is_narrow(checked: Show, window: Window, qtbot: QtBot) -> None:
-    tab = checked(DAMAGED)
-    window.resize(800, 700)
-    tab.findings.step(1)
-    settle(qtbot, window)
-    about = tab.findings.about
-    qtbot.waitUntil(lambda: about.isVisible() and about.y() >= tab.findings.table.height())
-    assert about.x() == 0
 
 
 def test_a_digest_is_selected_whole_by_a_double_click(qtbot: QtBot) -> None:

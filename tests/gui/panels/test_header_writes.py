@@ -38,7 +38,7 @@ def said(writes: HeaderWrites) -> str:
     return re.sub("<[^>]*>", " ", writes.label.text())
 
 
-def test_the_writes_are_named_in_their_order_with_old_and_new_bytes(
+def test_the_writes_are_named_in_their_order_and_shown_once_before_they_are_made(
     copied: Copied, window: Window, qtbot: QtBot
 ) -> None:
     tab, path = copied(NAME)
@@ -61,19 +61,14 @@ def test_the_writes_are_named_in_their_order_with_old_and_new_bytes(
     assert path.read_bytes() != before  # they were on the screen
     qtbot.waitUntil(writes.isHidden)
 
-
-def test_writes_that_were_not_seen_are_shown_once_before_they_are_made(
-    copied: Copied, window: Window, qtbot: QtBot
-) -> None:
-    tab, path = copied(NAME)
-    type_offset(tab, window, qtbot, 5_462)
+    before = path.read_bytes()
+    type_offset(tab, window, qtbot, 5_463)
     tab.docks["Changes"].raise_()
     settle(qtbot, window)
-    before = path.read_bytes()
     press(window, "write")
     settle(qtbot, window)
     assert path.read_bytes() == before
-    assert not tab.header.writes.visibleRegion().isEmpty()
+    assert not writes.visibleRegion().isEmpty()
     assert "Ctrl+S again" in tab.note.text.text()
     tab.docks["Changes"].raise_()
     press(window, "write")

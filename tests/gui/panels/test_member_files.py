@@ -33,10 +33,24 @@ def drag(tab: object, row: int) -> MemberFiles:
     return data
 
 
-def test_a_drag_carries_files_with_the_members_in_a_private_folder(
+def test_a_drag_carries_what_is_selected_as_files_in_a_private_folder_unless_it_is_refused(
     show: Show, window: Window, qtbot: QtBot, small: Path
 ) -> None:
     tab = show(small)
+    tree = tab.members.tree_model
+    row = next(row for row in range(tree.rowCount()) if tree.index(row, 0).data() == "sub")
+    tab.members.tree.setCurrentIndex(tree.index(row, 0))
+    (url,) = tree.mimeData([]).urls()
+    assert [path.name for path in Path(url.toLocalFile()).iterdir()] == ["b.txt"]  # a folder is dragged as a folder
+    settle(qtbot, window)
+
+    data = drag(tab, 2)
+    assert data.urls() == []
+    settle(qtbot, window)
+    assert "../evil" in tab.note.text.text()
+    tab.members.table.clearSelection()
+    assert tab.members.table_model.mimeData([]) is None
+
     data = drag(tab, 0)
     assert data.hasUrls()
     assert data.formats() == ["text/uri-list"]
@@ -52,17 +66,6 @@ def test_a_drag_carries_files_with_the_members_in_a_private_folder(
     assert not root.exists()
 
 
-def test_a_folder_of_the_tree_is_dragged_as_a_folder(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
-    tab = show(small)
-    tree = tab.members.tree_model
-    row = next(row for row in range(tree.rowCount()) if tree.index(row, 0).data() == "sub")
-    tab.members.tree.setCurrentIndex(tree.index(row, 0))
-    data = tree.mimeData([])
-    (url,) = data.urls()
-    assert [path.name for path in Path(url.toLocalFile()).iterdir()] == ["b.txt"]
-    settle(qtbot, window)
-
-
 def test_what_is_large_is_extracted_only_when_it_is_asked_for(
     show: Show, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -73,23 +76,6 @@ def test_what_is_large_is_extracted_only_when_it_is_asked_for(
     (url,) = data.urls()
     assert Path(url.toLocalFile()).stat().st_size == 17 << 20
     assert data.urls() == [url]
-
-
-def test_a_member_that_is_refused_is_not_dragged_and_said(
-    show: Show, window: Window, qtbot: QtBot, small: Path
-) -> None:
-    tab = show(small)
-    data = drag(tab, 2)
-    assert data.urls() == []
-    settle(qtbot, window)
-    assert "../evil" in tab.note.text.text()
-
-
-def test_nothing_selected_is_no_drag(show: Show, small: Path) -> None:
-    tab = show(small)
-    tab.members.as_table.click()
-    tab.members.table.clearSelection()
-    assert tab.members.table_model.mimeData([]) is None
 
 
 def open_elsewhere(window: Window, qtbot: QtBot, row: int, button: str) -> list[QUrl]:
@@ -114,14 +100,12 @@ def open_elsewhere(window: Window, qtbot: QtBot, row: int, button: str) -> list[
     return opened
 
 
-def test_another_program_opens_a_copy_only_on_a_word(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
-    show(small)
+def test_another_program_opens_a_copy_only_on_a_word_and_never_what_may_be_run(
+    show: Show, window: Window, qtbot: QtBot, small: Path
+) -> None:
+    tab = show(small)
     assert open_elsewhere(window, qtbot, 0, "Cancel") == []
     (url,) = open_elsewhere(window, qtbot, 0, "Open a Copy")
     assert Path(url.toLocalFile()).read_bytes() == b"alpha"
-
-
-def test_what_may_be_run_is_never_opened(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
-    tab = show(small)
     assert open_elsewhere(window, qtbot, 3, "Open a Copy") == []
     assert "not opened in another program" in tab.note.text.text()

@@ -55,17 +55,7 @@ def test_the_two_kinds_are_told_apart_and_the_table_names_all(show: Show, window
     assert "as described" in panel.about.text()
 
 
-@pytest.mark.parametrize("name", ["damaged-footer.caf", "two-chunks.rca"])
-def test_all_of_the_panel_is_seen_in_a_small_window(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
-    window.resize(1024, 700)
-    panel = followed(qtbot, window, show(name))
-    panel.tree.setFocus()
-    settle(qtbot, window)
-    for part in (panel.about, panel.timeline, panel.costs, panel.latency):
-        assert part.visibleRegion().boundingRect() == part.rect(), part.accessibleName()
-
-
-def test_steps_nest_and_select_their_bytes_everywhere(
+def test_steps_nest_and_select_their_bytes_and_playing_stops_at_a_breakpoint_and_at_a_failure(
     show: Show, window: Window, qtbot: QtBot, qtmodeltester: object
 ) -> None:
     tab = show("two-resets-spec.rca")
@@ -84,6 +74,79 @@ def test_steps_nest_and_select_their_bytes_everywhere(
     assert "final checksum mismatch" in panel.end.text()
     assert "with the reset block's own bytes" in panel.end.text()
     assert "segment: 2" in panel.variables.text()
+
+    panel.speed.setCurrentIndex(panel.speed.count() - 1)
+    tab.document.go_to(0, 0x201, 0x203)
+    settle(qtbot, window)
+    press(window, "reader_break")
+    assert panel.breakpoints == [(0x201, 0x203)]
+    panel.go(0)
+
+    press(window, "reader_play")
+    qtbot.waitUntil(lambda: panel.playing.text() == "▶")
+    assert panel.model.steps[panel.at].action == "varint at 513: blob"
+    press(window, "reader_play")
+    qtbot.waitUntil(lambda: panel.playing.text() == "▶")
+    assert not panel.model.steps[panel.at].ok
+    tab.document.go_to(0, 0x201, 0x203)
+    settle(qtbot, window)
+    press(window, "reader_break")
+    assert panel.breakpoints == []
+
+
+def test_the_table_of_all_readers_in_the_banner_and_in_the_panel_leads_to_the_steps_of_each(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show("two-resets-spec.rca")
+    banner = tab.banner
+    assert banner.readers_table is None  # opening a tab asks no reader
+    banner.readers.setFocus()
+    qtbot.keyClick(banner.readers, Qt.Key.Key_Space)
+    settle(qtbot, window)
+    table = banner.readers_table
+    assert table is not None
+    assert table.isVisible()
+    texts = {row[0]: row[1:] for row in map(table.model.texts, range(table.model.rowCount()))}
+    assert texts["rcarch"][1] == ReaderVerdict.REJECTS.value
+    assert texts["rcarch"][2].startswith("step ")
+    assert texts["the specification"][1] == ReaderVerdict.ACCEPTS.value
+    icons = {
+        row[0]: table.model.index(at, 0).data(Qt.ItemDataRole.DecorationRole)
+        for at, row in enumerate(map(table.model.texts, range(table.model.rowCount())))
+    }
+    assert icons["the specification"].cacheKey() == verdict_icon(verdict.Verdict.VERIFIED).cacheKey()
+    assert all(icon is not None for icon in icons.values())
+    at = [row.name for row in table.rows].index("rcarch")
+    table.table.setCurrentIndex(table.model.index(at, 0))
+    table.table.activated.emit(table.table.currentIndex())
+    settle(qtbot, window)
+    assert tab.reader.isVisible()
+    assert tab.reader.chooser.currentData() == "rcarch"
+
+    panel = tab.reader
+    described(panel, window, qtbot)
+    panel.table.setCurrentIndex(panel.table_model.index(1, 0))
+    panel.table.setFocus()
+    QApplication.processEvents()
+    panel.table.activated.emit(panel.table_model.index(1, 0))
+    settle(qtbot, window)
+    assert panel.result is not None
+    assert panel.result.reader == "rcarch"
+
+    described(panel, window, qtbot)
+    panel.choose("rcarch")
+    press(window, "cancel")
+    settle(qtbot, window)
+    assert panel.result is None or panel.result.reader == "rcarch"
+    assert panel._stack.shown_sentence() in ("", NOT_YET), "no steps of another reader are left"
+
+
+def described(panel: ReaderPanel, window: Window, qtbot: QtBot) -> None:
+    """Follow the reader that does as the specification says."""
+    panel.choose("spec")
+    settle(qtbot, window)
+    assert panel.result is not None
+    assert panel.result.reader == "spec"
 
 
 def test_next_and_previous_and_this_byte(show: Show, window: Window, qtbot: QtBot) -> None:
@@ -107,34 +170,31 @@ def test_next_and_previous_and_this_byte(show: Show, window: Window, qtbot: QtBo
     assert said.args == ["No step of this reader fails."]
 
 
-def test_playing_stops_at_a_breakpoint_and_at_a_failure(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-resets-spec.rca")
-    panel = followed(qtbot, window, tab, "rcarch")
-    panel.speed.setCurrentIndex(panel.speed.count() - 1)
-    tab.document.go_to(0, 0x201, 0x203)
-    settle(qtbot, window)
-    press(window, "reader_break")
-    assert panel.breakpoints == [(0x201, 0x203)]
-    panel.go(0)
-
-    press(window, "reader_play")
-    qtbot.waitUntil(lambda: panel.playing.text() == "▶")
-    assert panel.model.steps[panel.at].action == "varint at 513: blob"
-    press(window, "reader_play")
-    qtbot.waitUntil(lambda: panel.playing.text() == "▶")
-    assert not panel.model.steps[panel.at].ok
-    tab.document.go_to(0, 0x201, 0x203)
-    settle(qtbot, window)
-    press(window, "reader_break")
-    assert panel.breakpoints == []
-
-
-def test_bytes_that_a_reader_never_reads_are_grey_while_its_steps_are_seen(
+def test_bytes_that_a_reader_never_reads_are_counted_and_grey_while_its_steps_are_seen(
     show: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = show("two-resets-spec.rca")
     hex_view, never = tab.hex_pane.hex, Span(1_007, 1_503)
     panel = followed(qtbot, window, tab, "rcarch")
+    result = panel.result
+    assert result is not None
+    assert (result.reads, result.total, result.twice_bytes, result.never_bytes) == (19, 1_007, 0, 496)
+    assert result.never == (Span(1_007, 1_503),)
+    panel.latency.setValue(100)
+    assert panel.costs.text() == (
+        "19 reads of 1,007 bytes; 0 bytes read twice, 496 bytes never read. "
+        "Over S3 with a request a read: 19 requests, 1.9 s at 100 ms."
+    )
+
+    mark = result.marks[-2]
+    top, lane = panel.timeline._lanes()
+    place = QPoint(round(panel.timeline._x(mark.span.start)) + 1, round(top + (len(result.marks) - 1.5) * lane))
+    near = panel.timeline.mark_at(place.x(), place.y())
+    assert near is not None
+    QTest.mouseClick(panel.timeline, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    assert panel.model.steps[panel.at].n == near.step
+    assert not panel.grab().isNull()
+
     assert hex_view.unread() == [never]
     assert NEVER_READ in tab.hex_pane.legend.labels()
     tab.docks["Reader"].hide()
@@ -164,63 +224,9 @@ def test_bytes_that_a_reader_never_reads_are_grey_while_its_steps_are_seen(
     assert base.lightness() > max(before for before, _ in lightness) - 1
     tip = tab.hex_pane.map.describe((never.start + 50) * tab.hex_pane.map.height() // tab.document.size)
     assert "never read by the reader that is followed" in tip
-    assert panel.result is not None
 
 
-def test_the_banner_has_the_table_of_all_readers_and_a_row_leads_to_its_steps(
-    show: Show, window: Window, qtbot: QtBot
-) -> None:
-    tab = show("two-resets-spec.rca")
-    banner = tab.banner
-    assert banner.readers_table is None  # opening a tab asks no reader
-    banner.readers.setFocus()
-    qtbot.keyClick(banner.readers, Qt.Key.Key_Space)
-    settle(qtbot, window)
-    table = banner.readers_table
-    assert table is not None
-    assert table.isVisible()
-    texts = {row[0]: row[1:] for row in map(table.model.texts, range(table.model.rowCount()))}
-    assert texts["rcarch"][1] == ReaderVerdict.REJECTS.value
-    assert texts["rcarch"][2].startswith("step ")
-    assert texts["the specification"][1] == ReaderVerdict.ACCEPTS.value
-    icons = {
-        row[0]: table.model.index(at, 0).data(Qt.ItemDataRole.DecorationRole)
-        for at, row in enumerate(map(table.model.texts, range(table.model.rowCount())))
-    }
-    assert icons["the specification"].cacheKey() == verdict_icon(verdict.Verdict.VERIFIED).cacheKey()
-    assert all(icon is not None for icon in icons.values())
-    at = [row.name for row in table.rows].index("rcarch")
-    table.table.setCurrentIndex(table.model.index(at, 0))
-    table.table.activated.emit(table.table.currentIndex())
-    settle(qtbot, window)
-    assert tab.reader.isVisible()
-    assert tab.reader.chooser.currentData() == "rcarch"
-
-
-def test_the_timeline_goes_to_the_step_of_a_read_and_counts_what_is_never_read(
-    show: Show, window: Window, qtbot: QtBot
-) -> None:
-    panel = followed(qtbot, window, show("two-resets-spec.rca"), "rcarch")
-    result = panel.result
-    assert result is not None
-    assert (result.reads, result.total, result.twice_bytes, result.never_bytes) == (19, 1_007, 0, 496)
-    assert result.never == (Span(1_007, 1_503),)
-    panel.latency.setValue(100)
-    assert panel.costs.text() == (
-        "19 reads of 1,007 bytes; 0 bytes read twice, 496 bytes never read. "
-        "Over S3 with a request a read: 19 requests, 1.9 s at 100 ms."
-    )
-
-    mark = result.marks[-2]
-    top, lane = panel.timeline._lanes()
-    place = QPoint(round(panel.timeline._x(mark.span.start)) + 1, round(top + (len(result.marks) - 1.5) * lane))
-    near = panel.timeline.mark_at(place.x(), place.y())
-    assert near is not None
-    QTest.mouseClick(panel.timeline, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
-    assert panel.model.steps[panel.at].n == near.step
-    assert not panel.grab().isNull()
-
-
+@pytest.mark.sweep
 def test_very_many_steps_are_folded_and_said_to_be(show: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "many.rca"
     path.write_bytes(build.archive([(b"%d" % number, b"x") for number in range(5_000)]))
@@ -233,16 +239,7 @@ def test_very_many_steps_are_folded_and_said_to_be(show: Show, window: Window, q
     assert len(panel.result.marks) <= 4_000
 
 
-def test_a_reader_that_is_cancelled_leaves_no_steps_of_another(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-resets-spec.rca")
-    panel = followed(qtbot, window, tab)
-    panel.choose("rcarch")
-    press(window, "cancel")
-    settle(qtbot, window)
-    assert panel.result is None or panel.result.reader == "rcarch"
-    assert panel._stack.shown_sentence() in ("", NOT_YET)
-
-
+@pytest.mark.sweep
 def test_a_format_without_other_readers_says_so(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("library.a")
     press(window, "show_reader")
@@ -267,17 +264,6 @@ def test_with_a_pending_repair_the_readers_read_what_it_would_make(
     settle(qtbot, window)
 
 
-def test_a_row_of_the_table_follows_its_reader(show: Show, window: Window, qtbot: QtBot) -> None:
-    panel = followed(qtbot, window, show("two-resets-spec.rca"))
-    panel.table.setCurrentIndex(panel.table_model.index(1, 0))
-    panel.table.setFocus()
-    QApplication.processEvents()
-    panel.table.activated.emit(panel.table_model.index(1, 0))
-    settle(qtbot, window)
-    assert panel.result is not None
-    assert panel.result.reader == "rcarch"
-
-
 def test_an_empty_tree_of_steps(qtmodeltester: object) -> None:
     model = StepsModel()
     model.show_steps(())
@@ -285,9 +271,19 @@ def test_an_empty_tree_of_steps(qtmodeltester: object) -> None:
     assert not model.index_of(0).isValid()
 
 
-@pytest.mark.parametrize("name", [*map(in_the_sweep, ("plain.zip", "plain.tar", "journey.caf")), "two-chunks.rca"])
-def test_the_reads_of_the_first_reader_are_shown(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [*map(in_the_sweep, ("plain.zip", "plain.tar", "journey.caf", "damaged-footer.caf")), "two-chunks.rca"],
+)
+def test_the_reads_of_the_first_reader_are_shown_and_all_of_the_panel_is_seen_in_a_small_window(
+    show: Show, window: Window, qtbot: QtBot, name: str
+) -> None:
+    window.resize(1024, 700)
     panel = followed(qtbot, window, show(name))
     assert panel.result is not None
     assert panel.result.reads == len(panel.result.marks) > 0
     assert panel.timeline.accessibleDescription().startswith(f"{panel.result.reads:,} read")
+    panel.tree.setFocus()
+    settle(qtbot, window)
+    for part in (panel.about, panel.timeline, panel.costs, panel.latency):
+        assert part.visibleRegion().boundingRect() == part.rect(), part.accessibleName()

@@ -62,26 +62,27 @@ def torn(tmp_path: Path, sample: Sample, root: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def asked(torn: Path, show: Show, window: Window) -> tuple[Tab, QMessageBox]:
-    """The archive, opened, and the box that asks what is to be done."""
-    tab = show(torn)
+def asked(tab: Tab, torn: Path, window: Window) -> QMessageBox:
+    """The box that asks what is to be done with an archive that was opened."""
     assert tab.banner.message.has_button
     assert torn.name in tab.banner.message.text.text()
     assert tab.banner.message.button.text() == "Decide…"
     tab.banner.message.button.click()
     box = dialog_of(window, QMessageBox)
     assert isinstance(box, QMessageBox)
-    return tab, box
+    return box
 
 
 def no_journal(path: Path) -> bool:
     return not any(place.exists() for place in journal_paths(path))
 
 
-def test_the_box_says_what_each_way_would_do(asked: tuple[Tab, QMessageBox], torn: Path) -> None:
-    _, box = asked
+def test_until_it_is_decided_it_is_asked_and_changes_are_refused_and_finishing_makes_the_change(
+    torn: Path, show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show(torn)
     between = torn.read_bytes()
+    box = asked(tab, torn, window)
     words = [button.text() for button in box.buttons()]
     assert {"Finish It", "Roll It Back", "Leave It"} <= set(words)
     for word in words:
@@ -90,53 +91,35 @@ def test_the_box_says_what_each_way_would_do(asked: tuple[Tab, QMessageBox], tor
     assert torn.read_bytes() == between
     assert not no_journal(torn)
 
-
-def test_finishing_makes_the_change(asked: tuple[Tab, QMessageBox], torn: Path, window: Window, qtbot: QtBot) -> None:
-    tab, box = asked
-    answer(box, "Finish It")
-    settle(qtbot, window)
-    assert tacozip.read_header(str(torn))[0] == ENTRY
-    assert no_journal(torn)
-    assert tab.note.text.text()
-    assert tab.banner.message.isHidden()
-    view = tab.header.model.view
-    assert view is not None
-    assert (view.entries[0].offset, view.entries[0].length) == ENTRY
-
-
-def test_rolling_back_leaves_the_file_of_before(
-    asked: tuple[Tab, QMessageBox], torn: Path, window: Window, qtbot: QtBot, sample: Sample
-) -> None:
-    _, box = asked
-    answer(box, "Roll It Back")
-    settle(qtbot, window)
-    assert torn.read_bytes() == sample("two-entries.tacozip").read_bytes()
-    assert no_journal(torn)
-
-
-def test_what_was_left_is_asked_again_when_it_is_opened_again(
-    asked: tuple[Tab, QMessageBox], window: Window, qtbot: QtBot
-) -> None:
-    tab, box = asked
-    answer(box, "Leave It")
-    window.reload()
-    settle(qtbot, window)
-    fresh = window.tab()
-    assert fresh is not None
-    assert fresh is not tab
-    assert fresh.banner.message.has_button
-
-
-def test_nothing_is_asked_of_other_archives(show: Show) -> None:
-    assert not show("two-entries.tacozip").banner.message.has_button
-
-
-def test_changes_are_refused_until_it_is_decided(torn: Path, show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show(torn)
-    between = torn.read_bytes()
     tab.editing.overwrite(3000, between[3000:3001], bytes((between[3000] ^ 1,)))
     tab.editing.write()
     settle(qtbot, window)
     assert torn.read_bytes() == between
     assert tab.editing.pending is not None
     assert "interrupted" in tab.note.text.text()
+    tab.editing.discard()
+
+    window.reload()
+    settle(qtbot, window)
+    fresh = window.tab()
+    assert fresh is not None
+    assert fresh is not tab
+    answer(asked(fresh, torn, window), "Finish It")
+    settle(qtbot, window)
+    assert tacozip.read_header(str(torn))[0] == ENTRY
+    assert no_journal(torn)
+    assert fresh.note.text.text()
+    assert fresh.banner.message.isHidden()
+    view = fresh.header.model.view
+    assert view is not None
+    assert (view.entries[0].offset, view.entries[0].length) == ENTRY
+
+
+def test_rolling_back_leaves_the_file_of_before_and_nothing_is_asked_of_other_archives(
+    torn: Path, show: Show, window: Window, qtbot: QtBot, sample: Sample
+) -> None:
+    answer(asked(show(torn), torn, window), "Roll It Back")
+    settle(qtbot, window)
+    assert torn.read_bytes() == sample("two-entries.tacozip").read_bytes()
+    assert no_journal(torn)
+    assert not show("two-entries.tacozip").banner.message.has_button

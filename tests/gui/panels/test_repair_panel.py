@@ -18,7 +18,6 @@ from inspector.gui.app.window import Window
 from inspector.gui.panels.changing.repair import COLLECTION, NOT_PLANNED, NOTHING
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, save_to, settle
 from tests.operations.extract.extracting import caf
-from tests.sweeping import in_the_sweep
 
 Found = Callable[[str], tuple[Tab, Path]]
 TORN = "torn-after-write-2.tacozip"
@@ -62,11 +61,31 @@ def tickable(tab: Tab) -> list[QListWidgetItem]:
     return [item for item in items if item.data(Qt.ItemDataRole.CheckStateRole) is not None]
 
 
+def fits(tab: Tab, window: Window, qtbot: QtBot) -> bool:
+    """Whether all of the panel is seen in a small window."""
+    window.resize(1024, 700)
+    settle(qtbot, window)
+    panel = tab.repair
+    parts = (panel.make, panel.show_, panel.copy_, panel.salvage, panel.sentence, panel.list, panel.about)
+    return (
+        window.width() == 1024
+        and not panel.list.horizontalScrollBar().isVisible()
+        and all(
+            panel.rect().contains(each.rect().translated(each.mapTo(panel, each.rect().topLeft()))) for each in parts
+        )
+        and panel.sentence.height() >= panel.sentence.heightForWidth(panel.sentence.width())
+    )
+
+
 # ---- where something was found -------------------------------------------------------------------------------------
 
 
-def test_a_finding_offers_the_repair_that_answers_it(found: Found, window: Window, qtbot: QtBot) -> None:
+def test_a_finding_and_its_menu_offer_the_repair_that_answers_it(found: Found, window: Window, qtbot: QtBot) -> None:
     tab, _ = found("truncated.tacozip")
+    menu = QMenu()
+    tab.findings.table.extend_menu(menu)
+    with_repair = [action.text() for action in menu.actions()]
+    assert with_repair[0] == "&Repair…"
     assert tab.findings.repairing.isEnabled()
     tab.findings.repairing.click()
     settle(qtbot, window)
@@ -85,7 +104,9 @@ def test_the_repair_of_the_finding_is_the_one_selected(found: Found, window: Win
     assert tab.repair.about.text().endswith(code)
 
 
-def test_before_a_check_the_plan_says_what_answers_a_finding(copied: Copied, window: Window, qtbot: QtBot) -> None:
+def test_before_a_check_the_plan_says_what_answers_a_finding_and_what_stays_as_it_is(
+    copied: Copied, window: Window, qtbot: QtBot
+) -> None:
     tab, _ = copied("truncated.caf")
     press(window, "next_finding")  # the cause
     settle(qtbot, window)
@@ -98,36 +119,86 @@ def test_before_a_check_the_plan_says_what_answers_a_finding(copied: Copied, win
     assert not tab.repair.visibleRegion().isEmpty()
     assert "caf-footer" in tab.repair.about.text()
 
-
-def test_the_menu_of_a_finding_offers_it_too(found: Found) -> None:
-    tab, _ = found("truncated.tacozip")
-    menu = QMenu()
-    tab.findings.table.extend_menu(menu)
-    with_repair = [action.text() for action in menu.actions()]
-    assert with_repair[0] == "&Repair…"
+    plan = tab.repair.plan
+    assert plan is not None
+    assert [text for text in titles(tab) if text.startswith("Stays as it is: ")][: len(plan.left)]
+    assert len(titles(tab)) == len(plan.repairs) + len(plan.waiting) + (plan.salvage is not None) + len(plan.left)
+    assert fits(tab, window, qtbot)
 
 
-def test_where_nothing_can_be_repaired_nothing_is_offered(found: Found) -> None:
+def test_where_nothing_can_be_repaired_nothing_is_offered_and_a_sentence_stands_there(
+    found: Found, copied: Copied, show: Show, sample: Sample, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
     tab, _ = found("gap.caf")
     assert tab.findings.model.row(tab.findings.table.currentIndex()).code == "caf-gap"
     assert not tab.findings.repairing.isEnabled()
     menu = QMenu()
     tab.findings.table.extend_menu(menu)
     assert not menu.actions()
-    sound, _ = found("journey.caf")
+
+    sound, _ = copied("journey.caf")
+    assert sound.repair._stack.shown_sentence() == NOT_PLANNED
+    press(window, "check")
+    settle(qtbot, window)
+    press(window, "next_finding")
+    settle(qtbot, window)
     assert not sound.findings.repairing.isEnabled()
     assert sound.banner.repair.isHidden()
+    press(window, "plan_repairs")
+    settle(qtbot, window)
+    assert sound.repair._stack.shown_sentence() == NOTHING
+
+    folder = tmp_path / "weather-missing-row"
+    shutil.copytree(sample("weather-missing-row"), folder)
+    several = show(folder)
+    press(window, "plan_repairs")
+    settle(qtbot, window)
+    assert several.repair._stack.shown_sentence() == COLLECTION
+    assert several.banner.repair.isHidden()
+    assert several.note.text.text().startswith("This is a folder of several files")
 
 
 # ---- the plan ------------------------------------------------------------------------------------------------------
 
 
-def test_a_plan_writes_nothing_and_says_all(planned: Found, sample: Sample) -> None:
+def test_a_plan_writes_nothing_but_a_copy_and_is_looked_at_as_pending_changes(
+    planned: Found, window: Window, qtbot: QtBot, tmp_path: Path, sample: Sample
+) -> None:
     tab, path = planned(TORN)
-    assert path.read_bytes() == sample(TORN).read_bytes()
-    assert tab.repair.sentence.text() == "1 repair would make this torn archive sound."
+    torn, panel = sample(TORN).read_bytes(), tab.repair
+    assert path.read_bytes() == torn
+    assert panel.sentence.text() == "1 repair would make this torn archive sound."
     assert len(titles(tab)) == 1
-    assert "Nothing is lost: " in tab.repair.about.text()
+    assert "Nothing is lost: " in panel.about.text()
+
+    panel.copy_.click()
+    copy = tmp_path / "repaired.tacozip"
+    save_to(window, copy)
+    settle(qtbot, window)
+    assert path.read_bytes() == torn
+    assert tacozip.read_header(str(copy))
+    assert str(copy) in tab.banner.message.text.text()
+    assert tab.banner.message.button.text() == "Open It"
+    tab.banner.message.button.click()
+    settle(qtbot, window)
+    opened = window.tab()
+    assert opened is not None
+    assert opened.document.location == str(copy)
+    press(window, "close_tab")
+    assert window.tab() is tab
+
+    panel.show_.click()
+    previewed(qtbot, window, tab)
+    assert tab.editing.pending is not None
+    assert not tab.changes.visibleRegion().isEmpty()
+    assert tab.docks["Changes"].windowTitle() == f"Changes ({tab.changes.model.count})"
+    assert tab.document.status.state is State.SOUND
+    assert path.read_bytes() == torn
+    panel.make.click()
+    assert "Write or discard the pending changes first" in tab.note.text.text()
+    press(window, "write")
+    settle(qtbot, window)
+    assert tacozip.read_header(str(path))
 
 
 def test_repairing_in_place_is_read_by_the_reference(planned: Found, window: Window, qtbot: QtBot) -> None:
@@ -162,44 +233,10 @@ def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, wi
     assert tab.hex_pane.map.framed() == tab.hex_pane.hex.shown()
 
 
-def test_a_repaired_copy_leaves_the_file_alone(
-    planned: Found, window: Window, qtbot: QtBot, tmp_path: Path, sample: Sample
-) -> None:
-    tab, path = planned(TORN)
-    tab.repair.copy_.click()
-    copy = tmp_path / "repaired.tacozip"
-    save_to(window, copy)
-    settle(qtbot, window)
-    assert path.read_bytes() == sample(TORN).read_bytes()
-    assert tacozip.read_header(str(copy))
-    assert str(copy) in tab.banner.message.text.text()
-    assert tab.banner.message.button.text() == "Open It"
-    tab.banner.message.button.click()
-    settle(qtbot, window)
-    opened = window.tab()
-    assert opened is not None
-    assert opened.document.location == str(copy)
-
-
-def test_repairs_are_looked_at_as_pending_changes(planned: Found, window: Window, qtbot: QtBot, sample: Sample) -> None:
-    tab, path = planned(TORN)
-    tab.repair.show_.click()
-    previewed(qtbot, window, tab)
-    assert tab.editing.pending is not None
-    assert not tab.changes.visibleRegion().isEmpty()
-    assert tab.docks["Changes"].windowTitle() == f"Changes ({tab.changes.model.count})"
-    assert tab.document.status.state is State.SOUND
-    assert path.read_bytes() == sample(TORN).read_bytes()
-    tab.repair.make.click()
-    assert "Write or discard the pending changes first" in tab.note.text.text()
-    press(window, "write")
-    settle(qtbot, window)
-    assert tacozip.read_header(str(path))
-
-
 def test_an_assumption_waits_for_a_tick(planned: Found, window: Window, qtbot: QtBot) -> None:
     tab, _ = planned("wrong-metadata.rca")
     panel = tab.repair
+    assert fits(tab, window, qtbot)
     assert panel.plan is not None
     assert panel.plan.waiting
     item, *_ = tickable(tab)
@@ -211,19 +248,16 @@ def test_an_assumption_waits_for_a_tick(planned: Found, window: Window, qtbot: Q
     assert panel.make.isEnabled()
 
 
-def test_what_stays_as_it_is_stands_beneath_the_repairs(planned: Found) -> None:
-    tab, _ = planned("truncated.caf")
-    plan = tab.repair.plan
-    assert plan is not None
-    assert [text for text in titles(tab) if text.startswith("Stays as it is: ")][: len(plan.left)]
-    assert len(titles(tab)) == len(plan.repairs) + len(plan.waiting) + (plan.salvage is not None) + len(plan.left)
+# ---- salvaging -----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_whole_is_salvaged(planned: Found, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+def test_what_is_whole_is_salvaged_and_more_on_the_users_word_which_stays_ticked(
+    planned: Found, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
     tab, path = planned("flipped-blob-byte.rca")
-    assert tab.repair.salvage.isEnabled()
-    before = path.read_bytes()
-    tab.repair.salvage.click()
+    panel, before = tab.repair, path.read_bytes()
+    assert panel.salvage.isEnabled()
+    panel.salvage.click()
     out = tmp_path / "whole.rca"
     save_to(window, out)
     settle(qtbot, window)
@@ -237,13 +271,8 @@ def test_what_is_whole_is_salvaged(planned: Found, window: Window, qtbot: QtBot,
     saved = window.tab()
     assert saved is not None
     assert saved.document.status.state is State.SOUND
+    press(window, "close_tab")
 
-
-def test_a_salvage_on_the_users_word_stays_ticked_and_writes_more(
-    planned: Found, window: Window, qtbot: QtBot, tmp_path: Path
-) -> None:
-    tab, _ = planned("flipped-blob-byte.rca")
-    panel = tab.repair
     (item,) = tickable(tab)
     title = item.text()
     item.setCheckState(Qt.CheckState.Checked)
@@ -261,37 +290,7 @@ def test_a_salvage_on_the_users_word_stays_ticked_and_writes_more(
     assert saved.document.status.members == tab.document.status.members
 
 
-def test_sentences_stand_where_there_is_no_plan(
-    show: Show, sample: Sample, window: Window, qtbot: QtBot, tmp_path: Path
-) -> None:
-    sound = show("journey.caf")
-    assert sound.repair._stack.shown_sentence() == NOT_PLANNED
-    press(window, "plan_repairs")
-    settle(qtbot, window)
-    assert sound.repair._stack.shown_sentence() == NOTHING
-    folder = tmp_path / "weather-missing-row"
-    shutil.copytree(sample("weather-missing-row"), folder)
-    several = show(folder)
-    press(window, "plan_repairs")
-    settle(qtbot, window)
-    assert several.repair._stack.shown_sentence() == COLLECTION
-    assert several.banner.repair.isHidden()
-    assert several.note.text.text().startswith("This is a folder of several files")
-
-
-@pytest.mark.parametrize("name", ["wrong-metadata.rca", in_the_sweep("truncated.caf")])
-def test_the_panel_fits_into_a_small_window(planned: Found, window: Window, qtbot: QtBot, name: str) -> None:
-    window.resize(1024, 700)
-    tab, _ = planned(name)
-    settle(qtbot, window)
-    panel = tab.repair
-    assert window.width() == 1024
-    assert not panel.list.horizontalScrollBar().isVisible()
-    for widget in (panel.make, panel.show_, panel.copy_, panel.salvage, panel.sentence, panel.list, panel.about):
-        assert panel.rect().contains(widget.rect().translated(widget.mapTo(panel, widget.rect().topLeft())))
-    assert panel.sentence.height() >= panel.sentence.heightForWidth(panel.sentence.width())
-
-
+@pytest.mark.sweep
 def test_members_of_a_shifted_archive_are_salvaged_only_after_a_tick(
     show: Show, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:

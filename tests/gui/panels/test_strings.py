@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
@@ -29,7 +30,9 @@ def found(panel: StringsPanel, window: Window, qtbot: QtBot) -> list[str]:
     return [str(panel.model.index(row, STRING).data()) for row in range(panel.model.rowCount())]
 
 
-def test_strings_name_their_places_and_select_their_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_strings_of_the_file_and_of_the_content_shown_name_their_places_and_select_their_bytes(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("plain.zip")
     panel = searched(tab, window, qtbot)
     panel.filter.setText("tile_0001")
@@ -52,6 +55,13 @@ def test_strings_name_their_places_and_select_their_bytes(show: Show, window: Wi
     panel.table.copy_all()
     assert panel.about.text().endswith("strings.")
 
+    panel.filter.clear()
+    panel.result = None
+    tab.document.open_content(3)
+    settle(qtbot, window)
+    assert found(panel, window, qtbot)
+    assert panel.model.index(0, MEMBER).data() == "COLLECTION.json"
+
 
 def test_encodings_and_lengths_are_chosen(tmp_path: Path, show: Show, window: Window, qtbot: QtBot) -> None:
     path = tmp_path / "wide.bin"
@@ -68,22 +78,11 @@ def test_encodings_and_lengths_are_chosen(tmp_path: Path, show: Show, window: Wi
     assert found(panel, window, qtbot) == ["short", "Größe und mehr"]
 
 
-def test_the_content_of_a_member_is_searched_when_it_is_shown(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-resets-spec.rca")
-    panel = searched(tab, window, qtbot)
-    panel.result = None
-    tab.document.open_content(0)
-    settle(qtbot, window)
-    texts = found(panel, window, qtbot)
-
-    assert texts
-    assert panel.model.index(0, MEMBER).data() == "station-1/2024-05.log"
-
-
-def test_very_many_strings_are_kept_up_to_a_limit(tmp_path: Path) -> None:
+def test_very_many_strings_are_kept_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from inspector.core.program.progress import Progress
     from inspector.operations.session.archive_session import ArchiveSession
 
+    monkeypatch.setattr(looks, "MAX_STRINGS", 5_000)
     path = tmp_path / "many.bin"
     path.write_bytes(b"string\0" * (looks.MAX_STRINGS + 1))
     session = ArchiveSession(str(path))
