@@ -106,7 +106,8 @@ def test_long_work_is_told_with_what_came_of_it(
     assert told.titles == ["overlap.caf has been checked."]
     assert told.sentences == [tab.document.status.judgement]
     assert told.sentences[0].startswith("Damaged")
-    show("plain.zip")
+    press(window, "new_audit")
+    assert window.tab() is None
     told.clicks[0]()
     assert window.tab() is tab
     press(window, "close_tab")

@@ -205,7 +205,9 @@ def test_members_are_filtered_sorted_and_shown_as_text_or_as_an_image(show: Show
     assert tab.hex_pane.hex.isVisible()
 
 
-def test_findings_lead_to_their_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_findings_lead_to_their_bytes_and_panes_take_the_keyboard_in_turn(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("gap.caf")
     assert "1 warning in the structure" in tab.banner.state.text()
     assert tab.docks["Findings"].windowTitle() == "Findings (1)"
@@ -216,9 +218,6 @@ def test_findings_lead_to_their_bytes(show: Show, window: Window, qtbot: QtBot) 
     assert tab.hex_pane.hex.caret() == row.spans[0].start
     assert any(row.message.startswith(said) for said in tab.byte.finding_sentences())
 
-
-def test_panes_take_the_keyboard_in_turn(show: Show, window: Window) -> None:
-    tab = show("flipped-blob-byte.rca")
     tab.hex_pane.hex.setFocus()
     seen = []
     for _ in range(5):

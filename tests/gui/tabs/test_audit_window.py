@@ -265,6 +265,7 @@ def test_files_are_audited_in_a_list_from_which_they_open_and_others_are_asked_f
     dialog.reject()
 
 
+@pytest.mark.sweep
 def test_what_was_not_checked_is_listed_too_and_opens(
     window: Window, qtbot: QtBot, large: Path, tmp_path: Path
 ) -> None:

@@ -387,6 +387,7 @@ def test_two_damaged_copies_are_combined_into_a_new_archive(
     assert window.message.text.text().endswith("Read back and checked: sound.")
 
 
+@pytest.mark.sweep
 def test_what_is_not_proved_needs_consent_and_a_third_copy_decides(
     window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path
 ) -> None:
@@ -622,6 +623,7 @@ def test_old_bytes_that_were_written_over_are_not_compared(copied: Copied, qtbot
     assert not tab.disk_watch.compare.isVisible()
 
 
+@pytest.mark.sweep
 def test_a_comparison_is_cancelled_and_leaves_no_worker(window: Window, qtbot: QtBot, large: Path) -> None:
     other = large.with_name("other.caf")
     shutil.copyfile(large, other)
