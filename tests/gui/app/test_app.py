@@ -38,6 +38,7 @@ def test_a_screenshot_shows_the_window(root: Path, sample: Sample, tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["picture.png"]
 
 
+@pytest.mark.usefixtures("qapp")
 def test_a_screenshot_of_what_is_missing_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "picture.png"
     assert main(["--screenshot", str(out), str(tmp_path / "missing.caf")]) == 2
@@ -67,7 +68,6 @@ def test_modules_are_loaded_one_in_a_turn_of_the_loop(window: Window, qtbot: QtB
 
 STARTS = """
 import os, sys
-from inspector.__main__ import main
 from inspector.gui.app import app
 from inspector.gui.ipc import fork_server, instance
 

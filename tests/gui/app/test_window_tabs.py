@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
+from inspector.gui.document.document import Document
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
+from inspector.gui.panels.members import MembersPanel
 from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, NoProcesses, Show, press, settle
 from tests.patience import PATIENCE
@@ -110,13 +112,17 @@ def test_arranging_again_leaves_one_bar_of_tabs(show: Show, window: Window) -> N
         assert [bar.count() for bar in tab.area.findChildren(QTabBar)] == [2]
 
 
-def test_a_damaged_archive_without_members_says_what_may_help(show: Show, sample: Sample, tmp_path: Path) -> None:
+def test_a_damaged_archive_without_members_says_what_may_help(
+    opened: Callable[[str | Path], Document], qtbot: QtBot, sample: Sample, tmp_path: Path
+) -> None:
     broken = tmp_path / "broken.rca"
     broken.write_bytes(sample("two-chunks.rca").read_bytes()[:16])
-    sentence = show(broken).members.empty_sentence()
-    assert "damaged before the first" in sentence
-    assert "Repair" in sentence
-    assert show(sample("empty.rca")).members.empty_sentence() == "The archive has no members."
+    damaged, empty = MembersPanel(opened(broken)), MembersPanel(opened("empty.rca"))
+    qtbot.addWidget(damaged)
+    qtbot.addWidget(empty)
+    assert "damaged before the first" in damaged.empty_sentence()
+    assert "Repair" in damaged.empty_sentence()
+    assert empty.empty_sentence() == "The archive has no members."
 
 
 def test_missing_unknown_and_empty_files_are_sentences_and_reloading_sees_what_changed(
