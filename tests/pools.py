@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from inspector.core.program.progress import Progress
 from inspector.operations.jobs.process_pool import attempt
 
@@ -34,3 +36,11 @@ class InThisProcess:
         progress.done = max(progress.done, min(progress.total, progress.done + own.done))
         progress.advance(0)
         return task, answer
+
+
+def run_without_processes(*arguments: Any) -> None:
+    """A worker of the window that audits by itself, without processes of its own."""
+    from inspector.gui.ipc.worker import run
+
+    pytest.MonkeyPatch().setattr("inspector.operations.audit.audit.ProcessPool", InThisProcess)
+    run(*arguments)

@@ -33,6 +33,7 @@ from inspector.gui.kit import theme
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from tests.patience import PATIENCE
+from tests.pools import run_without_processes
 
 WAIT = int(PATIENCE * 1000)
 """Milliseconds that anything may take on a busy machine."""
@@ -117,6 +118,12 @@ def show(window: Window, qtbot: QtBot, sample: Callable[[str], Path]) -> Callabl
         return tab
 
     return open_tab
+
+
+@pytest.fixture
+def in_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many archives are checked by the worker of their tab, without other processes."""
+    monkeypatch.setattr("inspector.gui.ipc.link.run", run_without_processes)
 
 
 @pytest.fixture

@@ -13,9 +13,11 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
+from inspector.__main__ import main
 from inspector.gui.app import app
 from inspector.gui.app.window import Window
 from tests.gui.conftest import WAIT
+from tests.sweeping import in_the_sweep
 
 Sample = Callable[[str], Path]
 
@@ -36,11 +38,11 @@ def test_a_screenshot_shows_the_window(root: Path, sample: Sample, tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["picture.png"]
 
 
-def test_a_screenshot_of_what_is_missing_says_so(root: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("qapp")
+def test_a_screenshot_of_what_is_missing_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "picture.png"
-    done = run(root, "--screenshot", out, tmp_path / "missing.caf")
-    assert done.returncode == 2
-    assert "missing.caf does not exist" in done.stderr
+    assert main(["--screenshot", str(out), str(tmp_path / "missing.caf")]) == 2
+    assert "missing.caf does not exist" in capsys.readouterr().err
     assert not QImage(str(out)).isNull()
 
 
@@ -95,7 +97,7 @@ app.run(sys.argv[2:])
     ("start", "locations", "done"),
     [
         ("first", ["a.caf"], ["fork server", "window"]),
-        ("first", [], ["window"]),
+        in_the_sweep("first", [], ["window"]),
         ("later", ["a.caf"], ["handed over a.caf"]),
     ],
 )

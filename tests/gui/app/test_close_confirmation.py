@@ -32,35 +32,17 @@ def question(window: Window) -> QMessageBox:
     return box
 
 
-def test_a_tab_without_work_closes_at_once(show: Show, window: Window) -> None:
-    show("journey.caf")
-    press(window, "close_tab")
-    assert window.tabs.count() == 0
-    assert not window.findChildren(QMessageBox)
+def test_a_busy_tab_asks_and_goes_on_working_or_is_read_again_and_one_without_work_closes_at_once(
+    busy: Tab, window: Window, qtbot: QtBot
+) -> None:
+    for name in ("close_tab", "reload"):
+        press(window, name)
+        assert question(window).isVisible(), name
+        assert "large.caf" in question(window).text(), name
+        answer(question(window), "Keep Working")
+        assert window.tab() is busy, name
+        assert ArchiveRequests.check in [job.request for job in busy.document.client.jobs], name
 
-
-def test_a_busy_tab_asks_and_goes_on_working(busy: Tab, window: Window) -> None:
-    press(window, "close_tab")
-    assert question(window).isVisible()
-    assert "large.caf" in question(window).text()
-    answer(question(window), "Keep Working")
-    assert window.tab() is busy
-    assert ArchiveRequests.check in [job.request for job in busy.document.client.jobs]
-
-
-def test_a_busy_tab_closes_when_that_is_wanted(busy: Tab, window: Window, qtbot: QtBot) -> None:
-    link = busy.document.client.link
-    window.tabs.tabCloseRequested.emit(0)
-    answer(question(window), "Close")
-    assert window.tabs.count() == 0
-    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
-
-
-def test_reading_a_busy_tab_again_asks(busy: Tab, window: Window, qtbot: QtBot) -> None:
-    press(window, "reload")
-    assert "large.caf" in question(window).text()
-    answer(question(window), "Keep Working")
-    assert window.tab() is busy
     link = busy.document.client.link
     press(window, "reload")
     answer(question(window), "Reload")
@@ -70,6 +52,18 @@ def test_reading_a_busy_tab_again_asks(busy: Tab, window: Window, qtbot: QtBot) 
     settle(qtbot, window)
     qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
     assert not fresh.document.status.checked
+
+    press(window, "close_tab")
+    assert window.tabs.count() == 0
+    assert not [box for box in window.findChildren(QMessageBox) if box.isVisible()]
+
+
+def test_a_busy_tab_closes_when_that_is_wanted(busy: Tab, window: Window, qtbot: QtBot) -> None:
+    link = busy.document.client.link
+    window.tabs.tabCloseRequested.emit(0)
+    answer(question(window), "Close")
+    assert window.tabs.count() == 0
+    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
 
 
 def test_a_busy_window_asks(busy: Tab, window: Window, qtbot: QtBot) -> None:

@@ -12,17 +12,12 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.help.command_palette import CommandPalette, KeysTable, command_entries, score
 from inspector.gui.app.window import Window, actions
 from inspector.gui.kit import preferences
-from tests.gui.conftest import Show, dialog_of, press, settle
+from tests.gui.conftest import Show, dialog_of, press
 
 
 def shown(dialog: CommandPalette | KeysTable) -> list[str]:
     model = dialog.table.matches
     return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
-
-
-@pytest.fixture
-def archive(show: Show) -> None:
-    show("journey.caf")
 
 
 @pytest.fixture
@@ -34,53 +29,18 @@ def palette(window: Window, qtbot: QtBot) -> CommandPalette:
     return dialog
 
 
-@pytest.mark.usefixtures("archive")
-def test_typing_narrows_down_and_enter_runs_the_best(palette: CommandPalette, window: Window, qtbot: QtBot) -> None:
-    triggered = []
-    window.actions_["zoom_in"].triggered.connect(lambda: triggered.append("zoom_in"))
-    QTest.keyClicks(palette.query, "zoomin")
-    assert shown(palette)[0] == "Zoom In"
-    QTest.keyClick(palette.query, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(triggered))
-    assert triggered == ["zoom_in"]
-
-
-@pytest.mark.usefixtures("archive")
-def test_the_arrows_choose_from_the_field(palette: CommandPalette) -> None:
-    QTest.keyClicks(palette.query, "zoom")
-    names = shown(palette)
-    assert set(names[:2]) == {"Zoom In", "Zoom Out"}
-    QTest.keyClick(palette.query, Qt.Key.Key_Down)
-    assert palette.table.currentIndex().row() == 1
-    QTest.keyClick(palette.query, Qt.Key.Key_Up)
-    assert palette.table.currentIndex().row() == 0
-
-
-def test_what_cannot_be_done_now_is_not_offered(palette: CommandPalette, window: Window) -> None:
-    assert "Extract" not in shown(palette)
-    assert "Quit" in shown(palette)
-    palette.reject()
-    assert window.isVisible()
-
-
-def test_with_an_archive_open_its_actions_are_offered(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_typing_narrows_down_arrows_choose_and_enter_runs_the_best(show: Show, window: Window, qtbot: QtBot) -> None:
     show("journey.caf")
     press(window, "show_commands")
-    dialog = dialog_of(window, CommandPalette)
-    assert isinstance(dialog, CommandPalette)
-    dialog.query.setText("follow")
-    assert shown(dialog)[0] == "Follow Reference"
-    dialog.query.setText("no such thing at all")
-    assert shown(dialog) == []
-    QTest.keyClick(dialog.query, Qt.Key.Key_Return)
-    assert dialog.isVisible()
-    dialog.reject()
-    settle(qtbot, window)
-
-
-@pytest.mark.usefixtures("archive")
-def test_beginnings_of_words_come_first_also_of_choices(palette: CommandPalette) -> None:
-    for sought, first in (
+    palette = dialog_of(window, CommandPalette)
+    assert isinstance(palette, CommandPalette)
+    palette.query.setText("follow")
+    assert shown(palette)[0] == "Follow Reference"
+    palette.query.setText("no such thing at all")
+    assert shown(palette) == []
+    QTest.keyClick(palette.query, Qt.Key.Key_Return)
+    assert palette.isVisible()
+    for sought, first in (  # beginnings of words come first, also of choices
         ("row", "Bytes per row"),
         ("contrast", "Colours: High contrast on white"),
         ("black", "Colours: High contrast on black"),
@@ -89,18 +49,41 @@ def test_beginnings_of_words_come_first_also_of_choices(palette: CommandPalette)
         palette.query.setText(sought)
         assert shown(palette)[0] == first
 
+    palette.query.clear()
+    QTest.keyClicks(palette.query, "zoom")
+    assert set(shown(palette)[:2]) == {"Zoom In", "Zoom Out"}
+    QTest.keyClick(palette.query, Qt.Key.Key_Down)
+    assert palette.table.currentIndex().row() == 1
+    QTest.keyClick(palette.query, Qt.Key.Key_Up)
+    assert palette.table.currentIndex().row() == 0
+
+    triggered = []
+    window.actions_["zoom_in"].triggered.connect(lambda: triggered.append("zoom_in"))
+    QTest.keyClicks(palette.query, "in")
+    assert shown(palette)[0] == "Zoom In"
+    QTest.keyClick(palette.query, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(triggered))
+    assert triggered == ["zoom_in"]
+
+
+def test_what_cannot_be_done_now_is_not_offered_and_it_is_said_when_nothing_fits(
+    palette: CommandPalette, window: Window
+) -> None:
+    assert "Extract" not in shown(palette)
+    assert "Quit" in shown(palette)
+    palette.query.setText("xyzzy")
+    assert palette.results.shown_sentence() == "No match: no command is called “xyzzy”."
+    for text in ("quit", ""):
+        palette.query.setText(text)
+        assert palette.results.shown_sentence() == "", text
+    palette.reject()
+    assert window.isVisible()
+
 
 def test_a_choice_of_a_setting_is_made_by_its_name(palette: CommandPalette, window: Window) -> None:
     palette.query.setText("64")
     QTest.keyClick(palette.query, Qt.Key.Key_Return)
     assert window.settings.get(preferences.BYTES_PER_ROW) == "64"
-
-
-def test_it_is_said_when_nothing_fits(palette: CommandPalette) -> None:
-    palette.query.setText("xyzzy")
-    assert "xyzzy" in palette.results.shown_sentence()
-    palette.query.setText("quit")
-    assert not palette.results.shown_sentence()
 
 
 def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window) -> None:
@@ -134,14 +117,3 @@ def test_what_fits_has_all_letters_in_their_order(sought: str, text: str) -> Non
     rest = iter(text.casefold())
     has_all = all(letter in rest for letter in sought.casefold().replace(" ", ""))
     assert (score(sought, text) is not None) == has_all
-
-
-def test_what_matches_nothing_is_said(window: Window) -> None:
-    press(window, "show_commands")
-    palette = dialog_of(window, CommandPalette)
-    assert isinstance(palette, CommandPalette)
-    palette.query.setText("qzxqzx")
-    assert palette.results.shown_sentence() == "No match: no command is called “qzxqzx”."
-    palette.query.setText("")
-    assert palette.results.shown_sentence() == ""
-    palette.reject()

@@ -140,16 +140,6 @@ def test_saving_asks_where_pending_changes_are_to_be_kept(
     previewed(qtbot, window, tab)
 
 
-def test_the_window_goes_on_after_a_mistake(
-    crash_reports: CrashReports, show: Show, window: Window, qtbot: QtBot
-) -> None:
-    crash_reports.note(LookupError(), "window")
-    tab = show("plain.zip")
-    tab.document.select_byte(0, 100, "test")
-    settle(qtbot, window)
-    assert tab.document.explanation is not None
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are ended in another way there")
 def test_a_worker_that_dies_is_told_with_its_exit_status(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("plain.zip")
@@ -163,7 +153,7 @@ def test_a_worker_that_dies_is_told_with_its_exit_status(show: Show, window: Win
     window.crash_reports.dialog.close()
 
 
-def test_a_mistake_in_a_worker_is_told_and_the_worker_goes_on(
+def test_a_mistake_in_a_worker_or_the_window_is_told_and_both_go_on(
     crash_reports: CrashReports, show: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = show("plain.zip")
@@ -174,9 +164,11 @@ def test_a_mistake_in_a_worker_is_told_and_the_worker_goes_on(
     assert "an error in the program" in sentences[0]
     assert "worker" in told(crash_reports)
     assert CANARY not in told(crash_reports)
+    crash_reports.note(LookupError(), "window")
     tab.document.select_byte(0, 100, "test")
     settle(qtbot, window)
     assert tab.document.explanation is not None
+    assert tab.document.explanation.offset == 100
 
 
 def test_being_interrupted_is_no_mistake(crash_reports: CrashReports, capsys: pytest.CaptureFixture[str]) -> None:

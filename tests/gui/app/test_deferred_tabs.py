@@ -29,13 +29,10 @@ def read(window: Window) -> list[str]:
     return [tab.document.name for tab in window.tabs.all()]
 
 
-def test_only_what_is_shown_is_read(many: Window) -> None:
+def test_only_what_is_shown_is_read_and_another_when_it_is_shown(many: Window, qtbot: QtBot) -> None:
     assert names(many) == NAMES
     assert read(many) == NAMES[2:]
     assert many.settings.recent[::-1] == [many.tabs.tabToolTip(at) for at in range(3)]
-
-
-def test_another_is_read_when_it_is_shown(many: Window, qtbot: QtBot) -> None:
     many.tabs.setCurrentIndex(0)
     settle(qtbot, many)
     assert names(many) == NAMES

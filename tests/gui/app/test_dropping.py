@@ -48,15 +48,14 @@ def held(path: Path, offered: Qt.DropAction, place: QWidget) -> list[QDropEvent]
     return found
 
 
-def test_a_file_is_copied_where_it_could_be_moved(place: QWidget, window: Window, qtbot: QtBot, sample: Sample) -> None:
+def test_a_file_is_copied_where_it_could_be_moved_and_refused_where_it_could_not_be_copied(
+    place: QWidget, window: Window, qtbot: QtBot, sample: Sample
+) -> None:
+    events = held(sample("journey.caf"), MOVE, place)
+    assert not any(event.isAccepted() for event in events)
     events = held(sample("journey.caf"), COPY | MOVE, place)
     settle(qtbot, window)
     assert [(event.isAccepted(), event.dropAction()) for event in events] == [(True, COPY)] * 3
-
-
-def test_what_could_only_be_moved_is_refused(place: QWidget, sample: Sample) -> None:
-    events = held(sample("journey.caf"), MOVE, place)
-    assert not any(event.isAccepted() for event in events)
 
 
 def test_no_field_takes_what_is_dropped_by_itself(show: Show, window: Window) -> None:

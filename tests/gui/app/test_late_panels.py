@@ -42,17 +42,7 @@ def test_an_archive_is_opened_without_the_panels_that_it_does_not_need(
     assert made(tab) == LATE - {"Header", "Requests"}
 
 
-def test_the_header_knows_what_was_selected_before_it_was_there(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-entries.tacozip")
-    assert made(tab) == {"Header"}
-    tab.document.go_to(0, 20, 24)
-    settle(qtbot, window)
-    late = tab._make_header()
-    qtbot.addWidget(late)
-    assert late._target_span() == tab.header._target_span() == Span(20, 24)
-
-
-def test_a_tab_in_the_background_gets_its_panels_with_what_they_say(
+def test_a_header_has_what_it_says_in_the_background_and_knows_what_was_selected_before_it_was_there(
     show: Show, window: Window, qtbot: QtBot, sample: Sample
 ) -> None:
     first = show("plain.zip")
@@ -63,3 +53,10 @@ def test_a_tab_in_the_background_gets_its_panels_with_what_they_say(
     assert made(first) == set()
     assert made(second) == {"Header"}
     assert second.header.model.rowCount() > 0
+
+    window.tabs.setCurrentWidget(second)
+    second.document.go_to(0, 20, 24)
+    settle(qtbot, window)
+    late = second._make_header()
+    qtbot.addWidget(late)
+    assert late._target_span() == second.header._target_span() == Span(20, 24)

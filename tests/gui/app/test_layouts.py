@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
@@ -24,20 +23,17 @@ def has_something(tab: Tab, name: str) -> bool:
     return name not in FOOT or name in tab.quiet.speaking()
 
 
-@pytest.mark.parametrize(("name", "layout"), [("layout_check", CHECK_LAYOUT), ("layout_edit", EDIT_LAYOUT)])
-def test_a_layout_shows_its_panels_with_one_in_front(show: Show, window: Window, name: str, layout: object) -> None:
+def test_a_layout_shows_its_panels_and_others_are_saved_chosen_and_removed(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot
+) -> None:
     tab = show("two-chunks.rca")
-    press(window, name)
-    assert layout in (CHECK_LAYOUT, EDIT_LAYOUT)
-    wanted = CHECK_LAYOUT if layout == CHECK_LAYOUT else EDIT_LAYOUT
-    assert shown(tab) == {name for name in wanted.shown if has_something(tab, name)} | {wanted.front}
-    assert not tab.docks[wanted.front].visibleRegion().isEmpty()
-    press(window, "layout_inspect")
-    assert shown(tab) == {name for name in tab.docks if has_something(tab, name)} - {"Coverage"}
+    for name, wanted in (("layout_check", CHECK_LAYOUT), ("layout_edit", EDIT_LAYOUT)):
+        press(window, name)
+        assert shown(tab) == {each for each in wanted.shown if has_something(tab, each)} | {wanted.front}, name
+        assert not tab.docks[wanted.front].visibleRegion().isEmpty(), name
+        press(window, "layout_inspect")
+        assert shown(tab) == {each for each in tab.docks if has_something(tab, each)} - {"Coverage"}, name
 
-
-def test_a_layout_is_saved_chosen_and_removed(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-chunks.rca")
     tab.docks["Byte"].hide()
     tab.docks["Structure"].hide()
     press(window, "save_layout")
@@ -55,6 +51,16 @@ def test_a_layout_is_saved_chosen_and_removed(show: Show, window: Window, qtbot:
     window.layouts.remove("Narrow & <b>")
     assert window.layouts.names() == []
     settle(qtbot, window)
+
+    # What is stored badly is a sentence or nothing.
+    before = shown(tab)
+    for stored in ("", "[]", "{", '{"a": 1, "b": "no base 64!"}', json.dumps({"b": "AAAA"})):
+        settings.set_text(SETTING, stored)
+        tab.note.text.setText("")
+        window.layouts.menu.aboutToShow.emit()
+        window.layouts.choose("b")
+        assert shown(tab) == before, stored
+        assert "another version" in tab.note.text.text(), stored
 
 
 def test_a_layout_holds_for_all_tabs_and_the_next_start(
@@ -75,18 +81,6 @@ def test_a_layout_holds_for_all_tabs_and_the_next_start(
     ends = [link, fresh.document.client.link]
     again.close()
     qtbot.waitUntil(lambda: all(each.process is None for each in ends), timeout=WAIT)
-
-
-def test_what_is_stored_badly_is_a_sentence_or_nothing(show: Show, window: Window, settings: Settings) -> None:
-    tab = show("two-chunks.rca")
-    before = shown(tab)
-    for stored in ("", "[]", "{", '{"a": 1, "b": "no base 64!"}', json.dumps({"b": "AAAA"})):
-        settings.set_text(SETTING, stored)
-        tab.note.text.setText("")
-        window.layouts.menu.aboutToShow.emit()
-        window.layouts.choose("b")
-        assert shown(tab) == before, stored
-        assert "another version" in tab.note.text.text(), stored
 
 
 def test_a_local_file_has_no_requests_and_other_tabs_keep_theirs(show: Show, window: Window) -> None:

@@ -74,7 +74,7 @@ def check(window: Window, told: Told, qtbot: QtBot, seconds: float) -> None:
     settle(qtbot, window)
 
 
-def test_a_window_is_away_when_another_has_the_keyboard(
+def test_a_window_is_away_when_it_is_minimized_or_another_has_the_keyboard_that_is_no_dialog_of_it(
     window: Window, elsewhere: Callable[[], QWidget], qtbot: QtBot
 ) -> None:
     come(window, qtbot)
@@ -84,8 +84,6 @@ def test_a_window_is_away_when_another_has_the_keyboard(
     come(window, qtbot)
     assert not is_away(window)
 
-
-def test_a_dialog_of_the_window_is_not_elsewhere(window: Window, qtbot: QtBot) -> None:
     dialog = QDialog(window)
     dialog.open()
     dialog.activateWindow()
@@ -93,8 +91,6 @@ def test_a_dialog_of_the_window_is_not_elsewhere(window: Window, qtbot: QtBot) -
     assert not is_away(window)
     dialog.reject()
 
-
-def test_a_minimized_window_is_away(window: Window, qtbot: QtBot) -> None:
     come(window, qtbot)
     window.showMinimized()
     assert is_away(window)
@@ -110,7 +106,8 @@ def test_long_work_is_told_with_what_came_of_it(
     assert told.titles == ["overlap.caf has been checked."]
     assert told.sentences == [tab.document.status.judgement]
     assert told.sentences[0].startswith("Damaged")
-    show("plain.zip")
+    press(window, "new_audit")
+    assert window.tab() is None
     told.clicks[0]()
     assert window.tab() is tab
     press(window, "close_tab")
@@ -118,35 +115,27 @@ def test_long_work_is_told_with_what_came_of_it(
     assert window.tabs.count() == 1
 
 
-def test_short_work_is_not_told(
-    show: Show, window: Window, told: Told, elsewhere: Callable[[], QWidget], qtbot: QtBot
+def test_nothing_is_told_of_short_or_cancelled_work_to_somebody_who_sees_it_or_where_it_is_not_wanted(
+    show: Show,
+    window: Window,
+    told: Told,
+    settings: Settings,
+    large: Path,
+    elsewhere: Callable[[], QWidget],
+    qtbot: QtBot,
 ) -> None:
-    show("journey.caf")
-    elsewhere()
-    check(window, told, qtbot, MIN_SECONDS - 0.1)
-    assert told.titles == []
-
-
-def test_nothing_is_told_to_somebody_who_sees_it(show: Show, window: Window, told: Told, qtbot: QtBot) -> None:
     show("journey.caf")
     come(window, qtbot)
     check(window, told, qtbot, 100)
     assert told.titles == []
-
-
-def test_nothing_is_told_where_that_is_not_wanted(
-    show: Show, window: Window, told: Told, settings: Settings, elsewhere: Callable[[], QWidget], qtbot: QtBot
-) -> None:
-    show("journey.caf")
-    settings.put(preferences.NOTIFY, False)
     elsewhere()
+    check(window, told, qtbot, MIN_SECONDS - 0.1)
+    assert told.titles == []
+    settings.put(preferences.NOTIFY, False)
     check(window, told, qtbot, 100)
     assert told.titles == []
 
-
-def test_cancelled_work_is_not_told(
-    show: Show, window: Window, told: Told, large: Path, elsewhere: Callable[[], QWidget], qtbot: QtBot
-) -> None:
+    settings.put(preferences.NOTIFY, True)
     tab = show(large)
     elsewhere()
     press(window, "check")
@@ -157,6 +146,7 @@ def test_cancelled_work_is_not_told(
     assert told.titles == []
 
 
+@pytest.mark.usefixtures("in_the_worker")
 def test_the_check_of_many_is_told(
     window: Window, told: Told, sample: Sample, elsewhere: Callable[[], QWidget], qtbot: QtBot
 ) -> None:

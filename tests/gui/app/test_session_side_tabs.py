@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.kit import preferences
@@ -60,6 +61,7 @@ def test_tabs_beside_documents_come_back(start: Start, settings: Settings, qtbot
     assert names(again) == ["Audit", "Browse S3"]
 
 
+@pytest.mark.usefixtures("in_the_worker")
 def test_a_list_of_checks_comes_back_and_is_checked_when_that_is_wanted(
     start: Start, sample: Sample, settings: Settings, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -128,14 +128,20 @@ def test_the_words_name_the_first_ones() -> None:
 # ---- coming back -----------------------------------------------------------------------------------------------------
 
 
-def test_tabs_come_back_in_their_order_with_carets_and_selections(
+def test_tabs_come_back_in_their_order_with_carets_and_selections_also_those_that_were_never_shown(
     start: Start, sample: Sample, settings: Settings, qtbot: QtBot
 ) -> None:
     settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    first = start()
+    assert first.tabs.count() == 0
+    first.open_locations([str(sample(name)) for name in ("journey.caf", "two-chunks.rca", "plain.zip")])
+    settle(qtbot, first)
+    first.close()
+    start().close()
     window = start()
-    assert window.tabs.count() == 0
-    window.open_locations([str(sample(name)) for name in ("journey.caf", "two-chunks.rca", "plain.zip")])
-    settle(qtbot, window)
+    assert names(window) == ["journey.caf", "two-chunks.rca", "plain.zip"]
+    assert [tab.document.name for tab in window.tabs.all()] == ["plain.zip"]
+
     caf, rca, _ = every(window, qtbot)
     caf.hex_pane.hex.goTo(100)
     window.tabs.setCurrentWidget(rca)
@@ -154,13 +160,22 @@ def test_tabs_come_back_in_their_order_with_carets_and_selections(
     assert shown.document.name == "two-chunks.rca"
     assert (shown.document.layer, shown.document.selection.caret) == (inner, 40)
     assert shown.hex_pane.hex.selection() == (40, 48)
-    assert every(again, qtbot)[1].document.selection.caret == 100
+    again.tabs.setCurrentIndex(1)
+    settle(qtbot, again)
+    caf_again = again.tab()
+    assert caf_again is not None
+    assert caf_again.document.selection.caret == 100
 
 
-def test_the_content_of_a_member_comes_back(start: Start, sample: Sample, settings: Settings, qtbot: QtBot) -> None:
+def test_the_content_of_a_member_comes_back_and_files_that_have_gone_or_changed_say_so(
+    start: Start, sample: Sample, settings: Settings, qtbot: QtBot, tmp_path: Path
+) -> None:
     settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    going, changing = tmp_path / "here.caf", tmp_path / "changing.zip"
+    going.write_bytes(sample("journey.caf").read_bytes())
+    changing.write_bytes(sample("plain.zip").read_bytes())
     window = start()
-    window.open_location(str(sample("two-chunks.rca")))
+    window.open_locations([str(going), str(changing), str(sample("two-chunks.rca"))])
     settle(qtbot, window)
     tab = window.tab()
     assert tab is not None
@@ -168,57 +183,35 @@ def test_the_content_of_a_member_comes_back(start: Start, sample: Sample, settin
     settle(qtbot, window)
     tab.hex_pane.hex.goTo(3)
     settle(qtbot, window)
+    window.tabs.setCurrentIndex(1)  # what is to say that it was changed has been read
+    settle(qtbot, window)
+    window.tabs.setCurrentIndex(2)
     window.close()
+    going.unlink()
+    os.utime(changing, ns=(1, 1))
 
-    shown = start().tab()
-    assert shown is not None
+    gone, changed, shown = every(start(), qtbot)
+    assert gone.document.status.stage is Stage.FAILED
+    assert "here.caf" in gone.banner.state.text()
+    assert changed.document.status.stage is Stage.READY
+    assert changed.note.text.text() == ARCHIVE_CHANGED
     info = shown.document.layer_info(shown.document.layer)
     assert info is not None
     assert (info.kind, info.member, shown.document.selection.caret) == (LayerKind.CONTENT, 1, 3)
 
 
-def test_a_file_that_has_gone_is_a_sentence_in_its_tab(
-    start: Start, sample: Sample, settings: Settings, qtbot: QtBot, tmp_path: Path
+def test_it_is_only_offered_unless_it_is_to_come_back_by_itself_and_was_no_crash(
+    start: Start, sample: Sample, settings: Settings, qtbot: QtBot
 ) -> None:
-    settings.put(preferences.AT_START, preferences.LAST_SESSION)
-    here = tmp_path / "here.caf"
-    here.write_bytes(sample("journey.caf").read_bytes())
-    window = start()
-    window.open_locations([str(here), str(sample("plain.zip"))])
-    settle(qtbot, window)
-    window.close()
-    here.unlink()
-
-    gone, there = every(start(), qtbot)
-    assert gone.document.status.stage is Stage.FAILED
-    assert "here.caf" in gone.banner.state.text()
-    assert there.document.status.stage is Stage.READY
-
-
-def test_a_file_that_was_changed_says_so(
-    start: Start, sample: Sample, settings: Settings, qtbot: QtBot, tmp_path: Path
-) -> None:
-    settings.put(preferences.AT_START, preferences.LAST_SESSION)
-    here = tmp_path / "here.caf"
-    here.write_bytes(sample("journey.caf").read_bytes())
-    window = start()
-    window.open_location(str(here))
-    settle(qtbot, window)
-    window.close()
-    os.utime(here, ns=(1, 1))
-
-    (tab,) = start().tabs.all()
-    assert tab.note.text.text() == ARCHIVE_CHANGED
-
-
-def test_it_is_only_offered_unless_it_is_to_come_back_by_itself(start: Start, sample: Sample, qtbot: QtBot) -> None:
     window = start()
     assert not window.start_page.reopen.isVisible()
     window.open_location(str(sample("journey.caf")))
     settle(qtbot, window)
     window.close()
+    start().close()  # without a file, which keeps what was there
 
     again = start()
+    assert [tab.location for tab in again.sessions.last.tabs] == [str(sample("journey.caf"))]
     assert names(again) == []
     assert again.start_page.reopen.isVisible()
     again.start_page.reopen.click()
@@ -228,42 +221,24 @@ def test_it_is_only_offered_unless_it_is_to_come_back_by_itself(start: Start, sa
     assert names(again) == ["journey.caf"]
     assert "No session to reopen" in again.message.text.text()
 
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    crash(again)
+    after = start()
+    assert names(after) == []
+    assert after.start_page.reopen.isVisible()
+    assert not after.sessions.last.ended
 
-def test_starting_and_ending_without_a_file_keeps_what_was_there(start: Start, sample: Sample, qtbot: QtBot) -> None:
-    window = start()
-    window.open_location(str(sample("journey.caf")))
-    settle(qtbot, window)
-    window.close()
-    start().close()
-    assert [tab.location for tab in start().sessions.last.tabs] == [str(sample("journey.caf"))]
-
-
-def test_closing_all_tabs_leaves_nothing_to_come_back(start: Start, sample: Sample, qtbot: QtBot) -> None:
-    window = start()
-    window.open_location(str(sample("journey.caf")))
-    settle(qtbot, window)
-    window.sessions.store()
-    press(window, "close_tab")
-    window.close()
+    # Closing all tabs leaves nothing to come back.
+    after.start_page.reopen.click()
+    settle(qtbot, after)
+    assert names(after) == ["journey.caf"]
+    after.sessions.store()
+    press(after, "close_tab")
+    after.close()
     assert start().sessions.last.tabs == ()
 
 
 # ---- crashes and several windows -------------------------------------------------------------------------------------
-
-
-def test_after_a_crash_it_is_offered_and_not_opened(
-    start: Start, sample: Sample, settings: Settings, qtbot: QtBot
-) -> None:
-    settings.put(preferences.AT_START, preferences.LAST_SESSION)
-    window = start()
-    window.open_location(str(sample("journey.caf")))
-    settle(qtbot, window)
-    crash(window)
-
-    again = start()
-    assert names(again) == []
-    assert again.start_page.reopen.isVisible()
-    assert not again.sessions.last.ended
 
 
 def test_two_windows_keep_a_session_each(start: Start, sample: Sample, qtbot: QtBot, settings: Settings) -> None:
@@ -299,17 +274,3 @@ def test_nothing_secret_is_kept(start: Start, settings: Settings, qtbot: QtBot) 
     assert b"bucket" in kept
     assert b"verysecret" not in kept
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
-
-
-def test_tabs_that_were_never_shown_come_back_again(
-    start: Start, sample: Sample, settings: Settings, qtbot: QtBot
-) -> None:
-    settings.put(preferences.AT_START, preferences.LAST_SESSION)
-    window = start()
-    window.open_locations([str(sample(name)) for name in ("journey.caf", "plain.zip", "plain.tar")])
-    settle(qtbot, window)
-    window.close()
-    start().close()
-    again = start()
-    assert names(again) == ["journey.caf", "plain.zip", "plain.tar"]
-    assert [tab.document.name for tab in again.tabs.all()] == ["plain.tar"]

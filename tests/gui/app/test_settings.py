@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,6 @@ from inspector.gui.kit.theme import Theme
 from inspector.operations.jobs import index_store
 from inspector.sources.s3.connection import DEFAULT, Connection
 from tests.gui.conftest import Show, dialog_of, press
-
-every_setting = pytest.mark.parametrize("setting", preferences.ALL, ids=lambda setting: setting.key)
 
 
 @pytest.fixture(autouse=True)
@@ -51,13 +50,12 @@ def test_every_setting_has_a_name_of_its_own() -> None:
     assert {setting.page for setting in preferences.ALL} == set(SettingsPage)
 
 
-@every_setting
-@pytest.mark.parametrize("stored", ["", "nonsense", "-1", "99999999999999999999", "[]"])
-def test_what_is_stored_badly_is_the_default_or_a_text(setting: preferences.Setting[object], stored: str) -> None:
-    found = setting.read(stored)
-    assert type(found) is type(setting.default)
-    if isinstance(setting, Choice | Number):
-        assert found == setting.default
+def test_what_is_stored_badly_is_the_default_or_a_text() -> None:
+    for setting, stored in product(preferences.ALL, ("", "nonsense", "-1", "99999999999999999999", "[]")):
+        found = setting.read(stored)
+        assert type(found) is type(setting.default), (setting.key, stored)
+        if isinstance(setting, Choice | Number):
+            assert found == setting.default, (setting.key, stored)
 
 
 def test_settings_are_kept_and_defaults_are_not(tmp_path: Path) -> None:
@@ -92,8 +90,11 @@ def test_an_endpoint_is_kept_without_its_password(settings: Settings, tmp_path: 
 # ---- what they do ----------------------------------------------------------------------------------------------------
 
 
-def test_the_hex_view_follows_at_once(show: Show, settings: Settings) -> None:
-    view = show("journey.caf").hex_pane.hex
+def test_a_new_tab_looks_as_is_set_and_follows_at_once(show: Show, settings: Settings) -> None:
+    settings.put(preferences.BYTES_PER_ROW, "32")
+    pane = show("journey.caf").hex_pane
+    view = pane.hex
+    assert view.bytesPerRow() == 32
     settings.put(preferences.BYTES_PER_ROW, "8")
     assert view.bytesPerRow() == 8
     line = view.look.line
@@ -101,17 +102,8 @@ def test_the_hex_view_follows_at_once(show: Show, settings: Settings) -> None:
     assert view.look.line > line
     settings.put(preferences.FONT_SIZE, 0)
     assert view.look.line == line
-
-
-def test_a_new_tab_looks_as_is_set(show: Show, settings: Settings) -> None:
-    settings.put(preferences.BYTES_PER_ROW, "32")
-    assert show("journey.caf").hex_pane.hex.bytesPerRow() == 32
-
-
-def test_text_is_shown_as_far_as_is_set(show: Show, settings: Settings) -> None:
-    tab = show("journey.caf")
     settings.put(preferences.TEXT, 3)
-    assert tab.hex_pane.text_limit == 3 << 20
+    assert pane.text_limit == 3 << 20
 
 
 def test_workers_learn_limits_from_the_environment(window: Window, settings: Settings) -> None:

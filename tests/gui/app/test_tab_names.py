@@ -40,30 +40,29 @@ def test_files_of_one_name_are_told_apart_by_their_folders(locations: list[str],
     assert distinct(locations) == names
 
 
-def test_the_folder_goes_again_with_the_other_tab(show: Show, window: Window, sample: Sample, tmp_path: Path) -> None:
+def test_the_folder_goes_again_with_the_other_tab_and_changes_that_are_not_written_are_marked(
+    show: Show, window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path
+) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         shutil.copyfile(sample("journey.caf"), tmp_path / folder / "x.caf")
-        show(tmp_path / folder / "x.caf")
+        tab = show(tmp_path / folder / "x.caf")
     assert texts(window) == ["x.caf — one", "x.caf — two"]
-    window.close_tab()
+    window.tabs.tabCloseRequested.emit(0)
     assert texts(window) == ["x.caf"]
 
-
-def test_changes_that_are_not_written_are_marked(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
     assert not window.isWindowModified()
     tab.editing.overwrite(0, b"C", b"X")
     previewed(qtbot, window, tab)
-    assert texts(window) == ["* journey.caf"]
+    assert texts(window) == ["* x.caf"]
     assert "unwritten changes" in window.tabs.bar.accessibleTabName(0)
     assert window.isWindowModified()
-    assert window.windowTitle().startswith("journey.caf[*]")
+    assert window.windowTitle().startswith("x.caf[*]")
     show("plain.tar")
     assert not window.isWindowModified()
     window.tabs.setCurrentIndex(0)
     press(window, "discard")
-    assert texts(window) == ["journey.caf · sound", "plain.tar"]  # looking at the change checked it
+    assert texts(window) == ["x.caf · sound", "plain.tar"]  # looking at the change checked it
     assert not window.isWindowModified()
 
 

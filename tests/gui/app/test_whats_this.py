@@ -35,16 +35,19 @@ def ask(widget: QWidget, place: QPoint, kind: QEvent.Type) -> None:
     QApplication.sendEvent(widget, QHelpEvent(kind, place, widget.mapToGlobal(place)))
 
 
+def shift_f1(window: Window, tab: Tab, widget: QWidget, qtbot: QtBot) -> None:
+    window.activateWindow()
+    widget.setFocus()
+    qtbot.waitUntil(widget.hasFocus)
+    QTest.keyClick(widget, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
+    settle(qtbot, window)
+    assert tab.isVisible()
+
+
 def views(root: QWidget) -> Iterator[QAbstractItemView]:
     for view in root.findChildren(QAbstractItemView):
         if header_of(view) is not None and view.accessibleName() and view.model() is not None:
             yield view
-
-
-def test_every_kind_of_field_and_every_panel_has_its_words(show: Show) -> None:
-    tab = show("plain.zip")
-    assert set(PANELS) == {*tab.docks, "Bytes"}
-    assert all(text.endswith(".") for text in (*(kind.meaning for kind in declared_kinds()), *PANELS.values()))
 
 
 @pytest.mark.usefixtures("said")
@@ -67,22 +70,38 @@ def test_every_action_says_what_it_does(window: Window) -> None:
     assert [command.name for command in actions() if not window.actions_[command.name].whatsThis()] == []
 
 
-def test_the_pointer_over_a_head_is_told_what_the_column_holds(show: Show, said: list[str]) -> None:
+def test_the_pointer_and_shift_f1_explain_heads_bytes_columns_fields_and_panels(
+    show: Show, window: Window, qtbot: QtBot, said: list[str]
+) -> None:
     tab = show("plain.zip")
+    assert set(PANELS) == {*tab.docks, "Bytes"}
+    assert all(text.endswith(".") for text in (*(kind.meaning for kind in declared_kinds()), *PANELS.values()))
     header = tab.structure.tree.header()
     place = QPoint(header.sectionViewportPosition(1) + 5, 5)
     ask(header.viewport(), place, QEvent.Type.ToolTip)
     ask(header.viewport(), place, QEvent.Type.WhatsThis)
     assert said == ["The value of the bytes, in the specification's notation"] * 2
+    said.clear()
+    ask(tab.hex_pane.hex.viewport(), QPoint(100, 30), QEvent.Type.WhatsThis)
+    assert "Fixed bytes that identify a structure" in said.pop()
 
+    explanation = tab.document.explanation
+    assert explanation is not None
+    row = explanation.fields[-1]._replace(name="<b>bold</b>")  # a name that looks like a command for text
+    assert "&lt;b&gt;bold" in about_field(row)
 
-def shift_f1(window: Window, tab: Tab, widget: QWidget, qtbot: QtBot) -> None:
-    window.activateWindow()
-    widget.setFocus()
-    qtbot.waitUntil(widget.hasFocus)
-    QTest.keyClick(widget, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
+    view = tab.members.view
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    shift_f1(window, tab, view, qtbot)
+    assert "The path of the member in the archive" in said[0]
+    assert "The files in the archive" in said.pop(0)
+    shift_f1(window, tab, tab.members.filter, qtbot)  # buttons and fields say their tooltip or their panel's words
+    assert "The files in the archive" in said.pop(0)
+
+    tab.document.go_to_expression("end of central directory")
     settle(qtbot, window)
-    assert tab.isVisible()
+    shift_f1(window, tab, tab.structure.tree, qtbot)
+    assert "APPNOTE" in said[0]
 
 
 def test_shift_f1_explains_the_field_at_the_caret(show: Show, window: Window, qtbot: QtBot, said: list[str]) -> None:
@@ -93,46 +112,3 @@ def test_shift_f1_explains_the_field_at_the_caret(show: Show, window: Window, qt
     assert "offset: offset" in said[0]
     assert "The offset where something starts" in said[0]
     assert "Specification: " in said[0]
-
-
-def test_shift_f1_explains_the_column_and_the_panel_of_a_view(
-    show: Show, window: Window, qtbot: QtBot, said: list[str]
-) -> None:
-    tab = show("plain.zip")
-    view = tab.members.view
-    QTest.keyClick(view, Qt.Key.Key_Down)
-    shift_f1(window, tab, view, qtbot)
-    assert "The path of the member in the archive" in said[0]
-    assert "The files in the archive" in said[0]
-
-
-def test_shift_f1_in_the_structure_explains_the_selected_field(
-    show: Show, window: Window, qtbot: QtBot, said: list[str]
-) -> None:
-    tab = show("plain.zip")
-    tab.document.go_to_expression("end of central directory")
-    settle(qtbot, window)
-    shift_f1(window, tab, tab.structure.tree, qtbot)
-    assert "APPNOTE" in said[0]
-
-
-def test_buttons_and_fields_say_their_tooltip_or_their_panels_words(
-    show: Show, window: Window, qtbot: QtBot, said: list[str]
-) -> None:
-    tab = show("plain.zip")
-    shift_f1(window, tab, tab.members.filter, qtbot)
-    assert "The files in the archive" in said[0]
-
-
-def test_the_bytes_are_explained_to_the_pointer_too(show: Show, said: list[str]) -> None:
-    tab = show("plain.zip")
-    ask(tab.hex_pane.hex.viewport(), QPoint(100, 30), QEvent.Type.WhatsThis)
-    assert "Fixed bytes that identify a structure" in said[0]
-
-
-def test_a_name_that_looks_like_a_command_for_text_stays_a_name(show: Show) -> None:
-    tab = show("plain.zip")
-    explanation = tab.document.explanation
-    assert explanation is not None
-    row = explanation.fields[-1]._replace(name="<b>bold</b>")
-    assert "&lt;b&gt;bold" in about_field(row)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
@@ -36,136 +35,115 @@ def test_nothing_open_shows_the_start_page_with_samples(window: Window, qtbot: Q
     assert not window.start_page.isVisible()
 
 
-def test_a_file_opens_with_members_fields_and_bytes(show: Show, window: Window) -> None:
+def test_a_file_opens_and_what_is_selected_in_one_view_is_selected_in_all(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("journey.caf")
+    view, document = tab.hex_pane.hex, tab.document
     assert "CAF" in tab.banner.state.text()
     assert "8 members" in tab.banner.state.text()
     assert tab.members.tree_model.rowCount() > 0
     assert [tab.structure.model.index(i, 0).data() for i in range(3)] == ["data section", "index", "footer"]
-    assert tab.hex_pane.hex.model().size == tab.document.size
+    assert view.model().size == document.size
     assert window.windowTitle().startswith("journey.caf")
-    assert window.settings.recent == [tab.document.location]
+    assert window.settings.recent == [document.location]
 
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot, window)
+    assert document.selection.caret == document.size - 1
+    assert tab.structure.model.row(tab.structure.tree.currentIndex()).name == "footer"
+    assert not tab.members.tree.currentIndex().isValid()
+    qtbot.keyClick(view, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot, window)
+    assert document.selection.member == 0
+    assert tab.members.tree_model.row(tab.members.tree.currentIndex()).member.index == 0
+    assert window.status_line.offset.text() == "0x00000000 (0)"
 
-def test_selecting_a_member_moves_bytes_and_structure(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+    tab.structure.tree.setCurrentIndex(tab.structure.model.index(2, 0))
+    settle(qtbot, window)
+    assert view.caret() == document.size - 4
+    assert document.selection.spans == (Span(document.size - 4, document.size),)
+    assert tab.structure.model.row(tab.structure.tree.currentIndex()).name == "footer"
+    assert "footer" in window.status_line.path.text()
+    assert tab.byte.title.text() == "footer"
+
     tab.members.as_table.click()
     index = tab.members.table_model.index(2, NAME)
     name = index.data()
     tab.members.table.setCurrentIndex(index)
     settle(qtbot, window)
-    selection = tab.document.selection
+    selection = document.selection
     assert selection.member == 2
-    assert tab.hex_pane.hex.caret() == selection.caret > 0
+    assert view.caret() == selection.caret > 0
     row = tab.structure.model.row(tab.structure.tree.currentIndex())
     assert row is not None
     assert (row.path, row.member) == (selection.field, 2)
     assert name in tab.byte.facts["Member"].plain_text()
 
 
-def test_selecting_a_field_moves_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_going_back_and_forth_and_finding_text_and_hex(
+    show: Show, window: Window, qtbot: QtBot, sample: Sample
+) -> None:
     tab = show("journey.caf")
-    footer = tab.structure.model.index(2, 0)
-    tab.structure.tree.setCurrentIndex(footer)
-    settle(qtbot, window)
-    assert tab.hex_pane.hex.caret() == tab.document.size - 4
-    assert tab.document.selection.spans == (Span(tab.document.size - 4, tab.document.size),)
-    assert tab.structure.model.row(tab.structure.tree.currentIndex()).name == "footer"
-    assert "footer" in window.status_line.path.text()
-    assert tab.byte.title.text() == "footer"
-
-
-def test_moving_the_caret_moves_field_and_member(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    view = tab.hex_pane.hex
-    view.setFocus()
-    qtbot.keyClick(view, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
-    settle(qtbot, window)
-    assert tab.document.selection.caret == tab.document.size - 1
-    assert tab.structure.model.row(tab.structure.tree.currentIndex()).name == "footer"
-    assert not tab.members.tree.currentIndex().isValid()
-    qtbot.keyClick(view, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
-    settle(qtbot, window)
-    assert tab.document.selection.member == 0
-    assert tab.members.tree_model.row(tab.members.tree.currentIndex()).member.index == 0
-    assert window.status_line.offset.text() == "0x00000000 (0)"
-
-
-def test_going_back_and_forth(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+    view, tools = tab.hex_pane.hex, window.tool_bar
     press(window, "go_to")
-    assert window.focusWidget() is window.tool_bar.go_to
-    qtbot.keyClicks(window.tool_bar.go_to, "footer")
-    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
+    assert window.focusWidget() is tools.go_to
+    qtbot.keyClicks(tools.go_to, "footer")
+    qtbot.keyClick(tools.go_to, Qt.Key.Key_Return)
     settle(qtbot, window)
-    assert tab.hex_pane.hex.caret() == tab.document.size - 4
+    assert view.caret() == tab.document.size - 4
     assert window.actions_["back"].isEnabled()
     assert not window.actions_["forward"].isEnabled()
-    press(window, "back")
-    settle(qtbot, window)
-    assert tab.hex_pane.hex.caret() == 0
-    press(window, "forward")
-    settle(qtbot, window)
-    assert tab.hex_pane.hex.caret() == tab.document.size - 4
+    for action, caret in (("back", 0), ("forward", tab.document.size - 4)):
+        press(window, action)
+        settle(qtbot, window)
+        assert view.caret() == caret, action
 
-
-def test_nonsense_to_go_to_is_answered_with_a_sentence(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    window.tool_bar.go_to.setText("nowhere at all")
-    qtbot.keyClick(window.tool_bar.go_to, Qt.Key.Key_Return)
+    tools.go_to.setText("nowhere at all")
+    qtbot.keyClick(tools.go_to, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert tab.note.isVisible()
     assert "nowhere at all" in tab.note.text.text()
 
-
-@pytest.mark.parametrize(("mode", "typed"), [("Text", "start_byte"), ("Hex", "73 74 61 72 74 5f 62 79 74 65")])
-def test_finding_text_and_hex(show: Show, window: Window, qtbot: QtBot, sample: Sample, mode: str, typed: str) -> None:
-    tab = show("journey.caf")
     at = sample("journey.caf").read_bytes().index(b"start_byte")
-    window.tool_bar.mode.setCurrentText(mode)
-    press(window, "find_bytes")
-    qtbot.keyClicks(window.tool_bar.find_text, typed)
-    qtbot.keyClick(window.tool_bar.find_text, Qt.Key.Key_Return)
-    settle(qtbot, window)
-    assert tab.hex_pane.hex.selection() == Span(at, at + 10)
-    assert window.status_line.selection.text() == "selection 10 bytes"
-
-
-def test_hex_that_is_none_is_answered_with_a_sentence(show: Show, window: Window) -> None:
-    tab = show("journey.caf")
-    window.tool_bar.mode.setCurrentText("Hex")
-    window.tool_bar.find_text.setText("5 G")
+    for mode, typed in (("Text", "start_byte"), ("Hex", "73 74 61 72 74 5f 62 79 74 65")):
+        tab.document.go_to(0, 0, 0)
+        settle(qtbot, window)
+        tools.mode.setCurrentText(mode)
+        press(window, "find_bytes")
+        tools.find_text.clear()
+        qtbot.keyClicks(tools.find_text, typed)
+        qtbot.keyClick(tools.find_text, Qt.Key.Key_Return)
+        settle(qtbot, window)
+        assert view.selection() == Span(at, at + 10), mode
+        assert window.status_line.selection.text() == "selection 10 bytes", mode
+    tools.find_text.setText("5 G")
     press(window, "find_next")
     assert "pairs of digits" in tab.note.text.text()
 
 
-def test_copying_bytes_in_every_form(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_bytes_facts_and_cells_are_copied_as_they_are_shown(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("two-entries.tacozip")
+    clipboard = QGuiApplication.clipboard()
+    value = tab.byte.facts["Value"]
+    assert value.plain_text() == "0x04034B50"
+    value.setFocus()
+    press(window, "copy")
+    assert clipboard.text() == "0x04034B50"
+
     tab.hex_pane.hex.goTo(0, 4)
     tab.hex_pane.hex.setFocus()
-    clipboard = QGuiApplication.clipboard()
     press(window, "copy")
     qtbot.waitUntil(lambda: clipboard.text() == "50 4B 03 04", timeout=WAIT)
     copies = {action.text(): action for action in window.menus.copying.actions()}
     copies["Python Bytes"].trigger()
     qtbot.waitUntil(lambda: clipboard.text() == repr(b"PK\x03\x04"), timeout=WAIT)
 
-
-def test_what_is_copied_from_the_byte_panel_is_what_it_says(show: Show, window: Window) -> None:
-    tab = show("two-entries.tacozip")
-    value = tab.byte.facts["Value"]
-    assert value.plain_text() == "0x04034B50"
-    value.setFocus()
-    press(window, "copy")
-    assert QGuiApplication.clipboard().text() == "0x04034B50"
-
-
-def test_copying_from_a_list_copies_the_cell(show: Show, window: Window) -> None:
-    tab = show("journey.caf")
     tab.structure.tree.setCurrentIndex(tab.structure.model.index(1, 0))
     tab.structure.tree.setFocus()
     press(window, "copy")
-    assert QGuiApplication.clipboard().text() == "index"
+    assert clipboard.text() == "central directory"
 
 
 def test_layers_switch(show: Show, window: Window, qtbot: QtBot) -> None:
@@ -188,12 +166,36 @@ def test_layers_switch(show: Show, window: Window, qtbot: QtBot) -> None:
     assert tab.document.layer == 0
 
 
-def test_content_is_shown_as_text_or_as_an_image(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_members_are_filtered_sorted_and_shown_as_text_or_as_an_image(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("journey.caf")
+    members, model = tab.members, tab.members.table_model
+    press(window, "filter_members")
+    assert window.focusWidget() is members.filter
+    qtbot.keyClicks(members.filter, ".png")
+    qtbot.waitUntil(lambda: model.rowCount() < 8, timeout=WAIT)
+    settle(qtbot, window)
+    assert model.rowCount() > 0
+    assert all(".png" in model.index(row, 0).data() for row in range(model.rowCount()))
+    members.filter.setText("no such name")
+    qtbot.waitUntil(lambda: model.rowCount() == 0, timeout=WAIT)
+    assert "No match" in members.empty_sentence()
+    members.filter.clear()
+    qtbot.waitUntil(lambda: model.rowCount() == 8, timeout=WAIT)
+
+    def sizes() -> list[int]:
+        settle(qtbot, window)
+        return [int(model.index(row, SIZE).data().replace(",", "")) for row in range(model.rowCount())]
+
+    members.as_table.click()
+    before = sizes()
+    header = members.table.horizontalHeader()
+    for click, expected in enumerate((sorted(before), sorted(before, reverse=True), before)):
+        header.sectionClicked.emit(SIZE)
+        assert sizes() == expected, f"after click {click + 1} on the title"
+
     for name, mode in ((".txt", Mode.TEXT), (".png", Mode.IMAGE)):
-        rows = range(tab.members.table_model.rowCount())
-        row = next(i for i in rows if tab.members.table_model.index(i, 0).data().endswith(name))
-        tab.members.table.activated.emit(tab.members.table_model.index(row, 0))
+        row = next(i for i in range(model.rowCount()) if model.index(i, 0).data().endswith(name))
+        members.table.activated.emit(model.index(row, 0))
         settle(qtbot, window)
         assert tab.hex_pane.bar.modes[mode].isChecked()
     assert "PNG image" in tab.hex_pane.image.sentence.text()
@@ -203,45 +205,9 @@ def test_content_is_shown_as_text_or_as_an_image(show: Show, window: Window, qtb
     assert tab.hex_pane.hex.isVisible()
 
 
-def test_the_filter_filters_as_you_type(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    press(window, "filter_members")
-    assert window.focusWidget() is tab.members.filter
-    qtbot.keyClicks(tab.members.filter, ".png")
-    qtbot.waitUntil(lambda: tab.members.table_model.rowCount() < 8, timeout=WAIT)
-    settle(qtbot, window)
-    model = tab.members.table_model
-    assert model.rowCount() > 0
-    assert all(".png" in model.index(row, 0).data() for row in range(model.rowCount()))
-    tab.members.filter.setText("no such name")
-    qtbot.waitUntil(lambda: tab.members.table_model.rowCount() == 0, timeout=WAIT)
-    assert "No match" in tab.members.empty_sentence()
-    tab.members.filter.clear()
-    qtbot.waitUntil(lambda: tab.members.table_model.rowCount() == 8, timeout=WAIT)
-
-
-def test_a_click_on_a_title_sorts_and_the_third_brings_the_old_order_back(
+def test_findings_lead_to_their_bytes_and_panes_take_the_keyboard_in_turn(
     show: Show, window: Window, qtbot: QtBot
 ) -> None:
-    tab = show("journey.caf")
-    tab.members.as_table.click()
-    model = tab.members.table_model
-
-    def sizes() -> list[int]:
-        settle(qtbot, window)
-        return [int(model.index(row, SIZE).data().replace(",", "")) for row in range(model.rowCount())]
-
-    before = sizes()
-    header = tab.members.table.horizontalHeader()
-    header.sectionClicked.emit(SIZE)
-    assert sizes() == sorted(before)
-    header.sectionClicked.emit(SIZE)
-    assert sizes() == sorted(before, reverse=True)
-    header.sectionClicked.emit(SIZE)
-    assert sizes() == before
-
-
-def test_findings_lead_to_their_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("gap.caf")
     assert "1 warning in the structure" in tab.banner.state.text()
     assert tab.docks["Findings"].windowTitle() == "Findings (1)"
@@ -252,9 +218,6 @@ def test_findings_lead_to_their_bytes(show: Show, window: Window, qtbot: QtBot) 
     assert tab.hex_pane.hex.caret() == row.spans[0].start
     assert any(row.message.startswith(said) for said in tab.byte.finding_sentences())
 
-
-def test_panes_take_the_keyboard_in_turn(show: Show, window: Window) -> None:
-    tab = show("flipped-blob-byte.rca")
     tab.hex_pane.hex.setFocus()
     seen = []
     for _ in range(5):

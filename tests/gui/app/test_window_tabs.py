@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
+from inspector.gui.document.document import Document
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
+from inspector.gui.panels.members import MembersPanel
 from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, NoProcesses, Show, press, settle
 from tests.patience import PATIENCE
@@ -22,7 +24,14 @@ from tests.patience import PATIENCE
 Sample = Callable[[str], Path]
 
 
-def test_dropped_files_open(window: Window, qtbot: QtBot, sample: Sample) -> None:
+def test_dropped_files_and_pasted_paths_open_each_once_and_closing_a_tab_ends_its_worker(
+    show: Show, window: Window, qtbot: QtBot, sample: Sample
+) -> None:
+    QGuiApplication.clipboard().setText("just some words")
+    press(window, "paste_locations")
+    assert window.message.isVisible()
+    assert not window.tabs.all()
+
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(sample(name))) for name in ("journey.caf", "plain.zip")])
     place, action = QPointF(10, 10), Qt.DropAction.CopyAction
@@ -35,29 +44,20 @@ def test_dropped_files_open(window: Window, qtbot: QtBot, sample: Sample) -> Non
     settle(qtbot, window)
     assert [tab.document.name for tab in window.tabs.all()] == ["journey.caf", "plain.zip"]
     assert all(tab.document.status.stage is Stage.READY for tab in window.tabs.all())
+    first = window.tab()
+    assert first is not None
 
-
-def test_pasted_paths_open_and_other_text_is_refused(window: Window, qtbot: QtBot, sample: Sample) -> None:
-    QGuiApplication.clipboard().setText("just some words")
-    press(window, "paste_locations")
-    assert window.message.isVisible()
-    assert not window.tabs.all()
     QGuiApplication.clipboard().setText(f"'{sample('journey.caf')}'\n{sample('plain.tar').as_uri()}\n")
     press(window, "paste_locations")
     settle(qtbot, window)
-    assert [window.tabs.tabText(at) for at in range(window.tabs.count())] == ["journey.caf", "plain.tar"]
-
-
-def test_opening_twice_shows_the_tab(show: Show, window: Window) -> None:
-    first = show("journey.caf")
-    show("plain.tar")
+    texts = ["journey.caf", "plain.zip", "plain.tar"]
+    assert [window.tabs.tabText(at) for at in range(window.tabs.count())] == texts
     assert show("journey.caf") is first
-    assert window.tabs.count() == 2
+    assert window.tabs.count() == 3
 
-
-def test_closing_a_tab_ends_its_worker(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    link = tab.document.client.link
+    for _ in range(2):
+        window.tabs.tabCloseRequested.emit(1)
+    link = first.document.client.link
     process = link.process
     assert process is not None
     assert process.is_alive()
@@ -67,22 +67,7 @@ def test_closing_a_tab_ends_its_worker(show: Show, window: Window, qtbot: QtBot)
     qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
 
 
-def test_a_dead_worker_is_said_and_the_location_can_be_reopened(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    process = tab.document.client.link.process
-    assert process is not None
-    with qtbot.waitSignal(tab.document.lost, timeout=WAIT):
-        process.kill()
-    assert "ended unexpectedly" in tab.banner.message.text.text()
-    tab.banner.message.button.click()
-    settle(qtbot, window)
-    fresh = window.tab()
-    assert fresh is not None
-    assert fresh is not tab
-    assert fresh.document.status.stage is Stage.READY
-
-
-def test_a_worker_that_cannot_start_is_said_and_can_be_tried_again(
+def test_a_worker_that_cannot_start_or_dies_is_said_and_the_location_can_be_opened_again(
     window: Window, qtbot: QtBot, sample: Sample, no_processes: NoProcesses
 ) -> None:
     with no_processes():
@@ -103,21 +88,17 @@ def test_a_worker_that_cannot_start_is_said_and_can_be_tried_again(
     assert fresh is not tab
     assert fresh.document.status.stage is Stage.READY
 
-
-def test_reloading_sees_what_changed_and_stays_in_place(
-    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
-) -> None:
-    path = tmp_path / "notes"
-    path.write_bytes(b"0123456789")
-    tab = show(path)
-    tab.document.go_to_expression("5")
+    process = fresh.document.client.link.process
+    assert process is not None
+    with qtbot.waitSignal(fresh.document.lost, timeout=WAIT):
+        process.kill()
+    assert "ended unexpectedly" in fresh.banner.message.text.text()
+    fresh.banner.message.button.click()
     settle(qtbot, window)
-    path.write_bytes(b"0123456789 and more")
-    press(window, "reload")
-    settle(qtbot, window)
-    fresh = window.tab()
-    assert fresh is not None
-    assert (fresh.document.size, fresh.hex_pane.hex.caret()) == (19, 5)
+    last = window.tab()
+    assert last is not None
+    assert last is not fresh
+    assert last.document.status.stage is Stage.READY
 
 
 def test_arranging_again_leaves_one_bar_of_tabs(show: Show, window: Window) -> None:
@@ -131,39 +112,47 @@ def test_arranging_again_leaves_one_bar_of_tabs(show: Show, window: Window) -> N
         assert [bar.count() for bar in tab.area.findChildren(QTabBar)] == [2]
 
 
-def test_a_damaged_archive_without_members_says_what_may_help(show: Show, sample: Sample, tmp_path: Path) -> None:
+def test_a_damaged_archive_without_members_says_what_may_help(
+    opened: Callable[[str | Path], Document], qtbot: QtBot, sample: Sample, tmp_path: Path
+) -> None:
     broken = tmp_path / "broken.rca"
     broken.write_bytes(sample("two-chunks.rca").read_bytes()[:16])
-    sentence = show(broken).members.empty_sentence()
-    assert "damaged before the first" in sentence
-    assert "Repair" in sentence
-    assert show(sample("empty.rca")).members.empty_sentence() == "The archive has no members."
+    damaged, empty = MembersPanel(opened(broken)), MembersPanel(opened("empty.rca"))
+    qtbot.addWidget(damaged)
+    qtbot.addWidget(empty)
+    assert "damaged before the first" in damaged.empty_sentence()
+    assert "Repair" in damaged.empty_sentence()
+    assert empty.empty_sentence() == "The archive has no members."
 
 
-def test_missing_and_unknown_and_empty_files_are_sentences(show: Show, tmp_path: Path) -> None:
+def test_missing_unknown_and_empty_files_are_sentences_and_reloading_sees_what_changed(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
     missing = show(tmp_path / "missing.rca")
     assert "missing.rca" in missing.banner.state.text()
     assert missing.members.empty_sentence() == "Nothing could be opened."
-    unknown = tmp_path / "unknown"
-    unknown.write_bytes(b"who knows")
+
+    unknown = tmp_path / "<b>bold & bad<"  # a name is never rich text
+    unknown.write_bytes(b"0123456789")
     tab = show(unknown)
     assert "plain bytes" in tab.banner.sentence.text()
     assert tab.members.empty_sentence() == "These bytes have no members."
+    assert window.tabs.tabText(1) == "<b>bold && bad<"
+    assert "&lt;b&gt;" in window.tabs.tabToolTip(1)
+    assert tab.banner.state.textFormat() is Qt.TextFormat.PlainText
+
+    tab.document.go_to_expression("5")
+    settle(qtbot, window)
+    unknown.write_bytes(b"0123456789 and more")
+    press(window, "reload")
+    settle(qtbot, window)
+    fresh = window.tab()
+    assert fresh is not None
+    assert (fresh.document.size, fresh.hex_pane.hex.caret()) == (19, 5)
+
     empty = tmp_path / "empty"
     empty.touch()
-    tab = show(empty)
-    assert tab.byte.title.text() == "There are no bytes."
-
-
-def test_names_are_never_rich_text(show: Show, tmp_path: Path) -> None:
-    path = tmp_path / "<b>bold & bad<"
-    path.write_bytes(b"x")
-    tab = show(path)
-    window = tab.window()
-    assert isinstance(window, Window)
-    assert window.tabs.tabText(0) == "<b>bold && bad<"
-    assert "&lt;b&gt;" in window.tabs.tabToolTip(0)
-    assert tab.banner.state.textFormat() is Qt.TextFormat.PlainText
+    assert show(empty).byte.title.text() == "There are no bytes."
 
 
 def test_looks_are_remembered(show: Show, window: Window, settings: Settings) -> None:

@@ -39,26 +39,22 @@ def click(qtbot: QtBot, window: Window, tab: Tab, stroke: DrawnArrow) -> None:
     settle(qtbot, window)
 
 
-def test_an_arrow_leaves_the_screen_and_says_where_it_goes(show: Show) -> None:
+def test_an_arrow_says_where_it_goes_is_lit_at_the_caret_and_a_click_goes_along_it_and_back(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("two-entries.tacozip")
     gutter = tab.hex_pane.hex.gutter
     stroke = stroke_from(tab, 45)
     assert gutter.stroke_at(place_of(gutter, stroke)) is stroke
-    words = gutter.tooltip_of(stroke)
+    words = gutter.tooltip_of(stroke)  # it leaves the screen
     assert words.startswith("The Entry 0\n→ The data of METADATA/level0.parquet\nAt byte 5,109 (0x13F5), ")
     assert words.endswith(" rows further down.")
 
-
-def test_the_arrow_at_the_caret_is_lit(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-entries.tacozip")
     assert not stroke_from(tab, 45).lit
     go(qtbot, window, tab, 50)
     assert stroke_from(tab, 45).lit
     assert not stroke_from(tab, 61).lit
 
-
-def test_a_click_goes_along_an_arrow_and_a_click_there_comes_back(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-entries.tacozip")
     click(qtbot, window, tab, stroke_from(tab, 61))
     assert tab.document.selection.spans == (Span(5462, 5539),)
     click(qtbot, window, tab, stroke_from(tab, 61))
@@ -67,45 +63,39 @@ def test_a_click_goes_along_an_arrow_and_a_click_there_comes_back(show: Show, wi
     assert tab.document.selection.caret == 5462
 
 
-def test_a_click_on_the_arrow_of_a_reset_lights_up_what_its_hash_covers(
+def test_both_ends_of_arrows_are_shown_where_there_is_room_and_each_layer_has_its_own(
     show: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = show("two-resets-spec.rca")
     go(qtbot, window, tab, 1_000)
-    click(qtbot, window, tab, stroke_from(tab, 997))
+    click(qtbot, window, tab, stroke_from(tab, 997))  # lights up what the hash of the reset covers
     selection = tab.document.selection
     assert (selection.caret, selection.stored) == (503, (Span(999, 1007),))
     assert selection.omitted
 
-
-def test_both_ends_are_shown_where_there_is_room(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-resets-spec.rca")
     go(qtbot, window, tab, 990)
     stroke = next(s for s in tab.hex_pane.hex.gutter.strokes if s.arrow.target.start == 997)
     assert stroke.source is None  # the header of the chunk is at the beginning
     click(qtbot, window, tab, stroke)
     assert tab.document.selection.caret == 0
 
-
-def test_rows_scrolled_into_view_bring_their_arrows(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("plain.zip")
-    view = tab.hex_pane.hex
-    assert not [s for s in view.gutter.strokes if s.arrow.source == Span(5635, 5657)]
-    view.scroll_rows(10_000)
-    settle(qtbot, window)
-    assert stroke_from(tab, 5635).arrow.target_words == "The central directory"
-
-
-def test_another_layer_has_its_own_arrows(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-resets-spec.rca")
     tab.document.show_layer(1)
     settle(qtbot, window)
     assert [s.arrow.target.start for s in tab.hex_pane.hex.gutter.strokes] == [0]
 
 
-def test_arrows_can_go_and_take_no_room_then(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-entries.tacozip")
-    view = tab.hex_pane.hex
+def test_rows_scrolled_into_view_bring_their_arrows_and_the_menu_hides_them_in_every_tab(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    first = show("plain.zip")
+    view = first.hex_pane.hex
+    assert not [s for s in view.gutter.strokes if s.arrow.source == Span(5635, 5657)]
+    view.scroll_rows(10_000)
+    settle(qtbot, window)
+    assert stroke_from(first, 5635).arrow.target_words == "The central directory"
+
+    second = show("two-entries.tacozip")
+    view = second.hex_pane.hex
 
     def room() -> int:
         return view.viewport().width() + (view.lane.width() if view.lane.isVisible() else 0)
@@ -120,13 +110,10 @@ def test_arrows_can_go_and_take_no_room_then(show: Show, window: Window, qtbot: 
     assert room() == width
     assert [s.arrow.target_words for s in view.gutter.strokes if s.arrow.source and s.arrow.source.start == 5854]
 
-
-def test_the_menu_hides_arrows_in_every_tab_and_that_is_remembered(show: Show, window: Window) -> None:
-    first, second = show("two-entries.tacozip"), show("plain.zip")
     assert window.actions_["show_arrows"].isChecked()
     press(window, "show_arrows")
     assert not window.actions_["show_arrows"].isChecked()
-    third = show("journey.caf")
+    third = show("journey.caf")  # that is remembered
     assert [tab.hex_pane.hex.gutter.isHidden() for tab in (first, second, third)] == [True, True, True]
     press(window, "show_arrows")
     assert not first.hex_pane.hex.gutter.isHidden()

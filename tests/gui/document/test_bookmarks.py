@@ -34,7 +34,9 @@ def listed(window: Window) -> list[str]:
     return [action.text() for action in window.bookmarks.menu.actions() if action.text()]
 
 
-def test_bookmarks_are_kept_listed_and_gone_to(show: Show, window: Window, qtbot: QtBot, settings: Settings) -> None:
+def test_bookmarks_are_kept_listed_gone_to_and_replaced_also_with_keys(
+    show: Show, window: Window, qtbot: QtBot, settings: Settings
+) -> None:
     tab = show("journey.caf")
     assert listed(window) == ["No Bookmarks in This Archive"]
     bookmark(qtbot, window, tab, 300, "odd & strange")
@@ -54,20 +56,15 @@ def test_bookmarks_are_kept_listed_and_gone_to(show: Show, window: Window, qtbot
     assert listed(window)[0] == "0x14  first"
     assert "0x12C" not in " ".join(listed(window))
 
-
-def test_another_note_takes_the_place_of_the_first(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    bookmark(qtbot, window, tab, 5, "one")
-    bookmark(qtbot, window, tab, 5, "two")
-    assert listed(window)[0] == "0x5  two"
-
-
-def test_the_keys_work_from_the_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+    bookmark(qtbot, window, tab, 20, "second")  # takes the place of the first
+    assert listed(window)[0] == "0x14  second"
+    tab.document.select_byte(0, 0, "test")
+    settle(qtbot, window)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
     tab.hex_pane.setFocus()
     QTest.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
-    dialog = dialog_of(window, QInputDialog)
-    QTest.keyClick(dialog, Qt.Key.Key_Return)
+    QTest.keyClick(dialog_of(window, QInputDialog), Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "0x0" in listed(window)[0])
 
 
@@ -88,7 +85,9 @@ def test_what_is_stored_but_no_bookmark_is_left_out(
     assert BookmarkStore(settings).of("/a.caf", 10) == []
 
 
-def test_bookmarks_are_seen_on_the_bytes_and_in_the_map(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_bookmarks_are_seen_on_the_bytes_and_in_the_map_also_when_the_archive_is_opened_again(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("journey.caf")
     view, overview = tab.hex_pane.hex, tab.hex_pane.map
     bookmark(qtbot, window, tab, 20, "odd & strange")
@@ -106,9 +105,7 @@ def test_bookmarks_are_seen_on_the_bytes_and_in_the_map(show: Show, window: Wind
     bookmark(qtbot, window, tab, 300, "")
     assert "odd" not in overview.describe(y)
 
-
-def test_bookmarks_are_marked_again_when_the_archive_is_opened_again(show: Show, window: Window, qtbot: QtBot) -> None:
-    bookmark(qtbot, window, show("journey.caf"), 20, "kept")
+    bookmark(qtbot, window, tab, 20, "kept")
     press(window, "close_tab")
-    tab = show("journey.caf")
-    assert "Bookmark: kept" in tab.hex_pane.map.describe(20 * tab.hex_pane.map.height() // tab.document.size)
+    overview = show("journey.caf").hex_pane.map
+    assert "Bookmark: kept" in overview.describe(y)

@@ -48,10 +48,10 @@ def seen_at(band: ByteBand, share: float) -> str:
     return band.describe(round(share * band.height()))
 
 
-def test_bands_are_shown_on_request_and_say_in_words_what_each_stretch_is(
+def test_bands_are_shown_on_request_say_in_words_what_each_stretch_is_and_are_zoomed_by_keys(
     tab: Tab, window: Window, qtbot: QtBot
 ) -> None:
-    band = tab.hex_pane.band
+    band, whole = tab.hex_pane.band, tab.document.size
     assert band.isVisible()
     assert "ASCII text" in seen_at(band, 0.1)
     assert "zeros" in seen_at(band, 0.35)
@@ -59,14 +59,6 @@ def test_bands_are_shown_on_request_and_say_in_words_what_each_stretch_is(
     assert "compressed or random" in seen_at(band, 0.6)
     assert any(label.startswith("zeros · ") for label in tab.hex_pane.legend.labels())
 
-    press(window, "show_bands")
-    settle(qtbot, window)
-    assert not band.isVisible()
-    assert not any(label.startswith("zeros") for label in tab.hex_pane.legend.labels())
-
-
-def test_zooming_shows_fewer_bytes_and_keys_do_it_too(tab: Tab, window: Window, qtbot: QtBot) -> None:
-    band, whole = tab.hex_pane.band, tab.document.size
     band.setFocus()
     for _ in range(4):
         QTest.keyClicks(band, "+")
@@ -76,7 +68,6 @@ def test_zooming_shows_fewer_bytes_and_keys_do_it_too(tab: Tab, window: Window, 
     assert bands is not None
     assert (bands.start, bands.stop, bands.exact) == (*band.window_span(), True)
     assert "ASCII text" in seen_at(band, 0.9)
-
     QTest.keyClick(band, Qt.Key.Key_End)
     settle(qtbot, window)
     assert tab.document.selection.caret == whole - 1
@@ -84,27 +75,15 @@ def test_zooming_shows_fewer_bytes_and_keys_do_it_too(tab: Tab, window: Window, 
     QTest.keyClicks(band, "0")
     assert band.window_span() == Span(0, whole)
 
-
-def test_coloured_by_entropy_the_bytes_say_what_they_look_like(tab: Tab, window: Window, qtbot: QtBot) -> None:
-    window.settings.put(preferences.COLOUR_BY, ColourBy.ENTROPY)
-    press(window, "show_bands")  # they stay while the colours need them
-    place = tab.document.size // 3
-    tab.document.go_to(0, place, place)
+    press(window, "show_bands")
     settle(qtbot, window)
-
-    model = tab.hex_pane.hex.model()
-    assert tab.hex_pane.band.isVisible()
-    assert model is not None
-    assert {tint.paint for tint in model.tints_at(place, place + 256)} == {paint_of_look(ByteClass.ZEROS)}
-    assert tab.byte.facts["Looks like"].plain_text() == "zeros, 0.00 bits a byte"
-    assert all(" · " in label for label in tab.hex_pane.legend.labels())
-
-    window.settings.put(preferences.COLOUR_BY, ColourBy.STRUCTURE)
-    settle(qtbot, window)
-    assert tab.byte.facts["Looks like"].plain_text() == ""
+    assert not band.isVisible()
+    assert not any(label.startswith("zeros") for label in tab.hex_pane.legend.labels())
 
 
-def test_runs_of_zeros_and_repeats_are_found_by_key(tab: Tab, window: Window, qtbot: QtBot) -> None:
+def test_runs_of_zeros_and_repeats_are_found_by_key_and_coloured_by_entropy_bytes_say_what_they_look_like(
+    tab: Tab, window: Window, qtbot: QtBot
+) -> None:
     data = Path(tab.document.location).read_bytes()
     said: list[str] = []
     tab.document.reported.connect(said.append)
@@ -127,6 +106,21 @@ def test_runs_of_zeros_and_repeats_are_found_by_key(tab: Tab, window: Window, qt
     press(window, "previous_repeat")
     settle(qtbot, window)
     assert said[-1] == "No repeated block was found before this byte."
+
+    window.settings.put(preferences.COLOUR_BY, ColourBy.ENTROPY)
+    press(window, "show_bands")  # they stay while the colours need them
+    place = tab.document.size // 3
+    tab.document.go_to(0, place, place)
+    settle(qtbot, window)
+    model = tab.hex_pane.hex.model()
+    assert tab.hex_pane.band.isVisible()
+    assert model is not None
+    assert {tint.paint for tint in model.tints_at(place, place + 256)} == {paint_of_look(ByteClass.ZEROS)}
+    assert tab.byte.facts["Looks like"].plain_text() == "zeros, 0.00 bits a byte"
+    assert all(" · " in label for label in tab.hex_pane.legend.labels())
+    window.settings.put(preferences.COLOUR_BY, ColourBy.STRUCTURE)
+    settle(qtbot, window)
+    assert tab.byte.facts["Looks like"].plain_text() == ""
 
 
 def test_no_two_classes_have_the_same_texture_or_colour() -> None:

@@ -51,8 +51,7 @@ def in_view(members: MembersPanel) -> range:
 
 
 def test_rows_in_view_are_named_and_no_others(window: Window, qtbot: QtBot, store: Store) -> None:
-    window.resize(1280, 1100)
-    opened_at(window, qtbot, store, dataset(store, "rows", 20, size=LARGE))
+    opened_at(window, qtbot, store, dataset(store, "rows", 12, size=LARGE))
     members = as_table(window, qtbot)
     shown = in_view(members)
     assert 2 < len(shown) < 60
@@ -60,11 +59,11 @@ def test_rows_in_view_are_named_and_no_others(window: Window, qtbot: QtBot, stor
     assert texts(members, range(2), NAME) == [f"weather/{1:020d}-{10:020d}.tar/{key:020d}.txt" for key in (1, 2)]
     assert texts(members, range(2), SIZE) == [f"{LARGE:,}"] * 2
     assert tars(store) <= len(shown) + 3, "with what the tree showed, and the bytes at the beginning"
-    assert not row(members, 199).read
+    assert not row(members, 119).read
     members.table.scrollToBottom()
     named(qtbot, members, in_view(members))
-    assert in_view(members).stop == 200
-    assert not row(members, 100).read
+    assert in_view(members).stop == 120
+    assert not row(members, 60).read
 
 
 def row(members: MembersPanel, number: int) -> MemberRow:

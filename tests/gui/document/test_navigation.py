@@ -14,7 +14,6 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.protocol.requests import ArchiveRequests
 from tests.gui.conftest import Show, press, settle
-from tests.sweeping import in_the_sweep
 
 
 def go(qtbot: QtBot, window: Window, tab: Tab, offset: int) -> None:
@@ -61,8 +60,23 @@ def test_a_reset_block_lights_up_the_bytes_that_its_hash_covers(show: Show, wind
     assert selection.omitted
 
 
+def next_of_this_kind_and_back(qtbot: QtBot, window: Window, tab: Tab) -> None:
+    """Go to the field of the same kind that follows the first one, and back."""
+    go(qtbot, window, tab, 0)
+    assert tab.document.explanation is not None
+    first = tab.document.explanation.fields[-1]
+    key(qtbot, window, tab, Qt.Key.Key_F8, PLAIN)
+    there = tab.document.explanation.fields[-1]
+    assert (there.kind, there.name) == (first.kind, first.name)
+    assert there.path != first.path
+    key(qtbot, window, tab, Qt.Key.Key_F8, SHIFT)
+    assert tab.document.selection.caret == 0
+
+
 @pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
-def test_several_references_are_offered_and_enter_takes_the_first(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_several_references_are_offered_enter_takes_the_first_and_keys_lead_to_the_next_of_a_kind(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("plain.zip")
     tab.document.go_to_expression("central directory header[1]")
     settle(qtbot, window)
@@ -76,15 +90,7 @@ def test_several_references_are_offered_and_enter_takes_the_first(show: Show, wi
     settle(qtbot, window)
     assert tab.document.explanation is not None
     assert tab.document.explanation.fields[-2].kind == "local file header"
-
-
-def test_what_leads_nowhere_is_said(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("gap.caf")
-    press(window, "next_unexplained")
-    settle(qtbot, window)
-    with qtbot.waitSignal(tab.document.reported) as said:
-        press(window, "follow")
-    assert "refers to nothing" in said.args[0]
+    next_of_this_kind_and_back(qtbot, window, tab)
 
 
 def test_the_byte_panel_links_to_where_a_field_leads(show: Show, window: Window, qtbot: QtBot) -> None:
@@ -114,7 +120,7 @@ def test_a_selected_metadata_row_leads_to_its_tar_header(show: Show, window: Win
     assert tab.document.selection.caret == 1024
 
 
-def test_the_next_unexplained_bytes_are_selected_and_then_there_are_none(
+def test_the_next_unexplained_bytes_are_selected_lead_nowhere_and_then_there_are_none(
     show: Show, window: Window, qtbot: QtBot
 ) -> None:
     tab = show("gap.caf")
@@ -123,20 +129,14 @@ def test_the_next_unexplained_bytes_are_selected_and_then_there_are_none(
     assert tab.document.explanation.fields[-1].kind == "gap"
     gap = tab.document.selection.caret
     with qtbot.waitSignal(tab.document.reported) as said:
+        press(window, "follow")
+    assert "refers to nothing" in said.args[0]
+    with qtbot.waitSignal(tab.document.reported) as said:
         key(qtbot, window, tab, Qt.Key.Key_F7, PLAIN)
     assert said.args == ["No unexplained bytes after this one."]
     assert tab.document.selection.caret == gap
 
 
-@pytest.mark.parametrize("name", ["plain.tar", in_the_sweep("plain.zip")])
-def test_the_next_field_of_this_kind_and_back(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
-    tab = show(name)
-    go(qtbot, window, tab, 0)
-    assert tab.document.explanation is not None
-    first = tab.document.explanation.fields[-1]
-    key(qtbot, window, tab, Qt.Key.Key_F8, PLAIN)
-    there = tab.document.explanation.fields[-1]
-    assert (there.kind, there.name) == (first.kind, first.name)
-    assert there.path != first.path
-    key(qtbot, window, tab, Qt.Key.Key_F8, SHIFT)
-    assert tab.document.selection.caret == 0
+@pytest.mark.sweep
+def test_the_next_field_of_this_kind_and_back(show: Show, window: Window, qtbot: QtBot) -> None:
+    next_of_this_kind_and_back(qtbot, window, show("plain.tar"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
@@ -53,6 +54,7 @@ def test_an_archive_in_compressed_bytes_is_opened_and_left_again(
     assert (shown(window), window.tabs.count()) == (outer, 3)
 
 
+@pytest.mark.sweep
 def test_archives_open_sixteen_deep_and_say_so_below(show: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
     data = b"the end"
     for _ in range(18):

@@ -33,7 +33,9 @@ def kept(tab: Tab, window: Window) -> list[Bookmark]:
     return window.bookmarks.store.of(tab.document.location, tab.document.status.size)
 
 
-def test_a_note_on_selected_bytes_is_named_beside_them(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_a_note_on_selected_bytes_is_named_beside_them_gets_a_colour_and_keeps_its_span(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("journey.caf")
     noted(tab, window, qtbot, 20, 60, "strange\x07 bytes")
     assert kept(tab, window) == [Bookmark(0, 20, "strange\x07 bytes", 40)]
@@ -47,36 +49,34 @@ def test_a_note_on_selected_bytes_is_named_beside_them(show: Show, window: Windo
     settle(qtbot, window)
     assert tab.hex_pane.hex.selection() == Span(20, 60)
 
-
-def test_a_note_gets_a_colour_and_keeps_its_span(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    noted(tab, window, qtbot, 20, 60, "one")
     tab.document.select_byte(0, 20, "test")
     settle(qtbot, window)
     window.bookmarks.menu.aboutToShow.emit()
     colours = next(action.menu() for action in window.bookmarks.menu.actions() if "Colour" in action.text())
     next(action for action in colours.actions() if action.text() == "Green").trigger()
-    assert kept(tab, window) == [Bookmark(0, 20, "one", 40, "green")]
+    assert kept(tab, window) == [Bookmark(0, 20, "strange\x07 bytes", 40, "green")]
 
     press(window, "add_bookmark")
     dialog = dialog_of(window, QInputDialog)
     assert isinstance(dialog, QInputDialog)
-    assert dialog.textValue() == "one"
+    assert dialog.textValue() == "strange\x07 bytes"
     dialog.setTextValue("two")
     dialog.accept()
     settle(qtbot, window)
     assert kept(tab, window) == [Bookmark(0, 20, "two", 40, "green")]
 
 
-def test_notes_go_to_a_file_and_come_back_from_it(show: Show, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+def test_notes_go_to_a_file_come_back_from_it_and_stand_in_reports_unless_they_are_redacted(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
     tab = show("journey.caf")
-    noted(tab, window, qtbot, 20, 60, "odd")
+    noted(tab, window, qtbot, 20, 60, "odd <b> bytes")
     path = tmp_path / "journey.caf.notes.json"
     said: list[str] = []
     tab.document.reported.connect(said.append)
     window.bookmarks.write_file(tab.document, str(path))
     assert json.loads(path.read_text("utf-8"))["notes"] == [
-        {"layer": 0, "start": 20, "stop": 60, "text": "odd", "colour": "blue"}
+        {"layer": 0, "start": 20, "stop": 60, "text": "odd <b> bytes", "colour": "blue"}
     ]
     before = kept(tab, window)
     window.bookmarks.store.remove(tab.document.location, tab.document.status.size, 0, 20)
@@ -89,6 +89,14 @@ def test_notes_go_to_a_file_and_come_back_from_it(show: Show, window: Window, qt
     assert Path(tab.document.location).read_bytes() == archive
     window.bookmarks.write_file(tab.document, str(tmp_path / "no" / "folder.json"))
     assert said[-1].startswith("The notes could not be written: ")
+
+    for redact in (False, True):
+        path = tmp_path / f"report-{redact}.html"
+        tab.export_flow.write_report(str(path), ReportKind.HTML, redact)
+        settle(qtbot, window)
+        text = path.read_text("utf-8")
+        assert ("odd &lt;b&gt; bytes" in text) is not redact
+        assert "0x14..0x3C" in text or redact
 
 
 @pytest.mark.parametrize(
@@ -122,17 +130,3 @@ def test_what_is_no_note_in_a_file_is_left_out(tmp_path: Path) -> None:
     path.write_text(json.dumps({"size": 10, "notes": notes}))
 
     assert notes_in(str(path), 10) == [Bookmark(0, 1, "fine", 3)]
-
-
-def test_notes_stand_in_reports_unless_they_are_redacted(
-    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
-) -> None:
-    tab = show("journey.caf")
-    noted(tab, window, qtbot, 20, 60, "odd <b> bytes")
-    for redact in (False, True):
-        path = tmp_path / f"report-{redact}.html"
-        tab.export_flow.write_report(str(path), ReportKind.HTML, redact)
-        settle(qtbot, window)
-        text = path.read_text("utf-8")
-        assert ("odd &lt;b&gt; bytes" in text) is not redact
-        assert "0x14..0x3C" in text or redact

@@ -13,43 +13,42 @@ from inspector.gui.hex.cursor import Pane
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from tests.gui.conftest import Show, settle
+from tests.sweeping import in_the_sweep
 
 LEFT = Qt.MouseButton.LeftButton
 
 
-def test_a_click_on_a_name_selects_the_structure(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_a_click_on_a_name_selects_the_structure_and_what_the_colours_say_is_chosen_in_the_menu(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot
+) -> None:
     window.resize(1600, 1000)
     tab = show("two-entries.tacozip")
-    lane = tab.hex_pane.hex.lane
+    lane, legend = tab.hex_pane.hex.lane, tab.hex_pane.legend
     place = next(rect for rect, text in lane.labels() if text.startswith("entry 4")).center()
-
     QTest.mousePress(lane, LEFT, pos=place)
     settle(qtbot, window)
-
     assert tab.document.selection.spans == (Span(0x6D, 0x7D),)
 
+    expected = "DATA/tile_0001.png · local file"  # the tree of fields names members in its first column
+    tree = tab.structure.tree
+    model = tree.model()
+    top = model.index(0, 0)
+    tree.expand(top)
+    qtbot.waitUntil(lambda: expected in [model.index(row, 0, top).data() for row in range(model.rowCount(top))])
 
-def test_the_legend_counts_and_leads_to_each_of_a_kind(show: Show, window: Window, qtbot: QtBot) -> None:
-    window.resize(1600, 1000)
-    tab = show("two-chunks.rca")
-    legend, document = tab.hex_pane.legend, tab.document
-    assert legend.labels() == ["chunk header · 2", "blob header · 7", "reset block · 1", "member data · 7"]
-    place = legend.place_of("chunk header · 2").center()
-
-    went = []
-    for modifiers in (
-        Qt.KeyboardModifier.NoModifier,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.KeyboardModifier.ShiftModifier,
-    ):
-        QTest.mousePress(legend, LEFT, modifiers, place)
+    menu = window.menus.colours
+    assert [action.text() for action in menu.actions()] == ["Structure", "Field kind", "Verdict", "Member", "Entropy"]
+    assert "TACO entry unused · 5" in legend.labels()
+    for action, label in zip(menu.actions()[1:4], ("length or offset", "not checked · 5", "each member"), strict=True):
+        action.trigger()
         settle(qtbot, window)
-        went.append(document.selection.caret)
+        assert any(each.startswith(label) for each in legend.labels()), label
+    assert settings.get(preferences.COLOUR_BY) == "member"
 
-    assert went == [0x8000, 0, 0x8000]  # around the end, and back
 
-
-@pytest.mark.parametrize(("name", "own_bytes"), [("two-resets-spec.rca", False), ("two-resets-rcarch.rca", True)])
+@pytest.mark.parametrize(
+    ("name", "own_bytes"), [("two-resets-spec.rca", False), in_the_sweep("two-resets-rcarch.rca", True)]
+)
 def test_a_selected_digest_lights_up_exactly_what_it_covers(
     show: Show, window: Window, qtbot: QtBot, name: str, own_bytes: bool
 ) -> None:
@@ -73,40 +72,32 @@ def test_a_selected_digest_lights_up_exactly_what_it_covers(
     assert [painted(offset) for offset in (0x100, 1_020)] == [False, False]
 
 
-def test_what_the_colours_say_is_chosen_in_the_menu(
-    show: Show, window: Window, settings: Settings, qtbot: QtBot
-) -> None:
-    tab = show("two-entries.tacozip")
-    menu = window.menus.colours
-    assert [action.text() for action in menu.actions()] == ["Structure", "Field kind", "Verdict", "Member", "Entropy"]
-    assert "TACO entry unused · 5" in tab.hex_pane.legend.labels()
-
-    for action, label in zip(menu.actions()[1:4], ("length or offset", "not checked · 5", "each member"), strict=True):
-        action.trigger()
-        settle(qtbot, window)
-        assert any(each.startswith(label) for each in tab.hex_pane.legend.labels())
-    assert settings.get(preferences.COLOUR_BY) == "member"
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("two-entries.tacozip", "DATA/tile_0001.png · local file"), ("gap.caf", "readme.txt · file data")],
-)
-def test_the_tree_of_fields_names_members_in_its_first_column(
-    show: Show, qtbot: QtBot, name: str, expected: str
-) -> None:
-    tree = show(name).structure.tree
+@pytest.mark.sweep
+def test_the_tree_of_fields_names_members_in_its_first_column(show: Show, qtbot: QtBot) -> None:
+    tree = show("gap.caf").structure.tree
     model = tree.model()
     top = model.index(0, 0)
     tree.expand(top)
+    expected = "readme.txt · file data"
     qtbot.waitUntil(lambda: expected in [model.index(row, 0, top).data() for row in range(model.rowCount(top))])
 
 
-def test_the_keyboard_opens_compressed_data_in_the_tree_and_a_chosen_block_is_explained(
+def test_the_legend_leads_to_each_of_a_kind_and_the_keyboard_opens_compressed_data_in_the_tree(
     show: Show, window: Window, qtbot: QtBot
 ) -> None:
+    window.resize(1600, 1000)
     tab = show("two-chunks.rca")
-    document, tree = tab.document, tab.structure.tree
+    legend, document, tree = tab.hex_pane.legend, tab.document, tab.structure.tree
+    assert legend.labels() == ["chunk header · 2", "blob header · 7", "reset block · 1", "member data · 7"]
+    place = legend.place_of("chunk header · 2").center()
+    plain, shift = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+    went = []
+    for modifiers in (plain, plain, shift):
+        QTest.mousePress(legend, LEFT, modifiers, place)
+        settle(qtbot, window)
+        went.append(document.selection.caret)
+    assert went == [0x8000, 0, 0x8000]  # around the end, and back
+
     document.select_byte(document.layer, 0x14, "test")
     settle(qtbot, window)
     assert tree.currentIndex().data() == "payload"

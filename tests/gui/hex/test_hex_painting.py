@@ -261,16 +261,15 @@ def differing(picture: np.ndarray, other: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     "case",
     at_every_change(
-        product((Scheme.LIGHT, Scheme.CONTRAST_DARK), (1.0, 1.25, 1.5, 2.0)),
-        lambda case: case in ((Scheme.LIGHT, 1.0), (Scheme.LIGHT, 1.25), (Scheme.CONTRAST_DARK, 1.0)),
-        lambda case: f"{case[0]}, {case[1]}",
+        product(HINTINGS, (Scheme.LIGHT, Scheme.CONTRAST_DARK), (1.0, 1.25, 1.5, 2.0)),
+        lambda case: case[1:] == (Scheme.LIGHT, 1.25) or (case[0] is HINTINGS[-1] and case[2] == 1.0),
+        lambda case: f"{case[0].name}, {case[1]}, {case[2]}",
     ),
 )
-@pytest.mark.parametrize("hinting", HINTINGS)
 def test_an_underline_touches_no_outline_whatever_the_font(
-    hinting: QFont.HintingPreference, case: tuple[Scheme, float]
+    case: tuple[QFont.HintingPreference, Scheme, float],
 ) -> None:
-    scheme, scale = case
+    hinting, scheme, scale = case
     font = fixed_font()
     font.setHintingPreference(hinting)
     outlined = Span(ROW * COLUMNS + 2, ROW * COLUMNS + 6)

@@ -1,4 +1,4 @@
-"""The tab that audits a folder, with its real processes."""
+"""The tab that audits a folder: with its real worker, and with real processes where it is about them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, S
 from inspector.gui.tabs.audit_tab import HINT, NONE_MATCH, NOTHING, AuditTab
 from inspector.operations.protocol.audit_views import ExportKind
 from tests.formats.datas3t.range_building import points, put_range
-from tests.gui.conftest import WAIT, NoProcesses, Sample, Show, dialog_of, press, settle
+from tests.gui.conftest import WAIT, NoProcesses, Sample, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"
 
@@ -62,22 +62,35 @@ def done(qtbot: QtBot, tab: AuditTab) -> None:
     qtbot.waitUntil(lambda: tab.settled, timeout=WAIT)
 
 
+def shown(window: Window) -> AuditTab:
+    found = window.tabs.currentWidget()
+    assert isinstance(found, AuditTab)
+    return found
+
+
 def rows(tab: AuditTab, column: int) -> list[str]:
     tab.table.viewport().grab()
     return [str(tab.model.index(row, column).data()) for row in range(tab.model.rowCount())]
 
 
-def test_it_begins_empty_and_asks_for_a_place(tab: AuditTab) -> None:
+def test_it_begins_empty_asks_for_a_place_and_audits_a_folder_into_a_table(
+    tab: AuditTab, window: Window, qtbot: QtBot, folder: Path, qtmodeltester: ModelTester
+) -> None:
     assert tab._stack.shown_sentence() == HINT
     assert tab.options.place.hasFocus()
     tab.begin.click()
     assert "Choose a folder" in tab.message.text.text()
     assert not tab.running
 
+    # Places are asked for without waiting.
+    tab.options._choose.click()
+    dialog = dialog_of(window, QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.fileSelected.emit("/data/kept.audit")
+    assert tab.options.results.text() == "/data/kept.audit"
+    dialog.reject()
 
-def test_a_folder_is_audited_into_a_table(
-    tab: AuditTab, qtbot: QtBot, folder: Path, qtmodeltester: ModelTester
-) -> None:
+    tab.options.results.clear()
     tab.options.place.setText(str(folder))
     qtbot.keyClick(tab.options.place, Qt.Key.Key_Return)
     done(qtbot, tab)
@@ -99,8 +112,28 @@ def test_a_folder_is_audited_into_a_table(
     done(qtbot, tab)
 
 
-def test_results_are_sorted_and_filtered(tab: AuditTab, qtbot: QtBot, folder: Path) -> None:
-    audit(qtbot, tab, folder)
+@pytest.mark.usefixtures("in_the_worker")
+def test_results_are_sorted_filtered_and_exported_and_the_audit_goes_on_where_it_was_stopped(
+    tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path
+) -> None:
+    assert not tab.exporting[ExportKind.CSV].isEnabled()
+    audit(qtbot, tab, folder, tmp_path / "kept.audit")
+    tab.exporting[ExportKind.CSV].click()
+    dialog = tab.findChildren(QFileDialog)[-1]
+    assert dialog.isVisible()
+    dialog.reject()
+    tab.export(str(tmp_path / "out.csv"), ExportKind.CSV)
+    tab.export(str(tmp_path / "out.json"), ExportKind.JSON)
+    done(qtbot, tab)
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert [row["state"] for row in csv.DictReader(file)] == ["damaged", "sound", "sound"]
+    *found, last = map(json.loads, (tmp_path / "out.json").read_text().splitlines())
+    assert len(found) == last["summary"]["archives"] == 3
+    assert "written to" in tab.message.text.text()
+    tab.export(str(tmp_path / "nowhere" / "out.csv"), ExportKind.CSV)
+    done(qtbot, tab)
+    assert "nowhere" in tab.message.text.text()
+
     tab.table.sortByColumn(LOCATION, Qt.SortOrder.DescendingOrder)
     qtbot.waitUntil(lambda: rows(tab, LOCATION)[0] == "two-chunks.rca", timeout=WAIT)
     menu = QMenu()
@@ -118,9 +151,17 @@ def test_results_are_sorted_and_filtered(tab: AuditTab, qtbot: QtBot, folder: Pa
     tab.filters.formats.setCurrentIndex(0)
     qtbot.keyClicks(tab.filters.text, "JOURNEY")
     qtbot.waitUntil(lambda: rows(tab, LOCATION) == ["journey.caf"], timeout=WAIT)
+    tab.filters.text.clear()
+
+    shutil.copyfile(folder / "journey.caf", folder / "late.caf")
+    tab.begin.click()
+    done(qtbot, tab)
+    assert "4 archives: 3 sound, 1 damaged." in tab.sentence.text()
+    assert "4 files were finished earlier." in tab.sentence.text()
 
 
-def test_the_selected_archive_is_told_in_full_and_opened(
+@pytest.mark.usefixtures("in_the_worker")
+def test_the_selected_archive_is_told_in_full_and_opened_and_a_lost_process_is_said(
     tab: AuditTab, qtbot: QtBot, folder: Path, window: Window
 ) -> None:
     audit(qtbot, tab, folder)
@@ -134,41 +175,24 @@ def test_the_selected_archive_is_told_in_full_and_opened(
     assert opened is not None
     assert opened.document.name == DAMAGED
 
-
-def test_results_are_exported(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path) -> None:
-    assert not tab.exporting[ExportKind.CSV].isEnabled()
-    audit(qtbot, tab, folder)
-    tab.exporting[ExportKind.CSV].click()
-    dialog = tab.findChildren(QFileDialog)[-1]
-    assert dialog.isVisible()
-    dialog.reject()
-    tab.export(str(tmp_path / "out.csv"), ExportKind.CSV)
-    tab.export(str(tmp_path / "out.json"), ExportKind.JSON)
-    done(qtbot, tab)
-    with (tmp_path / "out.csv").open(newline="") as file:
-        assert [row["state"] for row in csv.DictReader(file)] == ["damaged", "sound", "sound"]
-    *found, last = map(json.loads, (tmp_path / "out.json").read_text().splitlines())
-    assert len(found) == last["summary"]["archives"] == 3
-    assert "written to" in tab.message.text.text()
-    tab.export(str(tmp_path / "nowhere" / "out.csv"), ExportKind.CSV)
-    done(qtbot, tab)
-    assert "nowhere" in tab.message.text.text()
-
-
-def test_an_audit_goes_on_where_it_was_stopped(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "kept.audit"
-    audit(qtbot, tab, folder, kept)
-    shutil.copyfile(folder / "journey.caf", folder / "late.caf")
+    press(window, "close_tab")
+    assert shown(window) is tab
+    assert tab.client.link.process is not None
+    tab.client.link.process.kill()
+    qtbot.waitUntil(lambda: "ended unexpectedly" in tab.message.text.text(), timeout=WAIT)
+    assert rows(tab, LOCATION)[1] == "journey.caf"
     tab.begin.click()
     done(qtbot, tab)
-    assert "4 archives: 3 sound, 1 damaged." in tab.sentence.text()
-    assert "4 files were finished earlier." in tab.sentence.text()
+    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file was skipped."
 
 
-def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, large: Path, tmp_path: Path) -> None:
+def test_it_is_paused_goes_on_and_is_cancelled(
+    tab: AuditTab, qtbot: QtBot, large: Path, sample: Sample, tmp_path: Path
+) -> None:
     folder = tmp_path / "much"
     folder.mkdir()
-    for at in range(6):
+    shutil.copyfile(sample("journey.caf"), folder / "0.caf")
+    for at in range(1, 6):
         (folder / f"{at}.caf").hardlink_to(large)
         Path(f"{folder / str(at)}.caf.sha256").write_text(f"{'0' * 64}  a.bin\n")
     tab.options.place.setText(str(folder))
@@ -189,6 +213,7 @@ def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, larg
     assert tab.begin.isEnabled()
 
 
+@pytest.mark.usefixtures("in_the_worker")
 def test_what_goes_wrong_is_said(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path) -> None:
     audit(qtbot, tab, tmp_path / "nowhere")
     assert "does not exist" in tab.message.text.text()
@@ -200,33 +225,7 @@ def test_what_goes_wrong_is_said(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_
     assert (folder / "notes.txt").read_text() == "no archive"
 
 
-def test_a_lost_process_is_said(tab: AuditTab, qtbot: QtBot, folder: Path) -> None:
-    audit(qtbot, tab, folder)
-    assert tab.client.link.process is not None
-    tab.client.link.process.kill()
-    qtbot.waitUntil(lambda: "ended unexpectedly" in tab.message.text.text(), timeout=WAIT)
-    assert rows(tab, LOCATION)[1] == "journey.caf"
-    tab.begin.click()
-    done(qtbot, tab)
-    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file was skipped."
-
-
-def test_places_are_asked_for_without_waiting(tab: AuditTab, window: Window) -> None:
-    tab.options._choose.click()
-    dialog = dialog_of(window, QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    dialog.fileSelected.emit("/data/kept.audit")
-    assert tab.options.results.text() == "/data/kept.audit"
-    dialog.reject()
-
-
 # ---- many archives, and folders ----------------------------------------------------------------------------------
-
-
-def shown(window: Window) -> AuditTab:
-    found = window.tabs.currentWidget()
-    assert isinstance(found, AuditTab)
-    return found
 
 
 def drop(window: Window, *places: Path) -> None:
@@ -237,7 +236,10 @@ def drop(window: Window, *places: Path) -> None:
     window.dropEvent(QDropEvent(QPointF(1, 1), copy, data, Qt.MouseButton.LeftButton, none))
 
 
-def test_files_are_audited_in_a_list_from_which_they_open(window: Window, qtbot: QtBot, folder: Path) -> None:
+@pytest.mark.usefixtures("in_the_worker")
+def test_files_are_audited_in_a_list_from_which_they_open_and_others_are_asked_for_without_waiting(
+    window: Window, qtbot: QtBot, folder: Path
+) -> None:
     window.audits.audit([str(folder / "journey.caf"), str(folder / "inner" / DAMAGED), str(folder / "gone.caf")])
     tab = shown(window)
     done(qtbot, tab)
@@ -252,7 +254,18 @@ def test_files_are_audited_in_a_list_from_which_they_open(window: Window, qtbot:
     assert opened.document.name == DAMAGED
     assert window.tabs.count() == 2
 
+    press(window, "audit_files")
+    dialog = dialog_of(window, QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    assert dialog.isVisible()
+    assert dialog.directory() == QDir(str(folder / "inner"))
+    dialog.filesSelected.emit([str(folder / "journey.caf")])
+    done(qtbot, shown(window))
+    assert shown(window).sentence.text() == "1 archive: 1 sound."
+    dialog.reject()
 
+
+@pytest.mark.sweep
 def test_what_was_not_checked_is_listed_too_and_opens(
     window: Window, qtbot: QtBot, large: Path, tmp_path: Path
 ) -> None:
@@ -287,19 +300,7 @@ def test_an_audit_that_cannot_start_says_why_and_can_be_tried_again(
     assert tab.sentence.text() == "1 archive: 1 sound."
 
 
-def test_files_to_audit_are_asked_for_without_waiting(window: Window, show: Show, qtbot: QtBot, sample: Sample) -> None:
-    beside = Path(show("plain.zip").document.location).parent
-    press(window, "audit_files")
-    dialog = dialog_of(window, QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    assert dialog.isVisible()
-    assert dialog.directory() == QDir(str(beside))
-    dialog.filesSelected.emit([str(sample("journey.caf"))])
-    done(qtbot, shown(window))
-    assert shown(window).sentence.text() == "1 archive: 1 sound."
-    dialog.reject()
-
-
+@pytest.mark.usefixtures("in_the_worker")
 def test_a_folder_that_is_no_dataset_is_audited(window: Window, qtbot: QtBot, folder: Path, sample: Sample) -> None:
     window.open_locations([str(folder), str(sample("plain.zip"))])
     window.tabs.setCurrentIndex(0)
@@ -313,6 +314,7 @@ def test_a_folder_that_is_no_dataset_is_audited(window: Window, qtbot: QtBot, fo
     done(qtbot, shown(window))
 
 
+@pytest.mark.usefixtures("in_the_worker")
 def test_a_dataset_in_a_folder_has_a_row_that_says_what_is_missing(
     window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -334,6 +336,7 @@ def test_a_dataset_in_a_folder_has_a_row_that_says_what_is_missing(
     assert "the keys 21 to 30" in tab.about.text()
 
 
+@pytest.mark.usefixtures("in_the_worker")
 def test_many_files_dropped_are_one_list_until_tabs_are_wanted(
     window: Window, qtbot: QtBot, tmp_path: Path, sample: Sample
 ) -> None:
@@ -350,20 +353,16 @@ def test_many_files_dropped_are_one_list_until_tabs_are_wanted(
     settle(qtbot, window)
     assert [window.tabs.tabText(at) for at in range(window.tabs.count())] == [copy.name for copy in copies]
     assert window.settings.get(preferences.MANY_FILES) == preferences.A_TAB_EACH
-    for _ in copies:
-        press(window, "close_tab")
+    for _ in copies:  # the last is shown: none of the others is read
+        window.tabs.tabCloseRequested.emit(0)
     drop(window, *copies)
     settle(qtbot, window)
     assert window.tabs.count() == len(copies)
 
 
-def test_a_few_files_dropped_are_tabs(window: Window, qtbot: QtBot, sample: Sample) -> None:
-    drop(window, sample("journey.caf"), sample("plain.zip"))
-    settle(qtbot, window)
-    assert window.tabs.count() == 2
-
-
-def test_a_drop_zone_lights_up_while_something_is_dragged_over_it(window: Window, qtbot: QtBot, sample: Sample) -> None:
+def test_a_drop_zone_lights_up_under_what_is_dragged_and_a_few_files_become_tabs(
+    window: Window, qtbot: QtBot, sample: Sample
+) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(sample("journey.caf")))])
     copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
@@ -376,6 +375,7 @@ def test_a_drop_zone_lights_up_while_something_is_dragged_over_it(window: Window
         zone.dragLeaveEvent(QDragLeaveEvent())
         assert not zone.drop_light.isVisible()
     window.dragEnterEvent(QDragEnterEvent(QPoint(1, 1), copy, data, Qt.MouseButton.LeftButton, none))
-    drop(window, sample("journey.caf"))
+    drop(window, sample("journey.caf"), sample("plain.zip"))
     assert not window.drop_light.isVisible()
     settle(qtbot, window)
+    assert window.tabs.count() == 1 + 2

@@ -62,6 +62,12 @@ def rows(tab: CompareTab) -> list[tuple[str, ...]]:
     return [tuple(model.index(row, column).data() for column in range(5)) for row in range(model.rowCount())]
 
 
+def select(tab: CompareTab, qtbot: QtBot, kind: str) -> None:
+    row = next(at for at, texts in enumerate(rows(tab)) if texts[KIND] == kind)
+    place = tab.table.visualRect(tab.model.index(row, WHAT)).center()
+    qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
 def carets(tab: CompareTab) -> list[int]:
     return [tab.views[side].caret() for side in (A, B)]
 
@@ -75,7 +81,7 @@ def model_of(tab: CompareTab, side: str) -> AlignedModel:
 # ---- what is shown -------------------------------------------------------------------------------------------------
 
 
-def test_both_sides_stand_aligned_with_gaps_and_colours(
+def test_both_sides_stand_aligned_scroll_in_step_and_are_enlarged_together(
     window: Window, qtbot: QtBot, sample: Sample, damaged: Path, qtmodeltester: ModelTester
 ) -> None:
     tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
@@ -99,37 +105,34 @@ def test_both_sides_stand_aligned_with_gaps_and_colours(
     ]
     assert tab.legend.labels() == ["only in A", "only in B", "changed", "nothing here", "the other side is right"]
 
+    one, other = tab.views[A], tab.views[B]
+    assert one.bytesPerRow() == other.bytesPerRow()
+    QTest.keyClick(one, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    assert other.top() == one.top() > 0
+    assert other.caret() == one.caret() == a.size - 1
+    tab.in_step.click()
+    QTest.keyClick(one, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    assert one.top() == 0
+    assert other.top() > 0
+    tab.in_step.click()
 
-def test_equal_files_have_no_list(window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path) -> None:
-    shutil.copyfile(sample("plain.zip"), tmp_path / "b.zip")
-
-    tab = compared(window, qtbot, sample("plain.zip"), tmp_path / "b.zip")
-
-    assert tab.sentence.text() == "Equal."
-    assert tab._list_stack.shown_sentence() == "Equal."
-    assert not tab.next.isEnabled()
-    assert tab.views[A].isVisible()
+    before = one.look.cell
+    other.zoomRequested.emit(6)
+    assert one.look.cell == other.look.cell > before
+    assert one.bytesPerRow() == other.bytesPerRow() == 8
 
 
-def test_nothing_of_an_earlier_result_is_shown_where_there_is_none(
-    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
+def test_different_formats_have_a_list_and_no_bytes_and_nothing_to_take(
+    window: Window, qtbot: QtBot, sample: Sample
 ) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    assert tab.model.rowCount()
-
-    damaged.unlink()
-    tab.start()
-    settle(qtbot, window)
-    settle(qtbot, window)
-    tab._show_list()
-    assert tab._list_stack.shown_sentence() == "There is no result."
-
-
-def test_different_formats_have_a_list_and_no_bytes(window: Window, qtbot: QtBot, sample: Sample) -> None:
     tab = compared(window, qtbot, sample("plain.zip"), sample("plain.tar"))
 
     assert tab._byte_stack.shown_sentence() == NOT_ALIGNED
     assert {row[KIND] for row in rows(tab)} == {"member only in A", "member only in B"}
+    select(tab, qtbot, "member only in A")
+    assert not tab.take[A].isEnabled()
+    assert not tab.take[B].isEnabled()
+    assert not tab.combine.isEnabled()
 
 
 def test_a_row_of_two_datasets_leads_to_the_bytes_of_its_range(
@@ -157,7 +160,9 @@ def test_a_row_of_two_datasets_leads_to_the_bytes_of_its_range(
     assert carets(bytes_tab) == [515, 515]
 
 
-def test_what_cannot_be_read_is_a_sentence(window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_a_sentence_and_equal_files_have_no_list(
+    window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path
+) -> None:
     tab = compared(window, qtbot, sample("plain.zip"), tmp_path / "nothing.zip")
 
     assert "does not exist" in tab.sentence.text()
@@ -166,12 +171,17 @@ def test_what_cannot_be_read_is_a_sentence(window: Window, qtbot: QtBot, sample:
     qtbot.mouseClick(tab.again, Qt.MouseButton.LeftButton)
     settle(qtbot, window)
     assert tab.sentence.text() == "Equal."
+    assert tab._list_stack.shown_sentence() == "Equal."
+    assert not tab.next.isEnabled()
+    assert tab.views[A].isVisible()
 
 
 # ---- moving --------------------------------------------------------------------------------------------------------
 
 
-def test_keys_lead_from_difference_to_difference(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
+def test_keys_lead_to_differences_and_offsets_members_and_bytes_are_found_on_the_side_used_last(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
+) -> None:
     tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
     view = tab.views[A]
     view.setFocus()
@@ -190,11 +200,6 @@ def test_keys_lead_from_difference_to_difference(window: Window, qtbot: QtBot, s
     qtbot.keyClick(tab.views[B], Qt.Key.Key_F7)
     assert carets(tab) == [1_024, 1_024]
 
-
-def test_offsets_members_and_bytes_are_found_on_the_side_used_last(
-    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
-) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
     go_to, find = window.tool_bar.go_to, window.tool_bar.find_text
     assert go_to.isEnabled()
 
@@ -230,22 +235,38 @@ def test_offsets_members_and_bytes_are_found_on_the_side_used_last(
     qtbot.waitUntil(lambda: tab.caret.text() == "Not found in A between here and its end.")
 
 
-def test_structures_are_named_beside_both_sides_where_they_stand_there(
+def brackets(tab: CompareTab, side: str) -> dict[str, tuple[int, int]]:
+    """Where the structures stand that are named beside a side."""
+    found = tab.views[side].lane.brackets
+    return {each.structure.label: (each.structure.start, each.structure.stop) for each in found}
+
+
+def facts(tab: CompareTab, side: str) -> tuple[str, str, str]:
+    """The place, the member and the place in it of a side's byte."""
+    about = tab.byte.about[side].facts
+    return tab.byte.places[side].text(), about["Member"].plain_text(), about["In member"].plain_text()
+
+
+def values(tab: CompareTab, name: str) -> tuple[str, str, bool]:
+    """A value of both sides, and whether it is bold because they differ."""
+    model = tab.byte.inspector.model()
+    row = [model.index(at, 0).data() for at in range(model.rowCount())].index(name)
+    a, b = (str(model.index(row, column).data()) for column in (1, 2))
+    return a, b, bool(model.index(row, 1).data(Qt.ItemDataRole.FontRole).bold())
+
+
+def test_structures_and_values_of_both_sides_stand_beside_each_other(
     window: Window, qtbot: QtBot, sample: Sample, damaged: Path
 ) -> None:
     window.resize(1800, 900)
     tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    record = sample("two-entries.tacozip").read_bytes().index(b"PK\x01\x02")
+    data = sample("two-entries.tacozip").read_bytes()
+    record = data.index(b"PK\x01\x02")
     tab.go_to(record)
     settle(qtbot, window)
-
-    def places(side: str) -> dict[str, tuple[int, int]]:
-        brackets = tab.views[side].lane.brackets
-        return {each.structure.label: (each.structure.start, each.structure.stop) for each in brackets}
-
     # B lacks a block before it, and has a gap of its size there: all stands side by side.
-    shown = qtbot.waitUntil(lambda: places(A) and places(A) == places(B)) or places(A)
-    first = next(label for label, place in shown.items() if place[0] == record)
+    qtbot.waitUntil(lambda: bool(brackets(tab, A)) and brackets(tab, A) == brackets(tab, B))
+    first = next(label for label, place in brackets(tab, A).items() if place[0] == record)
     assert "central" in first
     lane = tab.views[B].lane
     label = next(rect for rect, text in lane.labels() if first.startswith(text.rstrip("…")))
@@ -255,88 +276,30 @@ def test_structures_are_named_beside_both_sides_where_they_stand_there(
     assert carets(tab) == [record, record]
     assert tab.views[B].hasFocus()
 
-
-def test_the_values_of_both_sides_stand_beside_each_other(
-    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
-) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    data = sample("two-entries.tacozip").read_bytes()
-
-    def shown(side: str) -> tuple[str, str, str]:
-        about = tab.byte.about[side]
-        return (
-            tab.byte.places[side].text(),
-            about.facts["Member"].plain_text(),
-            about.facts["In member"].plain_text(),
-        )
-
-    def cells(name: str) -> list[str]:
-        model = tab.byte.inspector.model()
-        row = [model.index(at, 0).data() for at in range(model.rowCount())].index(name)
-        return [str(model.index(row, column).data()) for column in (1, 2)]
-
-    def bold(name: str) -> bool:
-        model = tab.byte.inspector.model()
-        row = [model.index(at, 0).data() for at in range(model.rowCount())].index(name)
-        return bool(model.index(row, 1).data(Qt.ItemDataRole.FontRole).bold())
-
     tab.go_to(FLIPPED)
-    qtbot.waitUntil(lambda: shown(A)[0] == "A: 0xBB8 (3,000)")
-    assert shown(B)[0] == "B: 0x9B8 (2,488)"
+    qtbot.waitUntil(lambda: facts(tab, A)[0] == "A: 0xBB8 (3,000)")
+    assert facts(tab, B)[0] == "B: 0x9B8 (2,488)"
     # The block is gone from the first member, whose header still claims as many bytes.
-    assert [shown(side)[1].split("\n")[0] for side in (A, B)] == ["DATA/tile_0002.png", "DATA/tile_0001.png"]
+    assert [facts(tab, side)[1].split("\n")[0] for side in (A, B)] == ["DATA/tile_0002.png", "DATA/tile_0001.png"]
     one, other = data.index(b"\x89PNG"), data.index(b"\x89PNG", 1_000)
-    assert shown(A)[2].startswith(f"byte {FLIPPED - other} of ")
-    assert shown(B)[2].startswith(f"byte {FLIPPED - LOST - one:,} of ")
-    assert cells("u8") == [str(data[FLIPPED]), str(data[FLIPPED] ^ 1)]
-    assert bold("u8")
+    assert facts(tab, A)[2].startswith(f"byte {FLIPPED - other} of ")
+    assert facts(tab, B)[2].startswith(f"byte {FLIPPED - LOST - one:,} of ")
+    assert values(tab, "u8") == (str(data[FLIPPED]), str(data[FLIPPED] ^ 1), True)
     tab.go_to(0)
     qtbot.waitUntil(lambda: tab.byte.about[A].title.text() == tab.byte.about[B].title.text() == "LFH Signature")
-    assert cells("u32 LE")[0] == cells("u32 LE")[1] == f"{int.from_bytes(data[:4], 'little'):,}"
-    assert not bold("u32 LE")
+    signature = f"{int.from_bytes(data[:4], 'little'):,}"
+    assert values(tab, "u32 LE") == (signature, signature, False)
     tab.go_to(1_024)  # B has nothing here
     qtbot.waitUntil(lambda: tab.byte.about[B].title.text() == "B has nothing here.")
-    assert cells("u8") == [str(data[1_024]), "–"]
+    assert values(tab, "u8")[:2] == (str(data[1_024]), "–")
 
 
-def test_both_sides_scroll_in_step_until_told_otherwise(
+# ---- the list ------------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_the_list_and_the_map_lead_to_their_bytes_which_are_copied_without_the_gap(
     window: Window, qtbot: QtBot, sample: Sample, damaged: Path
 ) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    one, other = tab.views[A], tab.views[B]
-    assert one.bytesPerRow() == other.bytesPerRow()
-
-    QTest.keyClick(one, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
-    assert other.top() == one.top() > 0
-    assert other.caret() == one.caret() == model_of(tab, A).size - 1
-    tab.in_step.click()
-    QTest.keyClick(one, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
-    assert one.top() == 0
-    assert other.top() > 0
-
-
-def test_both_sides_are_enlarged_together(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    before = tab.views[A].look.cell
-
-    tab.views[B].zoomRequested.emit(6)
-
-    assert tab.views[A].look.cell == tab.views[B].look.cell > before
-    assert tab.views[A].bytesPerRow() == tab.views[B].bytesPerRow() == 8
-
-
-def test_a_row_of_the_list_leads_to_its_bytes(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    row = next(at for at, texts in enumerate(rows(tab)) if texts[KIND] == "bytes changed")
-
-    place = tab.table.visualRect(tab.model.index(row, WHAT)).center()
-    qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-
-    assert carets(tab) == [FLIPPED, FLIPPED]
-    assert tab.about.text().startswith("One bit differs at byte 3,000 (2,488 in B)")
-
-
-def test_the_map_leads_to_its_bytes(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
     tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
 
     height = tab.map.height()
@@ -346,13 +309,18 @@ def test_the_map_leads_to_its_bytes(window: Window, qtbot: QtBot, sample: Sample
     qtbot.mouseClick(tab.map, Qt.MouseButton.LeftButton, pos=QPoint(10, height - 2))
     assert carets(tab)[0] == carets(tab)[1] > 5_000
 
+    select(tab, qtbot, "bytes changed")
+    assert carets(tab) == [FLIPPED, FLIPPED]
+    assert tab.about.text().startswith("One bit differs at byte 3,000 (2,488 in B)")
 
-# ---- the list ------------------------------------------------------------------------------------------------------
+    view = tab.views[B]
+    view.goTo(1_020, LOST + 8)
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot, window)
+    assert QGuiApplication.clipboard().text().split() == damaged.read_bytes()[1_020:1_028].hex(" ").upper().split()
 
-
-def test_the_list_is_filtered_and_sorted(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-
+    # The list is filtered, by level and by words, and sorted.
     tab.levels[Level.MEMBER].click()
     qtbot.waitUntil(lambda: tab.model.rowCount() == 2)
     assert {row[KIND] for row in rows(tab)} == {"bytes only in A", "bytes changed"}
@@ -368,25 +336,7 @@ def test_the_list_is_filtered_and_sorted(window: Window, qtbot: QtBot, sample: S
     qtbot.waitUntil(lambda: rows(tab)[0][IN_A] == "3,000..3,001")
 
 
-def test_bytes_are_copied_without_the_gap(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    view = tab.views[B]
-
-    view.goTo(1_020, LOST + 8)
-    view.setFocus()
-    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    settle(qtbot, window)
-
-    assert QGuiApplication.clipboard().text().split() == damaged.read_bytes()[1_020:1_028].hex(" ").upper().split()
-
-
 # ---- taking and combining ------------------------------------------------------------------------------------------
-
-
-def select(tab: CompareTab, qtbot: QtBot, kind: str) -> None:
-    row = next(at for at, texts in enumerate(rows(tab)) if texts[KIND] == kind)
-    place = tab.table.visualRect(tab.model.index(row, WHAT)).center()
-    qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
 def combine_dialog(window: Window, qtbot: QtBot) -> CombineDialog:
@@ -437,6 +387,7 @@ def test_two_damaged_copies_are_combined_into_a_new_archive(
     assert window.message.text.text().endswith("Read back and checked: sound.")
 
 
+@pytest.mark.sweep
 def test_what_is_not_proved_needs_consent_and_a_third_copy_decides(
     window: Window, qtbot: QtBot, sample: Sample, tmp_path: Path
 ) -> None:
@@ -470,17 +421,16 @@ def test_what_is_not_proved_needs_consent_and_a_third_copy_decides(
     assert (tmp_path / "good.caf").read_bytes() == sample("journey.caf").read_bytes()
 
 
-def test_a_difference_of_equal_length_becomes_a_pending_change(
-    window: Window, qtbot: QtBot, sample: Sample, damaged: Path
+def test_a_difference_of_equal_length_becomes_a_pending_change_and_another_goes_into_a_new_archive(
+    window: Window, qtbot: QtBot, sample: Sample, damaged: Path, tmp_path: Path
 ) -> None:
-    before = damaged.read_bytes()
+    sound, before = sample("two-entries.tacozip").read_bytes(), damaged.read_bytes()
     tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
 
     select(tab, qtbot, "bytes changed")
     qtbot.mouseClick(tab.take[B], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.tab() is not None)
     settle(qtbot, window)
-
     changed = window.tab()
     assert changed is not None
     qtbot.waitUntil(lambda: changed.editing.pending is not None)
@@ -489,18 +439,13 @@ def test_a_difference_of_equal_length_becomes_a_pending_change(
     assert changed.document.location == str(damaged)
     at = FLIPPED - LOST
     assert [(each.offset, each.old, each.new) for each in edit.patches] == [
-        (at, before[at : at + 1], sample("two-entries.tacozip").read_bytes()[FLIPPED : FLIPPED + 1])
+        (at, before[at : at + 1], sound[FLIPPED : FLIPPED + 1])
     ]
     assert edit.label == "Take 1 byte from A"
     assert damaged.read_bytes() == before
     changed.editing.discard()
 
-
-def test_a_difference_of_another_length_goes_into_a_new_archive(
-    window: Window, qtbot: QtBot, sample: Sample, damaged: Path, tmp_path: Path
-) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-
+    window.tabs.setCurrentWidget(tab)
     select(tab, qtbot, "bytes only in A")
     qtbot.mouseClick(tab.take[B], Qt.MouseButton.LeftButton)
     dialog = combine_dialog(window, qtbot)
@@ -509,67 +454,49 @@ def test_a_difference_of_another_length_goes_into_a_new_archive(
     assert not dialog.add.isVisible()
     dialog.accept_all.click()
     write_to(dialog, qtbot, window, tmp_path / "new.tacozip")
-
-    expected = bytearray(sample("two-entries.tacozip").read_bytes())
+    expected = bytearray(sound)
     expected[FLIPPED] ^= 1
     assert (tmp_path / "new.tacozip").read_bytes() == expected
-
-
-def test_what_one_side_lacks_cannot_be_taken_as_a_member(window: Window, qtbot: QtBot, sample: Sample) -> None:
-    tab = compared(window, qtbot, sample("plain.zip"), sample("plain.tar"))
-
-    select(tab, qtbot, "member only in A")
-
-    assert not tab.take[A].isEnabled()
-    assert not tab.take[B].isEnabled()
-    assert not tab.combine.isEnabled()
 
 
 # ---- ways in, and the end ------------------------------------------------------------------------------------------
 
 
-def test_the_archive_shown_is_compared_with_a_chosen_file(
+def choose(window: Window, path: Path) -> None:
+    """Choose the file to compare with."""
+    press(window, "compare_with")
+    dialog = dialog_of(window, QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.filesSelected.emit([str(path)])
+    dialog.reject()
+
+
+def test_a_chosen_file_is_compared_with_the_archive_shown_and_so_are_two_selections(
     show: Show, window: Window, qtbot: QtBot, damaged: Path
 ) -> None:
-    show("two-entries.tacozip")
-    press(window, "compare_with")
-    dialog = dialog_of(window, QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    dialog.filesSelected.emit([str(damaged)])
-    dialog.reject()
-    settle(qtbot, window)
-
-    tab = shown(window)
-    assert tab.sentence.text().endswith("A is right.")
-    assert tab.captions[B].text().startswith("B: damaged.tacozip")
-
-
-def test_one_file_is_not_compared_with_nothing(window: Window, damaged: Path) -> None:
-    press(window, "compare_with")
-    dialog = dialog_of(window, QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    dialog.filesSelected.emit([str(damaged)])
-    dialog.reject()
-
+    choose(window, damaged)  # nothing is shown
     assert window.tabs.count() == 0
     assert "two files" in window.message.text.text()
 
-
-def test_two_tabs_are_compared_by_the_menu_of_one(show: Show, window: Window, qtbot: QtBot, damaged: Path) -> None:
-    show("two-entries.tacozip")
-    show(damaged)
-
-    menu = window.comparisons.tab_menu(0)
-    assert menu is not None
-    others = menu.actions()[0].menu()
-    assert isinstance(others, QMenu)
-    assert [each.text() for each in others.actions()] == ["damaged.tacozip · damaged", "", "Another File…"]
-    others.actions()[0].trigger()
+    tab = show("two-entries.tacozip")
+    choose(window, damaged)
     settle(qtbot, window)
-
     assert shown(window).sentence.text().endswith("A is right.")
-    assert window.comparisons.tab_menu(2) is None
-    menu.close()
+    assert shown(window).captions[B].text().startswith("B: damaged.tacozip")
+
+    window.tabs.setCurrentWidget(tab)
+    press(window, "compare_selection")
+    assert window.message.text.text() == "Select bytes of the file first."
+    tab.hex_pane.hex.goTo(1_000, 300)
+    press(window, "compare_selection")
+    assert window.message.text.text().startswith("300 bytes remembered.")
+    tab.hex_pane.hex.goTo(1_010, 300)
+    press(window, "compare_selection")
+    settle(qtbot, window)
+    compared_ = shown(window)
+    assert compared_.captions[A].text() == "A: two-entries.tacozip (bytes 1,000..1,300)"
+    assert [row[KIND] for row in rows(compared_)] == ["bytes only in A", "bytes only in B"]
+    assert not compared_.take[A].isEnabled()
 
 
 def drop(bar: TabBar, at: int, path: Path) -> None:
@@ -587,27 +514,40 @@ def drop(bar: TabBar, at: int, path: Path) -> None:
 
 
 @pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
-@pytest.mark.parametrize("chosen", ["Compare With two-entries.tacozip", "Open"])
-def test_a_file_dropped_on_a_tab_is_compared_or_opened(
-    show: Show, window: Window, qtbot: QtBot, damaged: Path, chosen: str
+def test_a_file_dropped_on_a_tab_is_compared_or_opened_and_two_tabs_are_compared_by_the_menu_of_one(
+    show: Show, window: Window, qtbot: QtBot, damaged: Path
 ) -> None:
     show("two-entries.tacozip")
 
-    drop(window.tabs.bar, 0, damaged)
-    menu = next(each for each in window.findChildren(QMenu) if each.isVisible())
-    next(each for each in menu.actions() if each.text() == chosen).trigger()
-    menu.close()
-    settle(qtbot, window)
+    def drop_and_choose(text: str) -> None:
+        drop(window.tabs.bar, 0, damaged)
+        menu = next(each for each in window.findChildren(QMenu) if each.isVisible())
+        next(each for each in menu.actions() if each.text() == text).trigger()
+        menu.close()
+        settle(qtbot, window)
 
+    drop_and_choose("Compare With two-entries.tacozip")
+    assert window.tab() is None
+    assert shown(window).captions[B].text().startswith("B: damaged.tacozip")
+    press(window, "close_tab")
+    drop_and_choose("Open")
     tab = window.tab()
-    if chosen == "Open":
-        assert tab is not None
-        assert tab.document.location == str(damaged)
-    else:
-        assert shown(window).captions[B].text().startswith("B: damaged.tacozip")
+    assert tab is not None
+    assert tab.document.location == str(damaged)
+
+    menu = window.comparisons.tab_menu(0)
+    assert menu is not None
+    others = menu.actions()[0].menu()
+    assert isinstance(others, QMenu)
+    assert [each.text() for each in others.actions()] == ["damaged.tacozip · damaged", "", "Another File…"]
+    others.actions()[0].trigger()
+    settle(qtbot, window)
+    assert shown(window).sentence.text().endswith("A is right.")
+    assert window.comparisons.tab_menu(2) is None
+    menu.close()
 
 
-def test_pending_changes_and_a_write_are_compared_with_the_state_before(
+def test_pending_changes_the_last_write_and_earlier_ones_are_compared_with_the_state_before_each(
     copied: Copied, window: Window, qtbot: QtBot
 ) -> None:
     tab, path = copied("plain.zip")
@@ -616,44 +556,36 @@ def test_pending_changes_and_a_write_are_compared_with_the_state_before(
     old = path.read_bytes()[1_000:1_001]
     tab.editing.overwrite(1_000, old, b"?")
     settle(qtbot, window)
-
     press(window, "compare_before")
     settle(qtbot, window)
     before = shown(window)
     assert before.captions[B].text() == "B: plain.zip (with the pending changes, damaged)"
     assert before.sentence.text().endswith("A is right.")
     assert before.kept is None
+
     press(window, "close_tab")
     tab.editing.write()
     settle(qtbot, window)
     qtbot.waitUntil(lambda: tab.editing.revert is not None)
     press(window, "compare_before")
     settle(qtbot, window)
-
     assert shown(window).captions[A].text() == "A: plain.zip (before the last write, sound)"
     assert shown(window).sentence.text().endswith("A is right.")
 
-
-def test_earlier_writes_are_compared_with_the_state_before_each(copied: Copied, window: Window, qtbot: QtBot) -> None:
-    tab, path = copied("plain.zip")
-    states = [path.read_bytes()]
-    for new in b"?!":
-        tab.editing.overwrite(1_000, states[-1][1_000:1_001], bytes([new]))
-        settle(qtbot, window)
-        tab.editing.write()
-        settle(qtbot, window)
-        states.append(path.read_bytes())
+    press(window, "close_tab")
+    tab.editing.overwrite(1_000, b"?", b"!")
+    settle(qtbot, window)
+    tab.editing.write()
+    settle(qtbot, window)
     qtbot.waitUntil(lambda: len(tab.editing.past) == 2)
-    changes = tab.changes
-    changes.past_table.selectRow(1)  # the first of both writes
-    changes.compare.click()
+    tab.changes.past_table.selectRow(1)  # the first of both writes
+    tab.changes.compare.click()
     settle(qtbot, window)
     settle(qtbot, window)
-
-    before = shown(window)
-    assert before.captions[A].text().startswith("A: plain.zip (before ")
-    assert model_of(before, A).bytes_at(1_000, 1_001) == [(1_000, states[0][1_000:1_001])]
-    assert model_of(before, B).bytes_at(1_000, 1_001) == [(1_000, b"!")]
+    earlier = shown(window)
+    assert earlier.captions[A].text().startswith("A: plain.zip (before ")
+    assert model_of(earlier, A).bytes_at(1_000, 1_001) == [(1_000, old)]
+    assert model_of(earlier, B).bytes_at(1_000, 1_001) == [(1_000, b"!")]
 
 
 @pytest.mark.parametrize("grown", [False, in_the_sweep(True)])
@@ -691,33 +623,7 @@ def test_old_bytes_that_were_written_over_are_not_compared(copied: Copied, qtbot
     assert not tab.disk_watch.compare.isVisible()
 
 
-def test_two_selections_of_one_file_are_compared(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-entries.tacozip")
-    press(window, "compare_selection")
-    assert window.message.text.text() == "Select bytes of the file first."
-    tab.hex_pane.hex.goTo(1_000, 300)
-    press(window, "compare_selection")
-    assert window.message.text.text().startswith("300 bytes remembered.")
-    tab.hex_pane.hex.goTo(1_010, 300)
-    press(window, "compare_selection")
-    settle(qtbot, window)
-
-    compared_ = shown(window)
-    assert compared_.captions[A].text() == "A: two-entries.tacozip (bytes 1,000..1,300)"
-    assert [row[KIND] for row in rows(compared_)] == ["bytes only in A", "bytes only in B"]
-    assert not compared_.take[A].isEnabled()
-
-
-def test_sides_are_swapped(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-
-    qtbot.mouseClick(tab.swap, Qt.MouseButton.LeftButton)
-    settle(qtbot, window)
-
-    assert tab.captions[A].text() == "A: damaged.tacozip (damaged)"
-    assert tab.sentence.text().endswith("B is right.")
-
-
+@pytest.mark.sweep
 def test_a_comparison_is_cancelled_and_leaves_no_worker(window: Window, qtbot: QtBot, large: Path) -> None:
     other = large.with_name("other.caf")
     shutil.copyfile(large, other)
@@ -735,33 +641,41 @@ def test_a_comparison_is_cancelled_and_leaves_no_worker(window: Window, qtbot: Q
     assert window.start_page.isVisible()
 
 
-def test_a_comparison_is_offered_again_by_the_next_session(
+def test_a_comparison_is_offered_again_by_the_next_session_swapped_and_outlives_its_worker(
     window: Window, qtbot: QtBot, sample: Sample, damaged: Path
 ) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    kept = tab.kept
+    kept = compared(window, qtbot, sample("two-entries.tacozip"), damaged).kept
     assert from_json(to_json(Session((kept,), 0))).tabs == (kept,)
     press(window, "close_tab")
-
     window.deferred_tabs.open([OpenTab(kept.location, side="compare", places=kept.places)], 0)
     settle(qtbot, window)
-    again = shown(window)
-    assert again.sentence.text() == EARLIER
-    qtbot.mouseClick(again.again, Qt.MouseButton.LeftButton)
-    settle(qtbot, window)
-    assert again.sentence.text().endswith("A is right.")
-
-
-def test_a_worker_that_dies_is_replaced(window: Window, qtbot: QtBot, sample: Sample, damaged: Path) -> None:
-    tab = compared(window, qtbot, sample("two-entries.tacozip"), damaged)
-    assert tab.client.link.process is not None
-    tab.client.link.process.kill()
-    qtbot.waitUntil(lambda: not tab.client.is_open, timeout=WAIT)
-
-    assert "ended unexpectedly" in tab.sentence.text()
+    tab = shown(window)
+    assert tab.sentence.text() == EARLIER
     qtbot.mouseClick(tab.again, Qt.MouseButton.LeftButton)
     settle(qtbot, window)
     assert tab.sentence.text().endswith("A is right.")
+
+    qtbot.mouseClick(tab.swap, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert tab.captions[A].text() == "A: damaged.tacozip (damaged)"
+    assert tab.sentence.text().endswith("B is right.")
+
+    assert tab.client.link.process is not None
+    tab.client.link.process.kill()
+    qtbot.waitUntil(lambda: not tab.client.is_open, timeout=WAIT)
+    assert "ended unexpectedly" in tab.sentence.text()
+    qtbot.mouseClick(tab.again, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert tab.sentence.text().endswith("B is right.")
+
+    # Nothing of an earlier result is shown where there is none.
+    assert tab.model.rowCount()
+    damaged.unlink()
+    tab.start()
+    settle(qtbot, window)
+    settle(qtbot, window)
+    tab._show_list()
+    assert tab._list_stack.shown_sentence() == "There is no result."
 
 
 def test_two_locations_on_the_command_line_are_compared(

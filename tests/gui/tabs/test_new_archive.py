@@ -15,7 +15,6 @@ from inspector.gui.tabs.new_archive import NewArchiveTab
 from inspector.operations.protocol.create_views import ArchiveKind
 from tests.gui.conftest import WAIT, answer, dialog_of, press, settle
 from tests.gui.tabs.create_helpers import drop, dropped, new_archive, slow, tree
-from tests.sweeping import in_the_sweep
 
 __all__ = ["tree"]
 
@@ -24,11 +23,12 @@ def names(tab: NewArchiveTab) -> list[str]:
     return [tab.inputs.model.texts(row)[0] for row in range(tab.inputs.model.rowCount())]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("kind", "file", "title"),
     [
-        in_the_sweep(ArchiveKind.CAF, "n.caf", "CAF"),
-        in_the_sweep(ArchiveKind.RCA, "n.rca", "RCA"),
+        (ArchiveKind.CAF, "n.caf", "CAF"),
+        (ArchiveKind.RCA, "n.rca", "RCA"),
         (ArchiveKind.TACO, "n.tacozip", "TACO"),
     ],
 )
@@ -76,10 +76,13 @@ def test_a_dataset_is_packed_with_a_first_key(window: Window, qtbot: QtBot, tree
     assert window.tab() is not None
 
 
-def test_entries_of_a_taco_header_are_members_or_numbers(
+def test_an_archive_is_made_and_opened_and_entries_of_a_taco_header_are_members_or_numbers(
     window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
 ) -> None:
     tab = new_archive(window, qtbot, ArchiveKind.TACO, tree)
+    assert names(tab) == ["1.txt", "sub/2.bin"]
+    assert tab.status.text() == "Choose where to write it."
+    assert not tab.begin.isEnabled()
     first, second, third = tab.options.taco.entries[:3]
     assert [first.itemText(at) for at in range(first.count())] == ["", "1.txt", "sub/2.bin"]
     first.setEditText("sub/2.bin")
@@ -91,20 +94,22 @@ def test_entries_of_a_taco_header_are_members_or_numbers(
     settle(qtbot, window)
     assert "No member is named 'nowhere'" in tab.message.text.text()
     assert not (tmp_path / "n.tacozip").exists()
+
     third.setEditText("")
     settle(qtbot, window)
+    assert not (tmp_path / "n.tacozip").exists()
     tab.begin.click()
     settle(qtbot, window)
+    assert "Created " in tab.message.text.text()
     tab.message.button.click()
     settle(qtbot, window)
     opened = window.tab()
     assert opened is not None
+    assert "TACO" in opened.banner.state.text()
+    assert "3 members" in opened.banner.state.text()  # a TACO archive's header is a member too
     entries = opened.header.model.index
     assert opened.header.model.rowCount() == 7
-    assert [entries(0, 2).data().replace(",", "").split()[0], entries(1, 2).data().replace(",", "").split()[0]] == [
-        "400",
-        "16",
-    ]
+    assert [entries(row, 2).data().replace(",", "").split()[0] for row in (0, 1)] == ["400", "16"]
 
 
 def test_what_stands_against_it_is_marked_and_nothing_is_made(
@@ -130,24 +135,7 @@ def test_what_stands_against_it_is_marked_and_nothing_is_made(
     assert not (tmp_path / "n.caf").exists()
 
 
-def test_what_is_there_is_replaced_only_when_that_is_said(
-    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    target = tmp_path / "n.caf"
-    target.write_bytes(b"mine")
-    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
-    tab.target.setText(str(target))
-    tab.begin.click()
-    settle(qtbot, window)
-    assert "is there already" in tab.message.text.text()
-    assert target.read_bytes() == b"mine"
-    tab.overwrite.setChecked(True)
-    tab.begin.click()
-    settle(qtbot, window)
-    assert "Created " in tab.message.text.text()
-
-
-def test_what_a_killed_run_has_left_is_said_and_removed_on_a_word(
+def test_what_a_killed_run_has_left_is_removed_and_what_is_there_replaced_only_when_that_is_said(
     window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
 ) -> None:
     left = tmp_path / ".n.caf.0123456789abcdef.part"
@@ -166,8 +154,22 @@ def test_what_a_killed_run_has_left_is_said_and_removed_on_a_word(
     assert not left.exists()
     assert "was removed in" in tab.message.text.text()
 
+    target = tmp_path / "n.caf"
+    target.write_bytes(b"mine")
+    tab.begin.click()
+    settle(qtbot, window)
+    assert "is there already" in tab.message.text.text()
+    assert target.read_bytes() == b"mine"
+    tab.overwrite.setChecked(True)
+    tab.begin.click()
+    settle(qtbot, window)
+    assert "Created " in tab.message.text.text()
+    assert target.read_bytes() != b"mine"
 
-def test_cancelling_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+
+def test_cancelling_leaves_nothing_and_closing_asks_and_leaves_nothing(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
     out = slow(tmp_path)
     tab = new_archive(window, qtbot, ArchiveKind.RCA, tmp_path / "big.bin")
     tab.target.setText(str(out / "n.rca"))
@@ -183,13 +185,6 @@ def test_cancelling_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path)
     assert not any(out.iterdir())
     assert tab.begin.isVisible()
 
-
-def test_closing_asks_and_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
-    out = slow(tmp_path)
-    tab = new_archive(window, qtbot, ArchiveKind.RCA, tmp_path / "big.bin")
-    tab.target.setText(str(out / "n.rca"))
-    tab.options.rca.level.setValue(19)
-    settle(qtbot, window)
     tab.begin.click()
     qtbot.waitUntil(lambda: any(out.iterdir()), timeout=WAIT)
     link = tab.client.link
@@ -202,7 +197,9 @@ def test_closing_asks_and_leaves_nothing(window: Window, qtbot: QtBot, tmp_path:
     assert not any(out.iterdir())
 
 
-def test_files_are_dropped_on_the_list(window: Window, qtbot: QtBot, tree: Path) -> None:
+def test_files_are_dropped_on_the_list_and_the_name_follows_the_kind(
+    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
     tab = new_archive(window, qtbot, ArchiveKind.CAF)
     assert tab.status.text() == "Add files or folders."
     drop(tab.inputs, dropped(tree / "1.txt", tree / "sub"))
@@ -213,11 +210,6 @@ def test_files_are_dropped_on_the_list(window: Window, qtbot: QtBot, tree: Path)
     drop(tab.inputs, web)
     assert "not added" in tab.inputs.sentence.text()
 
-
-def test_the_name_follows_the_kind_and_another_is_remarked(
-    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
     tab.target.setText(str(tmp_path / "n.caf"))
     tab.kind.setCurrentIndex(tab.kind.findData(ArchiveKind.RCA))
     settle(qtbot, window)

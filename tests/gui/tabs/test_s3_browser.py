@@ -90,7 +90,9 @@ def test_a_long_listing_comes_page_by_page(window: Window, qtbot: QtBot, store: 
     assert names(tab, row) == ["x.bin"]
 
 
-def test_what_cannot_be_listed_says_so_and_can_be_asked_again(window: Window, qtbot: QtBot, store: Store) -> None:
+def test_what_cannot_be_listed_says_so_and_another_connection_lists_anew(
+    window: Window, qtbot: QtBot, store: Store
+) -> None:
     store.put("again/a.bin", b"a")
     store.proxy.fail(refuse(403, "AccessDenied"))
     tab = browsed(window, qtbot, store, "s3://archives/again/")
@@ -99,10 +101,16 @@ def test_what_cannot_be_listed_says_so_and_can_be_asked_again(window: Window, qt
     tab.tree.activated.emit(tab.model.index(0, 0))
     settle(qtbot, window)
     assert names(tab) == ["a.bin"]
-
-
-def test_an_empty_prefix_says_so(window: Window, qtbot: QtBot, store: Store) -> None:
-    assert names(browsed(window, qtbot, store, "s3://archives/nothing-here/")) == ["Nothing here."]
+    tab.use(Connection(endpoint=store.proxy.url, anonymous=True))
+    settle(qtbot, window)
+    assert names(tab) == ["a.bin"]
+    assert "Authorization" not in store.proxy.log[-1].headers
+    assert "without signing" in tab.sentence.text()
+    assert window.s3_actions.connections.of("s3://archives/x").anonymous
+    tab.location.setText("s3://archives/nothing-here/")
+    tab.list_location()
+    settle(qtbot, window)
+    assert names(tab) == ["Nothing here."]
 
 
 def test_objects_open_with_the_connection_of_the_browser(window: Window, qtbot: QtBot, store: Store) -> None:
@@ -116,6 +124,7 @@ def test_objects_open_with_the_connection_of_the_browser(window: Window, qtbot: 
     assert opened.document.connection == store.connection
 
 
+@pytest.mark.usefixtures("in_the_worker")
 def test_all_beneath_a_prefix_is_checked(window: Window, qtbot: QtBot, store: Store) -> None:
     store.put("checks/in/two.zip", wide(2))
     store.put("checks/in/note.txt", b"no archive")
@@ -172,17 +181,6 @@ def test_a_key_that_leads_elsewhere_is_not_downloaded(
     settle(qtbot, window)
     assert "leads out of its folder" in tab.message.text.text()
     assert not list(tmp_path.rglob("evil*"))
-
-
-def test_another_connection_lists_anew(window: Window, qtbot: QtBot, store: Store) -> None:
-    store.put("other/a.bin", b"a")
-    tab = browsed(window, qtbot, store, "s3://archives/other/")
-    tab.use(Connection(endpoint=store.proxy.url, anonymous=True))
-    settle(qtbot, window)
-    assert names(tab) == ["a.bin"]
-    assert "Authorization" not in store.proxy.log[-1].headers
-    assert "without signing" in tab.sentence.text()
-    assert window.s3_actions.connections.of("s3://archives/x").anonymous
 
 
 @pytest.mark.parametrize("pages", [0, 1])
