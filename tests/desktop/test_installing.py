@@ -12,6 +12,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.cli.commands import desktop
 from inspector.resources import DESKTOP_ID, resource
+from tests.sweeping import in_the_sweep
 
 Tree = dict[str, bytes | None]
 ENTRY = f"applications/{DESKTOP_ID}.desktop"
@@ -54,11 +55,11 @@ def other_programs(share: Path) -> None:
     subprocess.run(["update-desktop-database", share / "applications"], check=True)
 
 
-def test_installing_puts_everything_below_the_data_folder(
+def test_installing_puts_everything_below_the_data_folder_again_changes_nothing_and_removing_leaves_nothing(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    home.mkdir()
     assert main(["--install-desktop"]) == 0
-
     said = capsys.readouterr().out
     known = json.loads((home / desktop.MANIFEST).read_bytes())
     shipped = {path for path in resource("desktop", "share").rglob("*") if path.is_file()}
@@ -69,27 +70,21 @@ def test_installing_puts_everything_below_the_data_folder(
     assert f"icons/hicolor/scalable/apps/{DESKTOP_ID}.svg" in known["files"]
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
-
-def test_installing_again_changes_nothing(home: Path) -> None:
-    desktop.install(home)
     once = tree(home)
-
+    put(home / "applications" / "earlier.desktop", other_entry(""))
+    of_earlier = {**known, "files": [*known["files"], "applications/earlier.desktop"]}
+    (home / desktop.MANIFEST).write_text(json.dumps(of_earlier))
     desktop.install(home)
-
+    assert tree(home) == once, "what an earlier version had goes"
+    desktop.install(home)
     assert tree(home) == once
 
-
-def test_removing_leaves_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    home.mkdir()
-    desktop.install(home)
-
     assert main(["--uninstall-desktop"]) == 0
-
     assert tree(home) == {}
     assert "13 files were deleted" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [in_the_sweep(1), 2])
 def test_removing_leaves_what_others_have_installed(home: Path, times: int) -> None:
     other_programs(home)
     before = tree(home)
@@ -123,19 +118,6 @@ def test_there_may_be_nothing_to_remove(home: Path, capsys: pytest.CaptureFixtur
     assert not home.exists()
 
 
-def test_what_an_earlier_version_had_goes(home: Path) -> None:
-    desktop.install(home)
-    manifest = home / desktop.MANIFEST
-    known = json.loads(manifest.read_bytes())
-    put(home / "applications" / "earlier.desktop", other_entry(""))
-    manifest.write_text(json.dumps({**known, "files": [*known["files"], "applications/earlier.desktop"]}))
-
-    desktop.install(home)
-
-    assert not (home / "applications" / "earlier.desktop").exists()
-    assert json.loads(manifest.read_bytes()) == known
-
-
 def test_an_interrupted_installation_can_be_removed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home.mkdir()
     with monkeypatch.context() as context:
@@ -166,7 +148,7 @@ def test_a_tool_that_fails_is_quoted(home: Path, tmp_path: Path, monkeypatch: py
     tool = tmp_path / "bin" / "update-mime-database"
     put(tool, "#!/bin/sh\necho no room >&2\nexit 3\n")
     tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}:/bin")
+    monkeypatch.setenv("PATH", str(tool.parent))
 
     assert any("update-mime-database failed (no room)" in sentence for sentence in desktop.install(home))
 
@@ -192,7 +174,7 @@ def test_a_cache_of_icons_is_kept_up_and_none_is_begun(
     tool = tmp_path / "bin" / "gtk-update-icon-cache"
     put(tool, '#!/bin/sh\nfor last; do :; done\necho renewed > "$last/icon-theme.cache"\n')
     tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}:/bin")
+    monkeypatch.setenv("PATH", str(tool.parent))
     cache = home / "icons" / "hicolor" / "icon-theme.cache"
 
     desktop.install(home)
@@ -203,7 +185,9 @@ def test_a_cache_of_icons_is_kept_up_and_none_is_begun(
     assert cache.read_text(encoding="utf-8") == "renewed\n"
 
 
-def test_no_other_program_is_displaced(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_other_program_is_displaced_nor_one_that_the_user_names_as_the_first(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     other_programs(tmp_path / "system")
 
     assert main(["--install-desktop"]) == 0
@@ -213,9 +197,6 @@ def test_no_other_program_is_displaced(home: Path, tmp_path: Path, capsys: pytes
     assert "application/zip;" not in entry
     assert "application/x-tar;" in entry
 
-
-def test_a_program_that_is_named_as_the_first_is_not_displaced_by_another_choice(home: Path, tmp_path: Path) -> None:
-    other_programs(tmp_path / "system")
     put(tmp_path / "config" / "mimeapps.list", "[Default Applications]\napplication/zip=other.desktop;\n")
 
     assert len(desktop.install(home)) == 1

@@ -24,6 +24,8 @@ from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.request_log import Totals
 
 SIZE = (1024, 700)
+FAST = 100
+"""The quality of a PNG file that is not compressed, which takes longer than drawing it."""
 AT = "s3://archives/2024/"
 DAY = 1_717_200_000.0
 """A day in seconds since 1970."""
@@ -96,9 +98,10 @@ def draw(state: State, out: Path, locations: Sequence[str]) -> bool:
         settled = app.wait_until_settled(window)
         state.do(window)
         settled = app.wait_until_settled(window) and settled
-        written = window.grab().save(str(out), "PNG", 0)
+        written = window.grab().save(str(out), "PNG", FAST)
         window.end()
         window.close()
+        window.deleteLater()  # else each theme that follows is applied to it too
     QApplication.processEvents()
     return settled and written
 

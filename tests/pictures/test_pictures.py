@@ -28,8 +28,8 @@ SHOWN = {
     "coverage.png": "weather-overlap",
 }
 """The pictures of the README and the manual, and the samples that they show."""
-SELDOM = ("archive-dark", "archive-contrast-light", "archive-fine")
-"""States whose theme and sample others show too, and one with smaller pixels."""
+SELDOM = ("archive", "archive-dark", "archive-contrast-light", "archive-fine", "torn-and-findings", "header")
+"""States whose theme or sample others show too, the picture of findings among them, and one with smaller pixels."""
 
 
 def drawn(root: Path, scale: float, *arguments: object) -> None:

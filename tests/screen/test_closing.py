@@ -13,7 +13,6 @@ from tests.patience import until
 from tests.screen.conftest import Start
 from tests.screen.display import SIZE, Display
 from tests.screen.program import Program
-from tests.sweeping import in_the_sweep
 
 Sample = Callable[[str], Path]
 MUCH = 64 << 30
@@ -69,6 +68,7 @@ def test_work_under_way_asks(start: Start, endless: Path) -> None:
     assert program.ended() == 0
 
 
+@pytest.mark.sweep
 def test_a_change_that_is_not_written_asks(start: Start, sample: Sample, tmp_path: Path) -> None:
     path = Path(shutil.copyfile(sample("journey.caf"), tmp_path / "mine.caf"))
     before = path.read_bytes()
@@ -89,7 +89,8 @@ def test_a_change_that_is_not_written_asks(start: Start, sample: Sample, tmp_pat
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("size", [(1024, 700), in_the_sweep(SIZE)])
+@pytest.mark.sweep
+@pytest.mark.parametrize("size", [(1024, 700), SIZE])
 def test_it_fits_into_the_size_it_is_given(
     start: Start, screen: Display, sample: Sample, size: tuple[int, int]
 ) -> None:

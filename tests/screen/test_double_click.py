@@ -15,7 +15,6 @@ import pytest
 from tests.patience import PATIENCE, until
 from tests.screen.display import Display
 from tests.screen.program import TITLE
-from tests.sweeping import at_every_change
 
 Sample = Callable[[str], Path]
 NAMES = (
@@ -29,7 +28,7 @@ DESKTOPS = ("GNOME", "")
 """What xdg-open asks for the type of a file: GIO, and where there is no desktop libfile-mimeinfo-perl."""
 
 
-@pytest.fixture(params=at_every_change(DESKTOPS, bool, lambda name: name or "no desktop"))
+@pytest.fixture(params=DESKTOPS, ids=lambda name: name or "no desktop")
 def user(request: pytest.FixtureRequest, screen: Display, home: dict[str, str]) -> Iterator[dict[str, str]]:
     """The environment of a user of a desktop for whom the program was installed."""
     environment = {**screen.environment, **home, "XDG_CURRENT_DESKTOP": request.param}
@@ -46,6 +45,7 @@ def process_of(screen: Display, window: int) -> int:
     return int(screen.property("-id", str(window), "_NET_WM_PID").partition("= ")[2])
 
 
+@pytest.mark.sweep
 def test_what_is_double_clicked_opens_in_one_window(user: dict[str, str], screen: Display, sample: Sample) -> None:
     with ExitStack() as asked:
         for path in map(sample, NAMES):

@@ -13,7 +13,6 @@ from tests.screen.conftest import Start
 from tests.screen.display import Display
 from tests.screen.dragging import source
 from tests.screen.program import Program
-from tests.sweeping import in_the_sweep
 
 SIZE = 1_503
 Sample = Callable[[str], Path]
@@ -73,7 +72,8 @@ def test_other_text_is_refused_in_words(empty: Program, screen: Display) -> None
         empty.says("The dropped item is neither a file nor a folder that can be opened.")
 
 
-@pytest.mark.parametrize("place", ["Bytes", in_the_sweep("Members as a tree")])
+@pytest.mark.sweep
+@pytest.mark.parametrize("place", ["Bytes", "Members as a tree"])
 def test_on_an_rca_archive_it_is_added(start: Start, screen: Display, archive: Path, note: Path, place: str) -> None:
     program = start(archive)
     program.appear("log.rca")

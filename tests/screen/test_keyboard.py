@@ -31,6 +31,7 @@ def pane(program: Program) -> str:
     return found
 
 
+@pytest.mark.sweep
 def test_an_archive_is_opened_repaired_and_written_without_a_mouse(
     start: Start, sample: Sample, tmp_path: Path
 ) -> None:
@@ -80,6 +81,7 @@ def round_of_panes(program: Program, key: str) -> list[str]:
     return seen[1:]
 
 
+@pytest.mark.sweep
 def test_what_another_program_has_copied_is_opened(start: Start, screen: Display, sample: Sample) -> None:
     program = start()
     program.appear()

@@ -47,6 +47,7 @@ def test_a_session_is_taken_up_where_it_ended(used: Program, start: Start) -> No
     reopened(again)
 
 
+@pytest.mark.sweep
 def test_so_is_one_that_was_killed(used: Program, start: Start, home: dict[str, str]) -> None:
     def kept() -> bool:
         sessions = [path for path in Path(home["XDG_CONFIG_HOME"]).rglob("sessions/*") if path.is_file()]

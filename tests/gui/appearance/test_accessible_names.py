@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import accessible_names
 from inspector.gui.kit.accessible_names import name_of, name_parts
-from tests.gui.conftest import Show, every_panel, press, settle
-from tests.sweeping import in_the_sweep
+from tests.gui.conftest import Show, press, settle
 
 ROOT = Path(__file__).parents[3] / "resources" / "samples"
 OPENING = (
@@ -99,24 +99,29 @@ def close_dialogs() -> None:
             widget.close()
 
 
-def test_the_window_with_nothing_open(window: Window) -> None:
-    assert every_problem(window) == []
-
-
-@pytest.mark.parametrize("name", ["two-entries.tacozip", in_the_sweep("two-resets-spec.rca"), "weather"])
-def test_an_archive_with_all_its_panels(show: Show, window: Window, name: str) -> None:
-    tab = show(ROOT / name)
+def every_panel_has_names(tab: Tab, window: Window) -> None:
     for dock in tab.docks.values():
         dock.show()
         dock.raise_()
         QApplication.processEvents()
         assert name_of(dock)
-        assert every_problem(window) == []
+    assert every_problem(window) == []
 
 
-def test_what_panels_show_when_there_is_work_in_them(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_an_archive_with_all_its_panels_and_with_work_in_them(
+    show: Show, window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert every_problem(window) == [], "with nothing open"
     tab = show("torn-after-write-2.tacozip")
-    every_panel(tab)
+    (clear,) = tab.members.filter.findChildren(QAbstractButton)
+    accessible_names.name_focused_window(None, tab.members.filter)
+    assert not name_of(clear), "nobody listens"
+    with monkeypatch.context() as patched:
+        patched.setattr(QAccessible, "isActive", lambda: True)
+        accessible_names.name_focused_window(None, tab.members.filter)
+    assert name_of(clear) == "Clear Filter members by name"
+
+    every_panel_has_names(tab, window)
     for name in ("check", "plan_repairs", "edit_bytes", "show_header"):
         press(window, name)
         settle(qtbot, window)
@@ -125,8 +130,13 @@ def test_what_panels_show_when_there_is_work_in_them(show: Show, window: Window,
 
 
 @pytest.mark.usefixtures("dialogs")
-def test_dialogs_and_tabs(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-entries.tacozip")
+def test_a_dataset_and_all_dialogs_and_tabs(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show(ROOT / "weather")
+    file_map = QAccessible.queryAccessibleInterface(tab.hex_pane.map)
+    assert file_map is not None
+    assert file_map.text(QAccessible.Text.Name) == "Map of the file"
+    assert "are shown" in file_map.text(QAccessible.Text.Description)
+    every_panel_has_names(tab, window)
     for name in (*OPENING, *TABS):
         window.tabs.setCurrentWidget(tab)
         before = set(window.findChildren(QWidget))
@@ -136,21 +146,7 @@ def test_dialogs_and_tabs(show: Show, window: Window, qtbot: QtBot) -> None:
         close_dialogs()
 
 
-def test_names_of_parts_come_with_the_keyboard_where_somebody_listens(
-    show: Show, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = show("plain.zip")
-    (clear,) = tab.members.filter.findChildren(QAbstractButton)
-    accessible_names.name_focused_window(None, tab.members.filter)
-    assert not name_of(clear)
-    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
-    accessible_names.name_focused_window(None, tab.members.filter)
-    assert name_of(clear) == "Clear Filter members by name"
-
-
-def test_maps_and_bands_are_described(show: Show) -> None:
-    tab = show(ROOT / "weather")
-    file_map = QAccessible.queryAccessibleInterface(tab.hex_pane.map)
-    assert file_map is not None
-    assert file_map.text(QAccessible.Text.Name) == "Map of the file"
-    assert "are shown" in file_map.text(QAccessible.Text.Description)
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["two-entries.tacozip", "two-resets-spec.rca"])
+def test_further_archives_with_all_their_panels(show: Show, window: Window, name: str) -> None:
+    every_panel_has_names(show(ROOT / name), window)

@@ -40,6 +40,7 @@ from inspector.gui.kit.widgets import table_view
 from inspector.gui.tabs.browser_tab import BrowserTab
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import Show, every_panel, press, settle
+from tests.sweeping import in_the_sweep
 
 OF_THE_SYSTEM = (QDialogButtonBox, QDockWidget, QMainWindow, QStackedWidget, QStatusBar, QToolBar)
 """Widgets whose layouts Qt makes."""
@@ -92,8 +93,15 @@ def test_every_distance_in_the_window_is_on_the_grid(show: Show, window: Window,
     assert "\n".join(off_grid(window)) == ""
 
 
-def test_every_distance_in_dialogs_is_on_the_grid(show: Show, window: Window, qtbot: QtBot) -> None:
-    show("two-chunks.rca")
+def point_at(viewport: QWidget, place: QPoint) -> None:
+    """Move the pointer with no button; QTest would go on with one that an earlier test left pressed, and so drag."""
+    none = Qt.MouseButton.NoButton
+    there, on_screen = QPointF(place), QPointF(viewport.mapToGlobal(place))
+    move = QMouseEvent(QEvent.Type.MouseMove, there, on_screen, none, none, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(viewport, move)
+
+
+def every_distance_in_dialogs_is_on_the_grid(window: Window, qtbot: QtBot) -> None:
     for name in DIALOGS:
         press(window, name)
         qtbot.waitUntil(lambda: bool(window.findChildren(QDialog)))
@@ -104,17 +112,12 @@ def test_every_distance_in_dialogs_is_on_the_grid(show: Show, window: Window, qt
         qtbot.waitUntil(lambda: not window.findChildren(QDialog))
 
 
-def point_at(viewport: QWidget, place: QPoint) -> None:
-    """Move the pointer with no button; QTest would go on with one that an earlier test left pressed, and so drag."""
-    none = Qt.MouseButton.NoButton
-    there, on_screen = QPointF(place), QPointF(viewport.mapToGlobal(place))
-    move = QMouseEvent(QEvent.Type.MouseMove, there, on_screen, none, none, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(viewport, move)
-
-
-def test_the_row_under_the_pointer_lights_up_in_every_view(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_dialogs_are_on_the_grid_and_the_row_under_the_pointer_lights_up_in_every_view(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     window.resize(1_600, 1_200)
     tab = show("flipped-blob-byte.rca")
+    every_distance_in_dialogs_is_on_the_grid(window, qtbot)
     every_panel(tab)
     settle(qtbot, window)
     seen = set()
@@ -137,7 +140,9 @@ def test_the_row_under_the_pointer_lights_up_in_every_view(show: Show, window: W
     assert {"Members as a tree", "Fields", "Findings"} <= seen
 
 
-@pytest.mark.parametrize("look", [Theme.LIGHT, Theme.DARK, Theme.CONTRAST_LIGHT, Theme.CONTRAST_DARK])
+@pytest.mark.parametrize(
+    "look", [Theme.LIGHT, in_the_sweep(Theme.DARK), in_the_sweep(Theme.CONTRAST_LIGHT), Theme.CONTRAST_DARK]
+)
 def test_text_and_selected_rows_stay_as_they_are_under_the_pointer(
     look: Theme, qtbot: QtBot, qapp: QApplication
 ) -> None:

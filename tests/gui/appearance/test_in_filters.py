@@ -9,14 +9,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFormLayout
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.panels.byte import MIN_WIDTH_BESIDE_PX
+from inspector.gui.panels.byte import MIN_WIDTH_BESIDE_PX, BytePanel
 from inspector.operations.protocol.views import LayerKind
 from tests.gui.conftest import Show, press, settle
 
 
-def test_down_leads_from_the_filter_into_the_results(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+def clear_filter(tab: Tab, window: Window, qtbot: QtBot) -> None:
+    tab.members.filter.clear()
+    qtbot.waitUntil(lambda: tab.document.filter == "" and tab.members.table_model.rowCount() == 8)
+    settle(qtbot, window)
+
+
+def down_leads_into_the_results(tab: Tab, window: Window, qtbot: QtBot) -> None:
     press(window, "filter_members")
     QTest.keyClicks(tab.members.filter, "tile")
     qtbot.waitUntil(lambda: tab.members.table_model.rowCount() == 2)
@@ -24,10 +30,21 @@ def test_down_leads_from_the_filter_into_the_results(show: Show, window: Window,
     QTest.keyClick(tab.members.filter, Qt.Key.Key_Down)
     assert tab.members.view.hasFocus()
     assert tab.members.view.currentIndex().isValid()
+    clear_filter(tab, window, qtbot)
 
 
-def test_enter_opens_the_only_result_which_is_expanded(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+def the_only_result_is_expanded_before_the_rows_of_the_table_arrive(tab: Tab, window: Window, qtbot: QtBot) -> None:
+    members = tab.members
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(members.table_model.columns, "fetch", lambda *_: None)
+        press(window, "filter_members")
+        QTest.keyClicks(members.filter, "deep")
+        qtbot.waitUntil(lambda: str(members.tree.currentIndex().data()) == "deep.json")
+    assert members.tree.isExpanded(members.tree.currentIndex().parent())
+    clear_filter(tab, window, qtbot)
+
+
+def enter_opens_the_only_result_which_is_expanded(tab: Tab, window: Window, qtbot: QtBot) -> None:
     members = tab.members
     press(window, "filter_members")
     QTest.keyClicks(members.filter, "deep")
@@ -42,29 +59,19 @@ def test_enter_opens_the_only_result_which_is_expanded(show: Show, window: Windo
     assert info.kind is LayerKind.CONTENT
 
 
-def test_the_only_result_is_expanded_before_the_rows_of_the_table_arrive(
-    show: Show, window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    members = show("journey.caf").members
-    monkeypatch.setattr(members.table_model.columns, "fetch", lambda *_: None)
-    press(window, "filter_members")
-    QTest.keyClicks(members.filter, "deep")
-    qtbot.waitUntil(lambda: str(members.tree.currentIndex().data()) == "deep.json")
-
-
-def test_a_filter_that_nothing_matches_says_so(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+def a_filter_that_nothing_matches_says_so(tab: Tab, window: Window, qtbot: QtBot) -> None:
     press(window, "filter_members")
     QTest.keyClicks(tab.members.filter, "no such name")
     qtbot.waitUntil(lambda: "No match: no member's name contains" in tab.members.empty_sentence())
+    clear_filter(tab, window, qtbot)
 
 
-def test_all_selected_members_are_copied_and_their_paths(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+def all_selected_members_are_copied_and_their_paths(tab: Tab, window: Window, qtbot: QtBot) -> None:
     tab.members.as_table.click()
     settle(qtbot, window)
     table = tab.members.table
     flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    table.clearSelection()
     for row in (0, 1):
         table.selectionModel().select(table.model().index(row, 0), flags)
     table.setFocus()
@@ -76,8 +83,7 @@ def test_all_selected_members_are_copied_and_their_paths(show: Show, window: Win
     assert QGuiApplication.clipboard().text() == "readme.txt\nphotos/tile_0001.png"
 
 
-def test_a_byte_knows_its_place_in_its_member(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+def a_byte_knows_its_place_in_its_member(tab: Tab, window: Window, qtbot: QtBot) -> None:
     tab.hex_pane.hex.goTo(10)
     settle(qtbot, window)
     fact = tab.byte.facts["In member"]
@@ -91,9 +97,22 @@ def test_a_byte_knows_its_place_in_its_member(show: Show, window: Window, qtbot:
     qtbot.waitUntil(lambda: fact.plain_text() == "byte 7 of 56 of readme.txt")
 
 
-@pytest.mark.parametrize("width", [MIN_WIDTH_BESIDE_PX - 1, MIN_WIDTH_BESIDE_PX])
-def test_the_byte_panel_has_one_layout_at_a_width(show: Show, window: Window, qtbot: QtBot, width: int) -> None:
-    panel = show("two-entries.tacozip").byte
+def test_the_keyboard_leads_from_the_filter_of_members_into_results_which_are_copied_and_opened(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show("journey.caf")
+    a_byte_knows_its_place_in_its_member(tab, window, qtbot)
+    tab.document.go_to(0, 0, 1)
+    settle(qtbot, window)
+    the_only_result_is_expanded_before_the_rows_of_the_table_arrive(tab, window, qtbot)
+    down_leads_into_the_results(tab, window, qtbot)
+    a_filter_that_nothing_matches_says_so(tab, window, qtbot)
+    enter_opens_the_only_result_which_is_expanded(tab, window, qtbot)
+    clear_filter(tab, window, qtbot)
+    all_selected_members_are_copied_and_their_paths(tab, window, qtbot)
+
+
+def the_byte_panel_has_one_layout_at_a_width(panel: BytePanel, width: int) -> None:
     form = panel.findChild(QFormLayout)
     assert form is not None
     policies = set()
@@ -103,11 +122,9 @@ def test_the_byte_panel_has_one_layout_at_a_width(show: Show, window: Window, qt
         policies.add(form.rowWrapPolicy())
     above = width < MIN_WIDTH_BESIDE_PX
     assert policies == {QFormLayout.RowWrapPolicy.WrapAllRows if above else QFormLayout.RowWrapPolicy.DontWrapRows}
-    settle(qtbot, window)
 
 
-def test_typing_in_the_structure_finds_fields_at_any_depth(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("two-entries.tacozip")
+def typing_in_the_structure_finds_fields_at_any_depth(tab: Tab, window: Window, qtbot: QtBot) -> None:
     panel = tab.structure
     press(window, "go_to_structure")
     assert panel.filter.isHidden()
@@ -131,8 +148,7 @@ def test_typing_in_the_structure_finds_fields_at_any_depth(show: Show, window: W
     assert panel.filter.isHidden()
 
 
-def test_typing_among_digests_leaves_those_that_match(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("plain.zip")
+def typing_among_digests_leaves_those_that_match(tab: Tab, window: Window, qtbot: QtBot) -> None:
     panel = tab.digests
     press(window, "go_to_digests")
     settle(qtbot, window)
@@ -152,3 +168,11 @@ def test_typing_among_digests_leaves_those_that_match(show: Show, window: Window
     panel.filter.setFocus()
     QTest.keyClick(panel.filter, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: panel.model.rowCount() == len(every))
+
+
+def test_typing_in_the_structure_or_among_digests_leaves_what_matches(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-entries.tacozip")
+    for width in (MIN_WIDTH_BESIDE_PX - 1, MIN_WIDTH_BESIDE_PX):
+        the_byte_panel_has_one_layout_at_a_width(tab.byte, width)
+    typing_in_the_structure_finds_fields_at_any_depth(tab, window, qtbot)
+    typing_among_digests_leaves_those_that_match(tab, window, qtbot)

@@ -21,9 +21,12 @@ from inspector.gui.kit.theme import Theme
 from inspector.gui.panels.changing.repair import RepairPanel
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import WAIT, Show, press, settle
-from tests.sweeping import at_every_change, in_the_sweep
+from tests.sweeping import in_the_sweep
 
 ROOT = Path(__file__).parents[3] / "resources" / "samples"
+DARKEST = (Theme.CONTRAST_DARK, Theme.LIGHT)
+OTHERS = tuple(each for each in Theme if each not in DARKEST)
+"""Themes that are tried in the sweep only."""
 NONE, SHIFT, ALT, CTRL = (
     Qt.KeyboardModifier.NoModifier,
     Qt.KeyboardModifier.ShiftModifier,
@@ -55,13 +58,10 @@ def mnemonics(texts: list[str]) -> list[str]:
     return [found[1].lower() for text in texts if (found := re.search(r"&([^&])", text.replace("&&", "")))]
 
 
-# ---- menus -----------------------------------------------------------------------------------------------------
+# ---- one key, one control --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [None, "two-entries.tacozip"])
-def test_no_menu_has_two_entries_for_one_key(show: Show, window: Window, name: str | None) -> None:
-    if name:
-        show(name)
+def keys_of_menus_differ(window: Window) -> None:
     bar = [action.text() for action in window.menuBar().actions()]
     assert len(mnemonics(bar)) == len(set(mnemonics(bar))) == len(bar)
     for top in window.menuBar().actions():
@@ -73,7 +73,7 @@ def test_no_menu_has_two_entries_for_one_key(show: Show, window: Window, name: s
             assert sorted(keys) == sorted(set(keys)), each.title()
 
 
-def test_what_menus_hold_for_good_has_a_key_each(window: Window) -> None:
+def what_menus_hold_for_good_has_a_key_each(window: Window) -> None:
     for top in window.menuBar().actions():
         menu = top.menu()
         assert isinstance(menu, QMenu)
@@ -96,69 +96,51 @@ def keys_in_use(root: QWidget) -> list[str]:
     return sorted(mnemonics(texts))
 
 
-@pytest.mark.parametrize(
-    ("archive", "names"),
-    [("two-entries.tacozip", [name for name in PANEL_LABELS if name != "Coverage"]), ("weather", ["Coverage"])],
-    ids=["an archive", "a dataset"],
-)
-def test_no_panel_has_two_controls_for_one_key(show: Show, window: Window, archive: str, names: list[str]) -> None:
-    tab = show(ROOT / archive)
-    for name in names:
-        tab.panes.go_to_panel(name)
-        QApplication.processEvents()
-        assert keys_in_use(window) == sorted(set(keys_in_use(window))), name
-
-
-def test_a_repair_plan_has_no_key_that_a_panel_behind_it_has(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("torn-after-write-2.tacozip")
-    press(window, "plan_repairs")
-    settle(qtbot, window)
+def keys_differ(root: QWidget, where: object) -> None:
     QApplication.processEvents()
-    assert next(panel for panel in tab.findChildren(RepairPanel)).make.isVisible()
-    assert keys_in_use(window) == sorted(set(keys_in_use(window)))
+    assert keys_in_use(root) == sorted(set(keys_in_use(root))), where
 
 
-def test_a_new_archive_of_any_kind_has_no_two_controls_for_one_key(window: Window) -> None:
-    press(window, "new_archive")
-    (tab,) = window.findChildren(NewArchiveTab)
-    assert tab.kind.count() == 4
-    for kind in range(4):
-        tab.kind.setCurrentIndex(kind)
-        QApplication.processEvents()
-        assert keys_in_use(window) == sorted(set(keys_in_use(window))), kind
-
-
-def test_no_dialog_has_two_controls_for_one_key(show: Show, window: Window, qtbot: QtBot) -> None:
-    show("two-entries.tacozip")
+def keys_of_dialogs_differ(window: Window, qtbot: QtBot) -> None:
     for name in ("ask_location", "search_catalogue", "show_settings", "show_keys", "extract"):
         before = set(window.findChildren(QDialog))
         press(window, name)
         qtbot.waitUntil(lambda before=before: bool(set(window.findChildren(QDialog)) - before), timeout=WAIT)
         dialog = window.findChildren(QDialog)[-1]
         assert dialog not in before
-        assert keys_in_use(dialog) == sorted(set(keys_in_use(dialog))), name
+        keys_differ(dialog, name)
         dialog.close()
 
 
-@pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
-@pytest.mark.parametrize("pane", ["bytes", "members"])
-def test_the_keys_open_the_menu_that_the_pointer_opens(show: Show, window: Window, qtbot: QtBot, pane: str) -> None:
-    tab = show("plain.zip")
+def test_no_menu_panel_or_dialog_has_two_controls_for_one_key(show: Show, window: Window, qtbot: QtBot) -> None:
+    keys_of_menus_differ(window)
+    what_menus_hold_for_good_has_a_key_each(window)
+    press(window, "new_archive")
+    (new,) = window.findChildren(NewArchiveTab)
+    assert new.kind.count() == 4
+    for kind in range(4):
+        new.kind.setCurrentIndex(kind)
+        keys_differ(window, kind)
+
+    tab = show("two-entries.tacozip")
     window.activateWindow()
-    widget = tab.hex_pane.hex if pane == "bytes" else tab.members.view
-    widget.setFocus()
-    if pane == "members":
-        key(Qt.Key.Key_Down)
-    key(Qt.Key.Key_F10, SHIFT)
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
-    menu = QApplication.activePopupWidget()
-    assert isinstance(menu, QMenu)
-    names = [action.objectName() for action in menu.actions()]
-    assert "copy" in names
-    assert {"follow", "edit_bytes"} <= set(names) if pane == "bytes" else {"extract", "show_content"} <= set(names)
-    QTest.keyClick(menu, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is None)
-    assert widget.hasFocus()
+    keys_of_menus_differ(window)
+    for at, name in enumerate(("Members", "Structure", "Byte", "Findings", "Digests", "Header", "Changes", "Repair")):
+        tab.hex_pane.setFocus()
+        key(Qt.Key(Qt.Key.Key_1 + at), ALT)
+        assert list(PANEL_LABELS)[at] == name
+        assert tab.docks[name].isAncestorOf(focus()), f"Alt and a digit go to a panel behind others: {name}"
+    for name in PANEL_LABELS:
+        if name != "Coverage":
+            tab.panes.go_to_panel(name)
+            keys_differ(window, name)
+    keys_of_dialogs_differ(window, qtbot)
+
+    torn = show("torn-after-write-2.tacozip")
+    press(window, "plan_repairs")
+    settle(qtbot, window)
+    assert next(panel for panel in torn.findChildren(RepairPanel)).make.isVisible()
+    keys_differ(window, "a plan of repairs before the panels")
 
 
 # ---- panes -----------------------------------------------------------------------------------------------------
@@ -169,51 +151,129 @@ def around(tab: Tab, focused: QWidget) -> QWidget | None:
     return next((pane for pane in tab.panes.panes() if pane is focused or pane.isAncestorOf(focused)), None)
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-def test_f6_goes_to_every_pane_in_turn(show: Show, window: Window, backwards: bool) -> None:
-    tab = show(ROOT / "weather")
-    window.activateWindow()
+def f6_goes_to_every_pane_in_turn(tab: Tab, backwards: bool) -> None:
     tab.hex_pane.setFocus()
     seen = []
     for _ in tab.panes.panes():
         key(Qt.Key.Key_F6, SHIFT if backwards else NONE)
         seen.append(around(tab, focus()))
-    assert len(set(map(id, seen))) == len(tab.panes.panes()) == 6
+    assert len(set(map(id, seen))) == len(tab.panes.panes())
     assert focus() is tab.hex_pane.hex
 
 
-def test_alt_and_a_digit_go_to_a_panel_also_behind_others(show: Show, window: Window) -> None:
-    tab = show("two-entries.tacozip")
+def tab_backwards_comes_round_through_all_that_can_be_seen(tab: Tab) -> None:
+    tab.hex_pane.setFocus()
+    seen: list[QWidget] = []
+    for _ in range(200):
+        key(Qt.Key.Key_Backtab, SHIFT)
+        seen.append(focus())
+        if focus() is tab.hex_pane.hex:
+            break
+    assert seen[-1] is tab.hex_pane.hex
+    assert tab.members.filter in seen
+    assert all(each.isVisible() for each in seen)
+    assert {around(tab, each) for each in seen} >= set(tab.panes.panes())
+
+
+def tab_leads_from_everything_to_the_bytes(tab: Tab) -> None:
+    tab.hex_pane.map.setFocus()
+    seen: list[QWidget] = []
+    while focus() is not tab.hex_pane.hex and len(seen) < 200:
+        seen.append(focus())
+        key(Qt.Key.Key_Tab)
+    assert focus() is tab.hex_pane.hex
+    assert {around(tab, each) for each in seen} >= set(tab.panes.panes())
+
+
+@pytest.mark.parametrize(("name", "panes"), [in_the_sweep("two-entries.tacozip", None), ("weather", 6)])
+def test_f6_and_tab_lead_to_every_pane_and_back_to_the_bytes(
+    show: Show, window: Window, name: str, panes: int | None
+) -> None:
+    tab = show(ROOT / name)
     window.activateWindow()
-    for at, name in enumerate(("Members", "Structure", "Byte", "Findings", "Digests", "Header", "Changes", "Repair")):
-        tab.hex_pane.setFocus()
-        key(Qt.Key(Qt.Key.Key_1 + at), ALT)
-        assert list(PANEL_LABELS)[at] == name
-        assert tab.docks[name].isAncestorOf(focus()), name
+    assert panes in (None, len(tab.panes.panes()))
+    f6_goes_to_every_pane_in_turn(tab, backwards=False)
+    f6_goes_to_every_pane_in_turn(tab, backwards=True)
+    tab_backwards_comes_round_through_all_that_can_be_seen(tab)
+    tab_leads_from_everything_to_the_bytes(tab)
+    if name == "weather":
+        tab.panes.go_to_panel("Coverage")
+        keys_differ(window, "Coverage")
 
 
-def test_a_panel_that_is_closed_comes_back_and_one_that_has_nothing_says_so(
+def the_keys_open_the_menu_that_the_pointer_opens(widget: QWidget, qtbot: QtBot, wanted: set[str]) -> None:
+    key(Qt.Key.Key_F10, SHIFT)
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert wanted <= {action.objectName() for action in menu.actions()}
+    QTest.keyClick(menu, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is None)
+    assert widget.hasFocus()
+
+
+def the_bytes_are_left_with_one_key(tab: Tab) -> None:
+    leaving: list[Callable[[], None]] = [
+        lambda: key(Qt.Key.Key_Backtab, SHIFT),
+        lambda: key(Qt.Key.Key_F6),
+        lambda: key(Qt.Key.Key_1, ALT),
+        lambda: key(Qt.Key.Key_G, CTRL),
+    ]
+    for leave in leaving:
+        tab.hex_pane.hex.setFocus()
+        leave()
+        assert not tab.hex_pane.hex.hasFocus()
+
+
+@pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
+def test_nothing_keeps_the_keyboard_and_it_opens_menus_and_closed_panels(
     show: Show, window: Window, qtbot: QtBot
 ) -> None:
-    tab = show("plain.zip")
+    tab = show("journey.caf")
     window.activateWindow()
+    tab.hex_pane.hex.setFocus()
+    the_keys_open_the_menu_that_the_pointer_opens(tab.hex_pane.hex, qtbot, {"copy", "follow", "edit_bytes"})
+    tab.members.view.setFocus()
+    key(Qt.Key.Key_Down)
+    the_keys_open_the_menu_that_the_pointer_opens(tab.members.view, qtbot, {"copy", "extract", "show_content"})
+    the_bytes_are_left_with_one_key(tab)
+
     tab.docks["Members"].close()
     tab.hex_pane.setFocus()
     key(Qt.Key.Key_1, ALT)
-    assert tab.docks["Members"].isAncestorOf(focus())
+    assert tab.docks["Members"].isAncestorOf(focus()), "a panel that is closed comes back"
     with qtbot.waitSignal(tab.document.reported) as said:
         key(Qt.Key.Key_9, ALT)
     assert said.args == ["The Requests panel has nothing to show for this archive."]
 
+    window.activateWindow()  # what a window manager does when a menu has gone
+    tab.document.open_content(0)
+    settle(qtbot, window)
+    tab.hex_pane.text.text.setFocus()
+    assert tab.hex_pane.text.text.hasFocus()
+    key(Qt.Key.Key_Tab)
+    assert not tab.hex_pane.text.text.hasFocus()
 
-def test_the_pane_with_the_keyboard_has_a_frame_in_every_theme(show: Show, window: Window, qtbot: QtBot) -> None:
+
+@pytest.mark.parametrize("looks", [DARKEST, in_the_sweep(OTHERS)], ids=["two themes", "the others"])
+def test_the_pane_with_the_keyboard_has_a_frame_in_every_theme_which_follows_it(
+    show: Show, window: Window, qtbot: QtBot, looks: tuple[Theme, ...]
+) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     tab = show("plain.zip")
-    for look in Theme:
+    for look in looks:
         theme.apply(app, look)
         has_frames(tab, window, qtbot)
     theme.apply(app, Theme.LIGHT)
+
+    tab.panes.go_to_panel("Byte")
+    panel = tab.docks["Byte"].widget()
+    assert panel is not None
+    window.resize(1400, 900)
+    qtbot.waitUntil(lambda: tab.panes.frame.height() == panel.height())
+    tab.docks["Byte"].close()
+    assert tab.panes.frame.pane is not panel
 
 
 def has_frames(tab: Tab, window: Window, qtbot: QtBot) -> None:
@@ -235,95 +295,29 @@ def has_frames(tab: Tab, window: Window, qtbot: QtBot) -> None:
         assert drawn.name() != palette.color(QPalette.ColorRole.Window).name()
 
 
-def test_the_frame_follows_its_pane(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("plain.zip")
-    window.activateWindow()
-    tab.panes.go_to_panel("Byte")
-    panel = tab.docks["Byte"].widget()
-    assert panel is not None
-    window.resize(1400, 900)
-    qtbot.waitUntil(lambda: tab.panes.frame.height() == panel.height())
-    tab.docks["Byte"].close()
-    assert tab.panes.frame.pane is not panel
-
-
-# ---- no traps --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [in_the_sweep("two-entries.tacozip"), "weather"])
-def test_tab_backwards_comes_round_through_all_that_can_be_seen(show: Show, window: Window, name: str) -> None:
-    tab = show(ROOT / name)
-    window.activateWindow()
-    tab.hex_pane.setFocus()
-    seen: list[QWidget] = []
-    for _ in range(200):
-        key(Qt.Key.Key_Backtab, SHIFT)
-        seen.append(focus())
-        if focus() is tab.hex_pane.hex:
-            break
-    assert seen[-1] is tab.hex_pane.hex
-    assert tab.members.filter in seen
-    assert all(each.isVisible() for each in seen)
-    assert {around(tab, each) for each in seen} >= set(tab.panes.panes())
-
-
-@pytest.mark.parametrize("name", [in_the_sweep("two-entries.tacozip"), "weather"])
-def test_tab_forwards_leads_from_everything_to_the_bytes(show: Show, window: Window, name: str) -> None:
-    tab = show(ROOT / name)
-    window.activateWindow()
-    tab.hex_pane.map.setFocus()
-    seen: list[QWidget] = []
-    while focus() is not tab.hex_pane.hex and len(seen) < 200:
-        seen.append(focus())
-        key(Qt.Key.Key_Tab)
-    assert focus() is tab.hex_pane.hex
-    assert {around(tab, each) for each in seen} >= set(tab.panes.panes())
-
-
-def test_the_bytes_are_left_with_one_key(show: Show, window: Window) -> None:
-    tab = show("plain.zip")
-    window.activateWindow()
-    leaving: list[Callable[[], None]] = [
-        lambda: key(Qt.Key.Key_Backtab, SHIFT),
-        lambda: key(Qt.Key.Key_F6),
-        lambda: key(Qt.Key.Key_1, ALT),
-        lambda: key(Qt.Key.Key_G, CTRL),
-    ]
-    for leave in leaving:
-        tab.hex_pane.hex.setFocus()
-        leave()
-        assert not tab.hex_pane.hex.hasFocus()
-
-
-def test_text_content_lets_tab_go_on(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    window.activateWindow()
-    tab.document.open_content(0)
-    settle(qtbot, window)
-    tab.hex_pane.text.text.setFocus()
-    assert tab.hex_pane.text.text.hasFocus()
-    key(Qt.Key.Key_Tab)
-    assert not tab.hex_pane.text.text.hasFocus()
-
-
 # ---- the start page --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pressed", [Qt.Key.Key_Return, in_the_sweep(Qt.Key.Key_Enter), Qt.Key.Key_Space])
-def test_a_sample_is_opened_with_a_key(window: Window, qtbot: QtBot, pressed: Qt.Key) -> None:
-    qtbot.waitUntil(lambda: any(entry.isVisible() for entry in window.start_page.sample_entries))
-    entry = window.start_page.sample_entries[0]
-    entry.setFocus(Qt.FocusReason.TabFocusReason)
-    key(pressed)
-    qtbot.waitUntil(lambda: window.tabs.count() == 1)
-    settle(qtbot, window)
+def framed(entry: QWidget, accent: QColor) -> bool:
+    picture = entry.grab().toImage()
+    middle = (picture.width() // 2, picture.height() // 2)
+    ends = (picture.width() - 1, picture.height() - 1)
+    edges = [(middle[0], 0), (middle[0], ends[1]), (0, middle[1]), (ends[0], middle[1])]
+    return all(picture.pixelColor(*place) == accent for place in edges)
 
 
 @pytest.mark.parametrize(
-    "chosen",
-    at_every_change([each for each in Theme if each is not Theme.SYSTEM], lambda each: each is Theme.CONTRAST_DARK),
+    ("chosen", "pressed"),
+    [
+        (Theme.CONTRAST_DARK, Qt.Key.Key_Return),
+        in_the_sweep(Theme.LIGHT, Qt.Key.Key_Enter),
+        in_the_sweep(Theme.DARK, Qt.Key.Key_Space),
+        in_the_sweep(Theme.CONTRAST_LIGHT, Qt.Key.Key_Return),
+    ],
 )
-def test_the_sample_that_the_keyboard_is_on_has_a_frame(window: Window, qtbot: QtBot, chosen: Theme) -> None:
+def test_the_sample_that_the_keyboard_is_on_has_a_frame_and_is_opened_with_a_key(
+    window: Window, qtbot: QtBot, chosen: Theme, pressed: Qt.Key
+) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     theme.apply(app, chosen)
@@ -331,13 +325,9 @@ def test_the_sample_that_the_keyboard_is_on_has_a_frame(window: Window, qtbot: Q
     first, second = window.start_page.sample_entries[:2]
     first.setFocus(Qt.FocusReason.TabFocusReason)
     accent = window.palette().color(QPalette.ColorRole.Accent)
+    assert framed(first, accent)
+    assert not framed(second, accent)
 
-    def framed(entry: QWidget) -> bool:
-        picture = entry.grab().toImage()
-        middle = (picture.width() // 2, picture.height() // 2)
-        ends = (picture.width() - 1, picture.height() - 1)
-        edges = [(middle[0], 0), (middle[0], ends[1]), (0, middle[1]), (ends[0], middle[1])]
-        return all(picture.pixelColor(*place) == accent for place in edges)
-
-    assert framed(first)
-    assert not framed(second)
+    key(pressed)
+    qtbot.waitUntil(lambda: window.tabs.count() == 1)
+    settle(qtbot, window)

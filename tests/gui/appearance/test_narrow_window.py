@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
@@ -58,42 +59,18 @@ def cut(within: QWidget) -> list[str]:
     return [widget.text() for widget in every if widget.isVisible() and is_cut(widget)]
 
 
-@pytest.mark.parametrize(
-    ("name", "theme"),
-    [
-        ("weather", Theme.LIGHT),
-        ("flipped-blob-byte.rca", Theme.CONTRAST_DARK),
-        in_the_sweep("two-entries.tacozip", Theme.LIGHT),
-        in_the_sweep("weather", Theme.CONTRAST_DARK),
-        in_the_sweep("flipped-blob-byte.rca", Theme.LIGHT),
-        in_the_sweep("two-entries.tacozip", Theme.CONTRAST_DARK),
-    ],
-)
-def test_nothing_is_cut_in_a_small_window(
-    show: Show, window: Window, settings: Settings, qtbot: QtBot, name: str, theme: Theme
-) -> None:
-    settings.put(preferences.THEME, theme.value)
+# ---- what is cut -------------------------------------------------------------------------------------------------
+
+
+def nothing_is_cut_in_a_small_window(tab: Tab, window: Window, qtbot: QtBot) -> None:
     window.resize(*SMALL)
-    show(name)
     for dock in ("Findings", "Digests", "Header", "Changes", "Repair"):
-        tab = window.tab()
-        assert tab is not None
         tab.docks[dock].raise_()
         settle(qtbot, window)
-        assert cut(window) == []
+        assert cut(window) == [], dock
 
 
-@pytest.mark.parametrize(
-    ("archive", "docks"),
-    [
-        ("flipped-blob-byte.rca", ["Members", "Structure", "Byte", "Findings", "Digests", "Changes"]),
-        ("two-entries.tacozip", ["Header"]),
-    ],
-)
-def test_nothing_is_cut_in_a_narrow_panel(
-    show: Show, window: Window, qtbot: QtBot, archive: str, docks: list[str]
-) -> None:
-    tab = show(archive)
+def nothing_is_cut_in_a_narrow_panel(tab: Tab, docks: list[str], window: Window, qtbot: QtBot) -> None:
     for dock in docks:
         for name, other in tab.docks.items():
             other.setVisible(name == dock)
@@ -105,12 +82,55 @@ def test_nothing_is_cut_in_a_narrow_panel(
         assert cut(panel) == [], dock
 
 
-@pytest.mark.parametrize("theme", [Theme.LIGHT, in_the_sweep(Theme.CONTRAST_LIGHT)])
-def test_going_and_finding_are_reached_at_any_width(
+@pytest.mark.parametrize("theme", [Theme.CONTRAST_DARK, in_the_sweep(Theme.LIGHT)])
+@pytest.mark.parametrize(
+    ("name", "narrow"),
+    [
+        ("flipped-blob-byte.rca", ["Members", "Structure", "Byte", "Findings", "Digests", "Changes"]),
+        in_the_sweep("two-entries.tacozip", ["Header"]),
+    ],
+)
+def test_nothing_is_cut_in_a_small_window_or_in_a_narrow_panel(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot, name: str, narrow: list[str], theme: Theme
+) -> None:
+    settings.put(preferences.THEME, theme.value)
+    tab = show(name)
+    nothing_is_cut_in_a_small_window(tab, window, qtbot)
+    window.resize(1280, 800)
+    nothing_is_cut_in_a_narrow_panel(tab, narrow, window, qtbot)
+
+
+@pytest.mark.parametrize("theme", [Theme.LIGHT, in_the_sweep(Theme.CONTRAST_DARK)])
+def test_a_long_name_in_a_box_of_a_small_window_has_an_ellipsis_and_a_tooltip(
     show: Show, window: Window, settings: Settings, qtbot: QtBot, theme: Theme
 ) -> None:
     settings.put(preferences.THEME, theme.value)
-    tab = show("journey.caf")
+    tab = show("weather")
+    nothing_is_cut_in_a_small_window(tab, window, qtbot)
+    box = tab.hex_pane.bar.files
+    assert isinstance(box, ElidedBox)
+    box.setMaximumWidth(240)
+    settle(qtbot, window)
+    assert wide(box, box.currentText()) > box.width()
+    assert box.currentText() in box.toolTip()
+    whole = box.grab().toImage()
+    box.setItemText(box.currentIndex(), box.currentText()[:-1] + "X")
+    assert box.grab().toImage() != whole  # the end of the name is seen
+
+
+# ---- what gives way ----------------------------------------------------------------------------------------------
+
+
+def what_was_found_has_room_before_where_and_by_what_name(tab: Tab, window: Window, qtbot: QtBot) -> None:
+    header = tab.findings.table.horizontalHeader()
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: not header.isSectionHidden(findings.CODE))
+    tab.findings.setMaximumWidth(650)
+    qtbot.waitUntil(lambda: header.isSectionHidden(findings.CODE))
+    qtbot.waitUntil(lambda: header.sectionSize(findings.MESSAGE) >= MIN_MESSAGE_PX - 40)
+
+
+def going_and_finding_are_reached_at_any_width(tab: Tab, window: Window, qtbot: QtBot) -> None:
     for width in (1280, 1024, 800, 640, 300):
         window.resize(width, 600)
         settle(qtbot, window)
@@ -122,47 +142,26 @@ def test_going_and_finding_are_reached_at_any_width(
         assert cut(window.tool_bar) == [], width
 
 
-def test_a_wider_window_has_its_words_again(window: Window, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("theme", [Theme.LIGHT, in_the_sweep(Theme.CONTRAST_LIGHT)])
+def test_going_and_finding_are_reached_at_any_width_and_words_come_back_with_room(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot, theme: Theme
+) -> None:
+    settings.put(preferences.THEME, theme.value)
+    words = ("Check", "Extract", "Repair")
+    buttons = [each for each in window.tool_bar.findChildren(QToolButton) if each.text() in words]
+    assert [button.isEnabled() for button in buttons] == [False] * 3
+    tab = show("flipped-blob-byte.rca")
+    assert [button.isEnabled() for button in buttons] == [True] * 3, "as its action can be chosen"
+    what_was_found_has_room_before_where_and_by_what_name(tab, window, qtbot)
+    going_and_finding_are_reached_at_any_width(tab, window, qtbot)
+
+    window.close_tab()
+    assert [button.isEnabled() for button in buttons] == [False] * 3
     window.tool_bar.show_header_button(True)
     for width in (1280, 800, 640, 1280):
         window.resize(width, 600)
     every = {"Open", "Check", "Extract", "Repair", "Header", "Go to", "Find"}
     qtbot.waitUntil(lambda: every <= seen_words(window.tool_bar))
-
-
-def test_a_button_can_be_pressed_where_its_action_can_be_chosen(show: Show, window: Window) -> None:
-    buttons = [
-        each for each in window.tool_bar.findChildren(QToolButton) if each.text() in ("Check", "Extract", "Repair")
-    ]
-    assert [button.isEnabled() for button in buttons] == [False] * 3
-    show("journey.caf")
-    assert [button.isEnabled() for button in buttons] == [True] * 3
-    window.close_tab()
-    assert [button.isEnabled() for button in buttons] == [False] * 3
-
-
-def test_a_long_name_in_a_box_has_an_ellipsis_and_a_tooltip(show: Show, window: Window, qtbot: QtBot) -> None:
-    window.resize(*SMALL)
-    box = show("weather").hex_pane.bar.files
-    settle(qtbot, window)
-    assert isinstance(box, ElidedBox)
-    box.setMaximumWidth(240)
-    settle(qtbot, window)
-    assert wide(box, box.currentText()) > box.width()
-    assert box.currentText() in box.toolTip()
-    whole = box.grab().toImage()
-    box.setItemText(box.currentIndex(), box.currentText()[:-1] + "X")
-    assert box.grab().toImage() != whole  # the end of the name is seen
-
-
-def test_what_was_found_has_room_before_where_and_by_what_name(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("flipped-blob-byte.rca")
-    header = tab.findings.table.horizontalHeader()
-    window.resize(1280, 800)
-    qtbot.waitUntil(lambda: not header.isSectionHidden(findings.CODE))
-    tab.findings.setMaximumWidth(650)
-    qtbot.waitUntil(lambda: header.isSectionHidden(findings.CODE))
-    qtbot.waitUntil(lambda: header.sectionSize(findings.MESSAGE) >= MIN_MESSAGE_PX - 40)
 
 
 def test_rows_of_sixteen_bytes_and_their_text_come_before_panels(show: Show, window: Window, qtbot: QtBot) -> None:
@@ -181,3 +180,4 @@ def test_rows_of_sixteen_bytes_and_their_text_come_before_panels(show: Show, win
         assert (window.width(), window.height()) == SMALL
         assert view.bytesPerRow() == 16
         assert view.horizontalScrollBar().maximum() == 0
+    nothing_is_cut_in_a_narrow_panel(tab, ["Header"], window, qtbot)

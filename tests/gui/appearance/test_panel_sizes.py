@@ -13,13 +13,13 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QTabBar, QTableView, QTreeView
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit.item_views import FirstColumnFitter, texts_in_view
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.style import GRID
 from inspector.gui.panels import findings, members, structure
 from tests.gui.conftest import Show, press, settle
-from tests.sweeping import in_the_sweep
 
 DAMAGED = "flipped-blob-byte.rca"
 SMALL, LARGE = (1024, 700), (1600, 1000)
@@ -41,33 +41,124 @@ def scrolls_across(view: QAbstractItemView) -> bool:
     return view.horizontalScrollBar().maximum() > 0
 
 
-@pytest.mark.parametrize("size", [SMALL, in_the_sweep(LARGE)])
-def test_trees_need_not_be_scrolled_across(checked: Show, window: Window, qtbot: QtBot, size: tuple[int, int]) -> None:
-    window.resize(*size)
-    tab = checked(DAMAGED)
-    qtbot.waitUntil(lambda: not scrolls_across(tab.members.tree) and not scrolls_across(tab.structure.tree))
-    assert not tab.members.tree.isColumnHidden(members.VERDICT)
+# ---- trees, tables and bytes of one archive ----------------------------------------------------------------------
 
 
-def test_the_size_of_members_stays_when_their_verdict_comes(checked: Show, qtbot: QtBot) -> None:
-    tab = checked(DAMAGED)
-    tree = tab.members.tree
+def columns_of_members_stay_when_their_verdict_comes(tree: QTreeView, qtbot: QtBot) -> None:
     assert tree.isVisible()
     qtbot.waitUntil(lambda: not tree.isColumnHidden(members.VERDICT))
     assert not tree.isColumnHidden(members.SIZE)
     assert not scrolls_across(tree)
 
 
-def test_names_have_the_room_that_others_do_not_need(checked: Show, window: Window, qtbot: QtBot) -> None:
-    window.resize(1600, 1000)
-    tab = checked(DAMAGED)
-    tree = tab.members.tree
+def names_have_the_room_that_others_do_not_need(tree: QTreeView, window: Window, qtbot: QtBot) -> None:
     tree.expandAll()
     settle(qtbot, window)
     hint = tree.header().sectionSizeHint
     needed = sum(max(tree.sizeHintForColumn(each), hint(each)) for each in (members.VERDICT, members.SIZE))
     qtbot.waitUntil(lambda: tree.columnWidth(members.NAME) == tree.viewport().width() - needed)
     assert tree.columnWidth(members.VERDICT) < members.WIDTHS[members.VERDICT]
+
+
+def the_details_of_a_finding_scroll_where_they_are_long(tab: Tab, window: Window, qtbot: QtBot) -> None:
+    press(window, "next_finding")
+    about = tab.findings.about
+    about.say("Much is to be said of this. " * 100)
+    qtbot.waitUntil(lambda: about.verticalScrollBar().maximum() > 0)
+    assert about.height() < tab.findings.height()
+    assert about.label.width() <= about.viewport().width()
+    assert tab.findings.table.height() >= tab.findings.table.rowHeight(0)
+
+
+def a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(tree: QTreeView, window: Window, qtbot: QtBot) -> None:
+    header = tree.header()
+    qtbot.mousePress(window.start_page, Qt.MouseButton.LeftButton)  # what opens a tab may still be held
+    tree.setColumnWidth(members.SIZE, 300)
+    qtbot.mouseRelease(window.start_page, Qt.MouseButton.LeftButton)
+    tree.resize(tree.width() + 1, tree.height())
+    qtbot.waitUntil(lambda: not scrolls_across(tree))
+    edge = QPoint(header.sectionPosition(members.SIZE) - 1, header.height() // 2)
+    qtbot.mousePress(header.viewport(), Qt.MouseButton.LeftButton, pos=edge)
+    qtbot.mouseMove(header.viewport(), edge - QPoint(60, 0))
+    qtbot.mouseRelease(header.viewport(), Qt.MouseButton.LeftButton, pos=edge - QPoint(60, 0))
+    by_hand = tree.columnWidth(members.NAME)
+    tree.resize(tree.width() + 40, tree.height())
+    assert tree.columnWidth(members.NAME) == by_hand
+
+
+def a_wider_tree_shows_more_columns(tree: QTreeView, qtbot: QtBot) -> None:
+    assert tree.isColumnHidden(structure.OFFSET)
+    tree.setParent(None)
+    tree.resize(700, 300)
+    tree.show()
+    qtbot.waitUntil(lambda: not tree.isColumnHidden(structure.OFFSET))
+    assert not scrolls_across(tree)
+    tree.close()
+
+
+@pytest.mark.qt_log_ignore("does not support raise", extend=True)
+def test_trees_need_not_be_scrolled_across_and_names_have_the_room_that_is_left(
+    checked: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = checked(DAMAGED)
+    tree = tab.members.tree
+    columns_of_members_stay_when_their_verdict_comes(tree, qtbot)
+    for size in (LARGE, SMALL):
+        window.resize(*size)
+        qtbot.waitUntil(lambda: not scrolls_across(tree) and not scrolls_across(tab.structure.tree))
+        assert not tree.isColumnHidden(members.VERDICT)
+        if size == LARGE:
+            names_have_the_room_that_others_do_not_need(tree, window, qtbot)
+    qtbot.waitUntil(lambda: tab.hex_pane.hex.horizontalScrollBar().maximum() == 0)
+    tab.reset_arrangement()
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: tree.columnWidth(members.VERDICT) >= tree.sizeHintForColumn(members.VERDICT))
+    assert not tree.isColumnHidden(members.VERDICT), "verdicts are read whole"
+    the_details_of_a_finding_scroll_where_they_are_long(tab, window, qtbot)
+    a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(tree, window, qtbot)
+    a_wider_tree_shows_more_columns(tab.structure.tree, qtbot)
+
+
+def test_columns_are_as_wide_as_their_texts_where_there_is_room_and_a_title_is_said_once(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    window.resize(3_840, 1_200)
+    tab = show("wrong-reset-hash.rca")
+    views: list[tuple[QTreeView | QTableView, tuple[int, ...]]] = [
+        (tab.structure.tree, (0, structure.MEANING)),
+        (tab.findings.table, (findings.BYTES, findings.CODE)),
+    ]
+    for view, columns in views:
+        header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
+        for column in columns:
+            qtbot.waitUntil(
+                lambda view=view, header=header, column=column: (
+                    header.sectionSize(column) >= max(texts_in_view(view, column), default=0)
+                )
+            )
+    assert tab.banner.readers.x() - tab.banner.sentence.geometry().right() < 10 * GRID  # not across the screen
+
+    window.resize(1280, 800)
+    a_panel_behind_a_tab_says_its_title_once(tab, window, qtbot)
+
+
+def a_panel_behind_a_tab_says_its_title_once(tab: Tab, window: Window, qtbot: QtBot) -> None:
+    findings, members_ = tab.docks["Findings"], tab.docks["Members"]
+    qtbot.waitUntil(lambda: findings.titleBarWidget() is not None)
+    assert findings.widget().mapTo(findings, QPoint(0, 0)).y() <= 1, "nothing stands above the panel"
+    assert members_.titleBarWidget() is None
+    bar = next(each for each in tab.area.findChildren(QTabBar) if each.isVisible())
+    at = [bar.tabText(tab_) for tab_ in range(bar.count())].index(findings.windowTitle())
+
+    menu = tab.dock_titles.menu_of(bar, at)
+    assert menu is not None
+    menu.actions()[0].trigger()
+    assert findings.isHidden()
+    press(window, "go_to_findings")
+    qtbot.waitUntil(lambda: not findings.isHidden())
+    for other in tab.area.tabifiedDockWidgets(findings):
+        other.hide()
+    qtbot.waitUntil(lambda: findings.titleBarWidget() is None)
 
 
 def test_sharing_a_width_looks_at_the_rows_in_view_only(qtbot: QtBot) -> None:
@@ -90,25 +181,6 @@ def test_sharing_a_width_looks_at_the_rows_in_view_only(qtbot: QtBot) -> None:
     assert 5 < len(looked_at) < 50
 
 
-def test_a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show(DAMAGED)
-    tree = tab.members.tree
-    assert tree.isVisible()
-    header = tree.header()
-    qtbot.mousePress(window.start_page, Qt.MouseButton.LeftButton)  # what opens a tab may still be held
-    tree.setColumnWidth(members.SIZE, 300)
-    qtbot.mouseRelease(window.start_page, Qt.MouseButton.LeftButton)
-    tree.resize(tree.width() + 1, tree.height())
-    qtbot.waitUntil(lambda: not scrolls_across(tree))
-    edge = QPoint(header.sectionPosition(members.SIZE) - 1, header.height() // 2)
-    qtbot.mousePress(header.viewport(), Qt.MouseButton.LeftButton, pos=edge)
-    qtbot.mouseMove(header.viewport(), edge - QPoint(60, 0))
-    qtbot.mouseRelease(header.viewport(), Qt.MouseButton.LeftButton, pos=edge - QPoint(60, 0))
-    by_hand = tree.columnWidth(members.NAME)
-    tree.resize(tree.width() + 40, tree.height())
-    assert tree.columnWidth(members.NAME) == by_hand
-
-
 def test_the_first_window_fits_on_the_screen(settings: Settings, qtbot: QtBot) -> None:
     window = Window(settings)
     qtbot.addWidget(window)
@@ -117,27 +189,10 @@ def test_the_first_window_fits_on_the_screen(settings: Settings, qtbot: QtBot) -
     assert window.height() < room.height()
 
 
-def test_a_wider_tree_shows_more_columns(show: Show, window: Window, qtbot: QtBot) -> None:
-    window.resize(*SMALL)
-    tab = show("nested.caf")
-    tree = tab.structure.tree
-    assert tree.isColumnHidden(structure.OFFSET)
-    tree.setParent(None)
-    tree.resize(700, 300)
-    tree.show()
-    qtbot.waitUntil(lambda: not tree.isColumnHidden(structure.OFFSET))
-    assert not scrolls_across(tree)
-    tree.close()
+# ---- what is said, another height, and panels that float ---------------------------------------------------------
 
 
-def test_both_columns_of_bytes_fit_into_a_small_window(checked: Show, window: Window, qtbot: QtBot) -> None:
-    window.resize(*SMALL)
-    tab = checked(DAMAGED)
-    qtbot.waitUntil(lambda: tab.hex_pane.hex.horizontalScrollBar().maximum() == 0)
-
-
-def test_what_is_said_moves_nothing(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
+def what_is_said_moves_nothing(tab: Tab, window: Window, qtbot: QtBot) -> None:
     before = tab.area.geometry(), tab.hex_pane.hex.geometry()
     tab.document.find(b"nothing like this is in it")
     settle(qtbot, window)
@@ -149,27 +204,45 @@ def test_what_is_said_moves_nothing(show: Show, window: Window, qtbot: QtBot) ->
     assert not tab.note.isVisible()
 
 
-def test_where_to_go_is_not_said_of_another_tab(show: Show, window: Window) -> None:
-    show("journey.caf")
-    window.tool_bar.go_to.setText("footer")
-    show("nested.caf")
-    assert window.tool_bar.go_to.text() == ""
+def another_height_asks_for_the_map_and_counts_nothing_again(tab: Tab, window: Window, qtbot: QtBot) -> None:
+    client = tab.document.client
+    asked: list[str] = []
+    start = client.start
+
+    def starting(request: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append(request.__name__)
+        return start(request, *args, **kwargs)
+
+    settle(qtbot, window)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(client, "start", starting)
+        window.resize(window.width(), window.height() - 100)
+        settle(qtbot, window)
+    assert set(asked) == {"overview"}
 
 
-def test_the_details_of_a_finding_scroll_where_they_are_long(checked: Show, window: Window, qtbot: QtBot) -> None:
+def test_a_small_window_cuts_no_message_and_nothing_moves_for_what_is_said(
+    show: Show, window: Window, qtbot: QtBot, sample: Callable[[str], Path]
+) -> None:
     window.resize(*SMALL)
-    tab = checked(DAMAGED)
-    press(window, "next_finding")
-    about = tab.findings.about
-    about.say("Much is to be said of this. " * 100)
-    qtbot.waitUntil(lambda: about.verticalScrollBar().maximum() > 0)
-    assert about.height() < tab.findings.height()
-    assert about.label.width() <= about.viewport().width()
-    assert tab.findings.table.height() >= tab.findings.table.rowHeight(0)
+    tab = show("wrong-reset-hash.rca")
+    table = tab.findings.table
+    widths = [table.columnWidth(column) for column in (findings.BYTES, findings.CODE)]
+    assert widths == [findings.WIDTHS[findings.BYTES], findings.WIDTHS[findings.CODE]], "else a message would be cut"
+    another_height_asks_for_the_map_and_counts_nothing_again(tab, window, qtbot)
+    what_is_said_moves_nothing(tab, window, qtbot)
+    window.tool_bar.go_to.setText("footer")
+    tab = show("no-members.caf")
+    assert window.tool_bar.go_to.text() == "", "where to go is not said of another tab"
+    size = sample("no-members.caf").stat().st_size
+    assert tab.hex_pane.map.accessibleDescription() == f"Bytes 0x0 to 0x{size:X} are shown."
+    assert tab.hex_pane.map.framed() == (0, size)
 
 
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
-def test_a_panel_floats_and_comes_back(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_a_floating_panel_goes_with_its_tab_and_its_window_and_comes_back(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot
+) -> None:
     tab = show("journey.caf")
     dock = tab.docks["Byte"]
     dock.setFloating(True)
@@ -181,41 +254,27 @@ def test_a_panel_floats_and_comes_back(show: Show, window: Window, qtbot: QtBot)
     assert not dock.isFloating()
     assert tab.isAncestorOf(dock)
 
-
-@pytest.mark.qt_log_ignore("does not support raise", extend=True)
-def test_a_floating_panel_is_not_left_over_another_tab(show: Show, window: Window, qtbot: QtBot) -> None:
-    tab = show("journey.caf")
-    dock = tab.docks["Byte"]
     dock.setFloating(True)
     qtbot.waitUntil(lambda: dock.isWindow() and dock.isVisible())
     press(window, "new_archive")
     qtbot.waitUntil(lambda: not dock.isVisible())
     press(window, "previous_tab")
     qtbot.waitUntil(lambda: dock.isWindow() and dock.isVisible())
-    other = show("two-chunks.rca")
+    other = show("two-chunks.rca").docks["Byte"]
     assert not dock.isVisible()
-    assert other.docks["Byte"].isFloating()
-    assert other.docks["Byte"].isVisible()
+    assert other.isFloating()
+    assert other.isVisible()
 
-
-@pytest.mark.qt_log_ignore("does not support raise", extend=True)
-def test_a_floating_panel_goes_with_its_window_and_is_there_at_the_next_start(
-    show: Show, window: Window, settings: Settings, qtbot: QtBot
-) -> None:
-    dock = show("journey.caf").docks["Byte"]
-    dock.setFloating(True)
-    qtbot.waitUntil(lambda: dock.isWindow() and dock.isVisible())
     window.close()
-    assert not dock.isVisible()
-
+    assert not other.isVisible()
     again = Window(settings)
     qtbot.addWidget(again)
     again.open_location(window.tabs.shown_location())
     settle(qtbot, again)
-    tab = again.tab()
-    assert tab is not None
-    assert tab.docks["Byte"].isFloating()
-    assert not tab.docks["Byte"].isHidden()
+    fresh = again.tab()
+    assert fresh is not None
+    assert fresh.docks["Byte"].isFloating()
+    assert not fresh.docks["Byte"].isHidden()
     again.end()
 
 
@@ -245,74 +304,3 @@ def test_a_window_that_is_destroyed_while_it_is_seen_is_not_asked_how_it_is_arra
 
     assert QEvent.Type.Hide in hidden
     assert touched == []
-
-
-def test_the_map_frames_all_where_all_is_seen(show: Show, sample: Callable[[str], Path]) -> None:
-    tab = show("no-members.caf")
-    size = sample("no-members.caf").stat().st_size
-    assert tab.hex_pane.map.accessibleDescription() == f"Bytes 0x0 to 0x{size:X} are shown."
-    assert tab.hex_pane.map.framed() == (0, size)
-
-
-def test_a_panel_behind_a_tab_says_its_title_once(checked: Show, window: Window, qtbot: QtBot) -> None:
-    tab = checked(DAMAGED)
-    findings, members_ = tab.docks["Findings"], tab.docks["Members"]
-    qtbot.waitUntil(lambda: findings.titleBarWidget() is not None)
-    assert findings.widget().mapTo(findings, QPoint(0, 0)).y() <= 1, "nothing stands above the panel"
-    assert members_.titleBarWidget() is None
-    bar = next(each for each in tab.area.findChildren(QTabBar) if each.isVisible())
-    at = [bar.tabText(tab_) for tab_ in range(bar.count())].index(findings.windowTitle())
-
-    menu = tab.dock_titles.menu_of(bar, at)
-    assert menu is not None
-    menu.actions()[0].trigger()
-    assert findings.isHidden()
-    press(window, "go_to_findings")
-    qtbot.waitUntil(lambda: not findings.isHidden())
-    for other in tab.area.tabifiedDockWidgets(findings):
-        other.hide()
-    qtbot.waitUntil(lambda: findings.titleBarWidget() is None)
-
-
-def test_columns_are_as_wide_as_their_texts_where_there_is_room(show: Show, window: Window, qtbot: QtBot) -> None:
-    window.resize(3_840, 2_160)
-    tab = show("wrong-reset-hash.rca")
-    settle(qtbot, window)
-    views: list[tuple[QTreeView | QTableView, tuple[int, ...]]] = [
-        (tab.structure.tree, (0, structure.MEANING)),
-        (tab.findings.table, (findings.BYTES, findings.CODE)),
-    ]
-    for view, columns in views:
-        header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
-        for column in columns:
-            qtbot.waitUntil(
-                lambda view=view, header=header, column=column: (
-                    header.sectionSize(column) >= max(texts_in_view(view, column), default=0)
-                )
-            )
-    assert tab.banner.readers.x() - tab.banner.sentence.geometry().right() < 10 * GRID  # not across the screen
-
-
-def test_a_message_is_not_cut_for_the_columns_beside_it(show: Show, window: Window, qtbot: QtBot) -> None:
-    window.resize(1_024, 700)
-    tab = show("wrong-reset-hash.rca")
-    settle(qtbot, window)
-    widths = [tab.findings.table.columnWidth(column) for column in (findings.BYTES, findings.CODE)]
-    assert widths == [findings.WIDTHS[findings.BYTES], findings.WIDTHS[findings.CODE]]
-
-
-def test_another_height_asks_for_the_map_and_counts_nothing_again(
-    show: Show, window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = show("two-chunks.rca").document.client
-    asked: list[str] = []
-    start = client.start
-
-    def starting(request: Any, *args: Any, **kwargs: Any) -> Any:
-        asked.append(request.__name__)
-        return start(request, *args, **kwargs)
-
-    monkeypatch.setattr(client, "start", starting)
-    window.resize(1280, 700)
-    settle(qtbot, window)
-    assert set(asked) == {"overview"}

@@ -11,10 +11,7 @@ from inspector.core.drawing.palette import Scheme
 from inspector.gui.app.window import Window
 from inspector.gui.kit import style, theme
 from inspector.gui.kit.style import GRID, row_height
-from inspector.gui.panels.members import VERDICT
 from tests.gui.conftest import Show, settle
-
-NARROW = (1024, 700)
 
 
 @pytest.mark.parametrize("system", ["darwin", "win32"])
@@ -30,7 +27,9 @@ def test_controls_are_those_of_the_system_where_it_has_its_own(system: str) -> N
     assert "QHeaderView" in ours
 
 
-def test_rows_and_icons_of_panels_have_one_height_and_no_frame(show: Show, window: Window, qtbot: QtBot) -> None:
+def test_rows_and_icons_of_panels_have_one_height_no_frame_and_no_style_sheet_of_their_own(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
     tab = show("two-entries.tacozip")
     settle(qtbot, window)
     wanted = row_height(tab)
@@ -47,19 +46,4 @@ def test_rows_and_icons_of_panels_have_one_height_and_no_frame(show: Show, windo
         tree = panel.tree
         edge = tree.mapTo(panel, tree.rect().bottomLeft())
         assert {picture.pixelColor(edge.x(), y).name() for y in range(edge.y() - 8, edge.y())} <= surface
-
-
-def test_verdicts_are_read_whole_in_a_small_window(checked: Show, window: Window, qtbot: QtBot) -> None:
-    window.resize(*NARROW)
-    tab = checked("flipped-blob-byte.rca")
-    tab.reset_arrangement()
-    settle(qtbot, window)
-    tree = tab.members.tree
-    qtbot.waitUntil(lambda: tree.columnWidth(VERDICT) >= tree.sizeHintForColumn(VERDICT))
-    assert not tree.isColumnHidden(VERDICT)
-
-
-def test_only_the_program_has_a_style_sheet(show: Show, window: Window, qtbot: QtBot) -> None:
-    show("two-entries.tacozip")
-    settle(qtbot, window)
-    assert [each for each in QApplication.allWidgets() if each.styleSheet()] == []
+    assert [each for each in QApplication.allWidgets() if each.styleSheet()] == [], "only the program has one"

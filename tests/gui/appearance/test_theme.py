@@ -20,7 +20,6 @@ from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme, palette
 from tests.gui.conftest import Show
-from tests.sweeping import at_every_change
 
 CHOSEN = [each for each in Theme if each is not Theme.SYSTEM]
 APART = 60
@@ -86,76 +85,60 @@ def colours(shown: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal) -> set[str]:
     return {pixel.name() for point in points if (pixel := image.pixelColor(*point)).alpha() == 255}
 
 
-def test_an_icon_is_in_the_colour_of_text_whatever_the_theme(window: Window, settings: Settings) -> None:
-    shown = icon("open")
-    for chosen in (Theme.LIGHT, Theme.DARK, Theme.CONTRAST_LIGHT, Theme.CONTRAST_DARK):
-        settings.put(preferences.THEME, chosen.value)
-        text = window.palette().color(QPalette.ColorRole.WindowText).name()
-        assert colours(shown) == {text}
-
-
-def test_a_mark_keeps_its_shade_and_is_plain_where_it_is_selected_in_high_contrast(
-    window: Window, settings: Settings
-) -> None:
+def marks_keep_their_shade_and_are_seen_where_they_are_selected(window: Window, chosen: Theme) -> None:
+    scheme = Scheme[chosen.name]
     shown = severity_icon(Severity.ERROR)
-    settings.put(preferences.THEME, Theme.DARK.value)
-    assert MARKS[Scheme.DARK][Mark.ERROR].lower() in colours(shown)
-    settings.put(preferences.THEME, Theme.CONTRAST_DARK.value)
-    assert MARKS[Scheme.CONTRAST_DARK][Mark.ERROR].lower() in colours(shown)
-    lit = window.palette().color(QPalette.ColorRole.HighlightedText).name()
-    assert lit in colours(shown, QIcon.Mode.Selected)
+    assert MARKS[scheme][Mark.ERROR].lower() in colours(shown), chosen
+    if chosen is Theme.CONTRAST_DARK:
+        lit = window.palette().color(QPalette.ColorRole.HighlightedText).name()
+        assert lit in colours(shown, QIcon.Mode.Selected), "plain in high contrast"
+    if chosen in (Theme.CONTRAST_LIGHT, Theme.CONTRAST_DARK):
+        row = window.palette().color(QPalette.ColorRole.Highlight).name()
+        for severity in Severity:
+            assert row in colours(severity_icon(severity), QIcon.Mode.Selected), (chosen, severity)
 
 
-@pytest.mark.parametrize("chosen", [Theme.CONTRAST_LIGHT, Theme.CONTRAST_DARK])
-def test_what_is_drawn_in_a_mark_is_seen_where_it_is_selected(
-    window: Window, settings: Settings, chosen: Theme
-) -> None:
-    settings.put(preferences.THEME, chosen.value)
-    row = window.palette().color(QPalette.ColorRole.Highlight).name()
-    for severity in Severity:
-        assert row in colours(severity_icon(severity), QIcon.Mode.Selected), severity
-
-
-@pytest.mark.qt_log_ignore("does not support (raise|grabbing)", extend=True)
-@pytest.mark.parametrize("chosen", at_every_change(CHOSEN, lambda each: each in (Theme.LIGHT, Theme.CONTRAST_DARK)))
-def test_the_line_of_a_list_that_is_lit_can_be_read(
-    window: Window, settings: Settings, qtbot: QtBot, chosen: Theme
-) -> None:
-    settings.put(preferences.THEME, chosen.value)
-    box = QComboBox(window)
-    box.addItems(["first", "second"])
-    box.show()
+def the_line_of_a_list_that_is_lit_can_be_read(window: Window, box: QComboBox, qtbot: QtBot, chosen: Theme) -> None:
     box.showPopup()
     box.view().setCurrentIndex(box.model().index(1, 0))
     qtbot.waitUntil(box.view().isVisible)
     picture = box.view().grab(box.view().visualRect(box.view().currentIndex())).toImage()
     found = [QColor(name).lightness() for name in pixel_names(picture)]
     filled = Counter(found).most_common(1)[0][0]
-    assert abs(filled - window.palette().color(QPalette.ColorRole.Base).lightness()) > APART
-    assert max(abs(each - filled) for each in found) > APART
+    assert abs(filled - window.palette().color(QPalette.ColorRole.Base).lightness()) > APART, chosen
+    assert max(abs(each - filled) for each in found) > APART, chosen
     box.hidePopup()
 
 
-def test_buttons_of_dialogs_have_no_icons_that_are_dark_on_black(window: Window, settings: Settings) -> None:
-    settings.put(preferences.THEME, Theme.CONTRAST_DARK.value)
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, window)
-    buttons.show()
-    assert [each.icon().isNull() for each in buttons.buttons()] == [True]
+@pytest.mark.qt_log_ignore("does not support (raise|grabbing)", extend=True)
+def test_icons_marks_lists_and_buttons_can_be_told_apart_in_every_theme(
+    window: Window, settings: Settings, qtbot: QtBot
+) -> None:
+    shown = icon("open")
+    box = QComboBox(window)
+    box.addItems(["first", "second"])
+    box.show()
+    for chosen in CHOSEN:
+        settings.put(preferences.THEME, chosen.value)
+        text = window.palette().color(QPalette.ColorRole.WindowText).name()
+        assert colours(shown) == {text}, chosen
+        marks_keep_their_shade_and_are_seen_where_they_are_selected(window, chosen)
+        the_line_of_a_list_that_is_lit_can_be_read(window, box, qtbot, chosen)
+        if chosen is Theme.CONTRAST_DARK:
+            buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, window)
+            buttons.show()
+            assert [each.icon().isNull() for each in buttons.buttons()] == [True], "no icon is dark on black"
 
 
-@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0, 3.0])
-def test_an_icon_has_all_the_pixels_of_the_screen(window: Window, scale: float) -> None:
-    picture = icon("open").pixmap(QSize(16, 16), scale)
-    assert picture.size() == QSize(16, 16) * scale
-    assert picture.devicePixelRatio() == scale
-    assert window.isVisible()
-
-
-def test_a_copied_icon_is_still_drawn(window: Window) -> None:
+def test_an_icon_has_all_the_pixels_of_the_screen_and_so_has_a_copy(qapp: QApplication) -> None:
+    theme.apply(qapp, Theme.LIGHT)
+    for scale in (1.0, 1.5, 2.0, 3.0):
+        picture = icon("open").pixmap(QSize(16, 16), scale)
+        assert picture.size() == QSize(16, 16) * scale
+        assert picture.devicePixelRatio() == scale
     copied = QIcon(icon("find"))
     copied.addPixmap(icon("open").pixmap(QSize(16, 16)))  # has the copy be another one
     assert not copied.pixmap(QSize(16, 16)).isNull()
-    assert window.isVisible()
 
 
 def test_everything_follows_a_theme_that_is_switched(show: Show, window: Window, settings: Settings) -> None:

@@ -103,29 +103,77 @@ def test_profiles_that_arrive_are_no_edit(qtbot: QtBot) -> None:
         form.profile.setEditText("work")
 
 
-def test_an_address_is_typed_and_opened(window: Window, qtbot: QtBot, store: Store) -> None:
-    location = store.put("typed.zip", wide(2))
-    press(window, "ask_location")
-    dialog = dialog_of(window, OpenLocationDialog)
-    assert isinstance(dialog, OpenLocationDialog)
-    assert dialog.remark.text() == HINT
-    assert not dialog.open_.isEnabled()
-    dialog.location.selectAll()
-    QTest.keyClicks(dialog.location, location)
-    dialog.form.endpoint.setEditText(store.proxy.url)
-    QTest.keyClick(dialog.location, Qt.Key.Key_Return)
-    settle(qtbot, window)
-    tab = window.tab()
-    assert tab is not None
-    assert tab.document.status.members == 2
-    assert window.settings.recent == [location]
-    assert window.s3_actions.connections.of(location) == Connection(endpoint=store.proxy.url)
+def a_path_behind_the_scheme_is_a_path(window: Window, qtbot: QtBot) -> None:
+    typed = {
+        "s3:///home/me/a.caf": "/home/me/a.caf",
+        "s3://~/a.caf": "~/a.caf",
+        "s3://../a.caf": "../a.caf",
+        "s3://C:\\a.caf": "C:\\a.caf",
+        "s3://s3://bucket/key": "s3://bucket/key",
+        "s3://bucket/key": "s3://bucket/key",
+    }
+    for text, meant in typed.items():
+        dialog = window.s3_actions._ask()
+        with qtbot.waitSignal(dialog.chosen) as chosen:
+            dialog.location.setText(text)
+            dialog.accept()
+        assert chosen.args is not None
+        assert chosen.args[0] == meant
 
 
-def test_a_connection_is_tested_before_it_is_used(window: Window, qtbot: QtBot, store: Store) -> None:
-    location = store.put("tested.zip", wide(1))
-    dialog = window.s3_actions._ask(location)
-    dialog.open()
+def it_is_said_why_nothing_can_be_opened(dialog: OpenLocationDialog) -> None:
+    for typed in ("s3://", "", "s3://bucket:hush/key"):
+        dialog.location.setText(typed)
+        assert not dialog.open_.isEnabled()
+        assert dialog.open_.toolTip() == dialog.remark.text() != ""
+        assert "hush" not in dialog.remark.text()
+
+
+def typing_takes_the_place_of_what_the_dialog_begins_with(dialog: OpenLocationDialog) -> None:
+    QTest.keyClicks(dialog.location, "/a/path")
+    assert dialog.text() == "/a/path"
+    assert dialog.remark.text() == LOCAL_PATH
+    assert dialog.open_.isEnabled()
+
+
+def the_dialog_knows_a_bucket_again(dialog: OpenLocationDialog) -> None:
+    assert dialog.remark.text() == LOCAL_PATH
+    assert not dialog.form.isEnabled()
+    dialog.location.setText("s3://one/key")
+    assert dialog.form.connection() == WORK
+    dialog.form.region.setText("us-east-2")
+    dialog.location.setText("s3://two/key")
+    assert dialog.form.connection().region == "us-east-2"
+
+
+def an_endpoint_that_was_used_brings_its_profile_along(dialog: OpenLocationDialog) -> None:
+    assert dialog.location.selectedText() == "s3://new/key", "typing replaces it"
+    assert dialog.form.connection() == DEFAULT
+    dialog.form.endpoint.setCurrentIndex(0)
+    dialog.form.endpoint.activated.emit(0)
+    assert dialog.form.connection() == WORK
+
+
+def test_what_is_typed_is_understood_and_a_bucket_known_again(window: Window, qtbot: QtBot) -> None:
+    typing_takes_the_place_of_what_the_dialog_begins_with(window.s3_actions._ask())
+    it_is_said_why_nothing_can_be_opened(window.s3_actions._ask())
+    a_path_behind_the_scheme_is_a_path(window, qtbot)
+    window.s3_actions.connections.remember("s3://one/", WORK)
+    window.s3_actions.connections.remember("s3://two/", DEFAULT)
+    for begun_with, holds in (
+        ("/a/path", the_dialog_knows_a_bucket_again),
+        ("s3://new/key", an_endpoint_that_was_used_brings_its_profile_along),
+    ):
+        dialog = window.s3_actions._ask(begun_with)
+        dialog.open()
+        holds(dialog)
+        dialog.reject()
+        qtbot.waitUntil(lambda dialog=dialog: dialog.client.link.process is None, timeout=WAIT)
+
+
+def a_connection_is_tested_before_it_is_used(
+    dialog: OpenLocationDialog, window: Window, qtbot: QtBot, store: Store
+) -> None:
     form = dialog.form
     form.endpoint.setEditText(store.proxy.url)
     form.addressing.setCurrentIndex(form.addressing.findData("path"))
@@ -144,83 +192,39 @@ def test_a_connection_is_tested_before_it_is_used(window: Window, qtbot: QtBot, 
     assert window.settings.recent == []
 
 
-def test_the_dialog_knows_a_bucket_again(window: Window, qtbot: QtBot) -> None:
-    window.s3_actions.connections.remember("s3://one/", WORK)
-    window.s3_actions.connections.remember("s3://two/", DEFAULT)
-    dialog = window.s3_actions._ask("/a/path")
-    dialog.open()
-    assert dialog.remark.text() == LOCAL_PATH
-    assert not dialog.form.isEnabled()
-    dialog.location.setText("s3://one/key")
-    assert dialog.form.connection() == WORK
-    dialog.form.region.setText("us-east-2")
-    dialog.location.setText("s3://two/key")
-    assert dialog.form.connection().region == "us-east-2"
-    dialog.reject()
-    qtbot.waitUntil(lambda: dialog.client.link.process is None, timeout=WAIT)
-
-
-def test_profiles_come_from_the_configuration(
-    window: Window, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_address_is_tried_with_a_profile_and_opened(
+    window: Window, qtbot: QtBot, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tmp_path / "config"
     config.write_text("[profile work]\nregion = eu-west-1\nendpoint_url = https://s3.example.org\n[default]\n")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
-    dialog = window.s3_actions._ask()
-    dialog.open()
-    box = dialog.form.profile
-    qtbot.waitUntil(lambda: box.count() == 2, timeout=WAIT)
+    with monkeypatch.context() as patched:
+        patched.setenv("AWS_CONFIG_FILE", str(config))
+        dialog = window.s3_actions._ask()
+        dialog.open()
+        box = dialog.form.profile
+        qtbot.waitUntil(lambda: box.count() == 2, timeout=WAIT)
     assert [box.itemText(row) for row in range(2)] == ["default", "work"]
     box.setCurrentIndex(1)
     assert dialog.form.note.text() == "This profile sets region eu-west-1 and endpoint https://s3.example.org."
     dialog.reject()
 
-
-def test_an_endpoint_that_was_used_brings_its_profile_along(window: Window) -> None:
-    window.s3_actions.connections.remember("s3://one/", WORK)
-    window.s3_actions.connections.remember("s3://two/", DEFAULT)
-    dialog = window.s3_actions._ask("s3://new/key")
+    dialog = window.s3_actions._ask(store.put("tested.zip", wide(1)))
     dialog.open()
-    assert dialog.location.selectedText() == "s3://new/key", "typing replaces it"
-    assert dialog.form.connection() == DEFAULT
-    dialog.form.endpoint.setCurrentIndex(0)
-    dialog.form.endpoint.activated.emit(0)
-    assert dialog.form.connection() == WORK
-    dialog.reject()
+    a_connection_is_tested_before_it_is_used(dialog, window, qtbot, store)
 
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("s3:///home/me/a.caf", "/home/me/a.caf"),
-        ("s3://~/a.caf", "~/a.caf"),
-        ("s3://../a.caf", "../a.caf"),
-        ("s3://C:\\a.caf", "C:\\a.caf"),
-        ("s3://s3://bucket/key", "s3://bucket/key"),
-        ("s3://bucket/key", "s3://bucket/key"),
-    ],
-)
-def test_a_path_behind_the_scheme_is_a_path(window: Window, qtbot: QtBot, typed: str, meant: str) -> None:
-    dialog = window.s3_actions._ask()
-    with qtbot.waitSignal(dialog.chosen) as chosen:
-        dialog.location.setText(typed)
-        dialog.accept()
-    assert chosen.args is not None
-    assert chosen.args[0] == meant
-
-
-def test_typing_takes_the_place_of_what_the_dialog_begins_with(window: Window) -> None:
-    dialog = window.s3_actions._ask()
-    QTest.keyClicks(dialog.location, "/a/path")
-    assert dialog.text() == "/a/path"
-    assert dialog.remark.text() == LOCAL_PATH
-    assert dialog.open_.isEnabled()
-
-
-@pytest.mark.parametrize("typed", ["s3://", "", "s3://bucket:hush/key"])
-def test_it_is_said_why_nothing_can_be_opened(window: Window, typed: str) -> None:
-    dialog = window.s3_actions._ask()
-    dialog.location.setText(typed)
-    assert not dialog.open_.isEnabled()
-    assert dialog.open_.toolTip() == dialog.remark.text() != ""
-    assert "hush" not in dialog.remark.text()
+    location = store.put("typed.zip", wide(2))
+    press(window, "ask_location")
+    asked = dialog_of(window, OpenLocationDialog)
+    assert isinstance(asked, OpenLocationDialog)
+    assert asked.remark.text() == HINT
+    assert not asked.open_.isEnabled()
+    asked.location.selectAll()
+    QTest.keyClicks(asked.location, location)
+    asked.form.endpoint.setEditText(store.proxy.url)
+    QTest.keyClick(asked.location, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    tab = window.tab()
+    assert tab is not None
+    assert tab.document.status.members == 2
+    assert window.settings.recent == [location]
+    assert window.s3_actions.connections.of(location) == Connection(endpoint=store.proxy.url)

@@ -38,10 +38,33 @@ def saved(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
     return note(tab)
 
 
+def members_are_extracted_to_folders_here_only(window: Window, qtbot: QtBot) -> None:
+    press(window, "extract")
+    settle(qtbot, window)
+    dialog = window.findChildren(ExtractDialog)[-1]
+    dialog.folder.setText(f"s3://{BUCKET}/out")
+    qtbot.waitUntil(lambda: "is not a folder on this machine" in dialog.summary.text(), timeout=WAIT)
+    assert not dialog.extract.isEnabled()
+    dialog.reject()
+
+
+def what_is_no_place_for_a_copy_is_said(window: Window, qtbot: QtBot) -> None:
+    press(window, "ask_copy")
+    for target, sentence in (("", "Choose where"), ("s3://", "names no bucket"), (f"s3://{BUCKET}/", "needs a key")):
+        dialog = place(window, qtbot, target)
+        assert sentence in dialog.remark.text()
+        assert not dialog.save.isEnabled()
+    dialog.reject()
+    dialog.deleteLater()
+    qtbot.waitUntil(lambda: not window.findChildren(SaveToDialog))
+
+
 def test_a_changed_copy_is_a_file_here_or_an_object(
     window: Window, qtbot: QtBot, store: Store, tab: Tab, tmp_path: Path, data: bytes
 ) -> None:
+    members_are_extracted_to_folders_here_only(window, qtbot)
     point_to(window, qtbot, tab, 200)
+    what_is_no_place_for_a_copy_is_said(window, qtbot)
     press(window, "ask_copy")
     assert "copy.tacozip" in saved(window, qtbot, tab, place(window, qtbot, str(tmp_path / "copy.tacozip")))
     copy = (tmp_path / "copy.tacozip").read_bytes()
@@ -124,16 +147,6 @@ def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     store.client.delete_object(Bucket=BUCKET, Key="window/from-here.tacozip")
 
 
-def test_what_is_no_place_for_a_copy_is_said(window: Window, qtbot: QtBot, tab: Tab) -> None:
-    point_to(window, qtbot, tab, 200)
-    press(window, "ask_copy")
-    for target, sentence in (("", "Choose where"), ("s3://", "names no bucket"), (f"s3://{BUCKET}/", "needs a key")):
-        dialog = place(window, qtbot, target)
-        assert sentence in dialog.remark.text()
-        assert not dialog.save.isEnabled()
-    dialog.reject()
-
-
 @pytest.mark.sweep
 def test_a_repaired_copy_and_what_is_saved_can_be_objects(
     window: Window, qtbot: QtBot, store: Store, tmp_path: Path
@@ -158,14 +171,3 @@ def test_a_repaired_copy_and_what_is_saved_can_be_objects(
     tab.repair.salvage.click()
     assert "is saved in" in made(window, qtbot, tab, place(window, qtbot, str(tmp_path / "saved.tacozip")))
     assert b"\2" * 2000 in (tmp_path / "saved.tacozip").read_bytes()
-
-
-@pytest.mark.usefixtures("tab")
-def test_members_are_extracted_to_folders_here_only(window: Window, qtbot: QtBot) -> None:
-    press(window, "extract")
-    settle(qtbot, window)
-    dialog = window.findChildren(ExtractDialog)[-1]
-    dialog.folder.setText(f"s3://{BUCKET}/out")
-    qtbot.waitUntil(lambda: "is not a folder on this machine" in dialog.summary.text(), timeout=WAIT)
-    assert not dialog.extract.isEnabled()
-    dialog.reject()

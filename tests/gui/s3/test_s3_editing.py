@@ -22,18 +22,20 @@ from tests.gui.s3.s3_store import Store, opened_at
 from tests.s3.conftest import BUCKET
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silence, silent
 from tests.s3.writing.writing import MEBI, content, taco, unfinished
-from tests.sweeping import in_the_sweep
 
 __all__ = ["data", "tab"]
 
 
-def test_a_header_is_sent_once_that_is_agreed_to(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
+def a_header_is_sent_once_that_is_agreed_to(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
     point_to(window, qtbot, tab, 200)
     assert entry(tab) == 200
     assert tab.request_watch.state is not None, "what it costs is told while something is pending too"
+    asked(window, qtbot).reject()
+    settle(qtbot, window)
+    assert writes(store) == []
+    assert tab.editing.pending is not None
 
     dialog = asked(window, qtbot)
-
     told = dialog.lines.toPlainText()
     assert "bytes 0 to 5,242,880: 5.0 MiB, read and sent again" in told
     assert "a multipart upload of 3 parts" in told
@@ -54,24 +56,27 @@ def test_a_header_is_sent_once_that_is_agreed_to(window: Window, qtbot: QtBot, s
     assert not tab.error_actions.isVisible(), "the tab shows the new object"
 
 
-def test_refusing_sends_nothing_and_keeps_the_change(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
-    point_to(window, qtbot, tab, 200)
-    asked(window, qtbot).reject()
+def bytes_are_typed_over_and_sent(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
+    tab.document.go_to(0, 1 * MEBI, 1 * MEBI)
     settle(qtbot, window)
-    assert writes(store) == []
-    assert tab.editing.pending is not None
-
-
-def test_what_was_sent_can_be_taken_back(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
-    point_to(window, qtbot, tab, 200)
+    overwrite(window, tab, 1 * MEBI, "ff")
+    previewed(qtbot, window, tab)
     agree(window, qtbot, tab, asked(window, qtbot))
+    expected = bytearray(data)
+    expected[1 * MEBI] = 0xFF
+    assert content(store, KEY) == expected
+
+
+def test_what_is_agreed_to_is_sent_once_and_can_be_taken_back(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
+) -> None:
+    a_header_is_sent_once_that_is_agreed_to(window, qtbot, store, tab)
     assert content(store, KEY) != data
     assert tab.editing.can_take_back
-
     agree(window, qtbot, tab, asked(window, qtbot, "take_back"))
-
     assert content(store, KEY) == data
     assert entry(tab) == 1
+    bytes_are_typed_over_and_sent(window, qtbot, store, tab, data)
 
 
 @pytest.mark.sweep
@@ -103,18 +108,7 @@ def test_what_was_sent_is_listed_and_taken_back_by_a_later_session(
     assert tab.editing.past == ()
 
 
-def test_bytes_are_typed_over_and_sent(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
-    tab.document.go_to(0, 1 * MEBI, 1 * MEBI)
-    settle(qtbot, window)
-    overwrite(window, tab, 1 * MEBI, "ff")
-    previewed(qtbot, window, tab)
-    agree(window, qtbot, tab, asked(window, qtbot))
-    expected = bytearray(data)
-    expected[1 * MEBI] = 0xFF
-    assert content(store, KEY) == expected
-
-
-def test_one_that_was_replaced_keeps_the_change_until_it_is_read_again(
+def a_change_is_kept_until_the_object_is_read_again(
     window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
 ) -> None:
     point_to(window, qtbot, tab, 200)
@@ -139,10 +133,10 @@ def test_one_that_was_replaced_keeps_the_change_until_it_is_read_again(
     assert after[300:] != data[300:], "the bytes of the others stay"
 
 
-def test_a_change_that_fits_no_more_is_not_lost(
+def a_change_that_fits_no_more_is_not_lost(
     window: Window, qtbot: QtBot, store: Store, tab: Tab, tmp_path: Path
 ) -> None:
-    point_to(window, qtbot, tab, 200)
+    point_to(window, qtbot, tab, 300)
     store.put(KEY, b"something else")
     agree(window, qtbot, tab, asked(window, qtbot))
     qtbot.waitUntil(tab.error_actions.isVisible, timeout=WAIT)
@@ -162,15 +156,86 @@ def test_a_change_that_fits_no_more_is_not_lost(
     assert (tmp_path / "kept.json").exists()
 
 
-@pytest.mark.parametrize("method", [in_the_sweep("PUT"), "POST"])
+def test_nothing_is_lost_of_a_change_to_an_object_that_was_replaced(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, tmp_path: Path, data: bytes
+) -> None:
+    a_change_is_kept_until_the_object_is_read_again(window, qtbot, store, tab, data)
+    a_change_that_fits_no_more_is_not_lost(window, qtbot, store, tab, tmp_path)
+
+
+def sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
+    reached, gate = Event(), Event()
+
+    def sends(seen: Seen) -> bool:
+        return seen.method == "PUT" and not any(name.lower() == "x-amz-copy-source" for name in seen.headers)
+
+    dialog = asked(window, qtbot)
+    with store.proxy.failing(silence(reached, gate, sends)):
+        dialog.send.click()
+        qtbot.waitUntil(reached.is_set, timeout=WAIT)
+        with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
+            press(window, "cancel")
+            gate.set()
+        settle(qtbot, window)
+
+    assert "writing it was cancelled" in note(tab)
+    assert tab.editing.pending is not None
+    assert content(store, KEY) == data
+    assert unfinished(store) == []
+
+
+def test_sending_is_cancelled_and_all_of_it_is_sent_only_when_that_is_agreed_to_too(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
+) -> None:
+    point_to(window, qtbot, tab, 200)
+    sending_can_be_cancelled(window, qtbot, store, tab, data)
+
+    def failing(seen: Seen, forward: Forward) -> Reply:
+        copies = any(name.lower() == "x-amz-copy-source" for name in seen.headers)
+        return refuse(501, "NotImplemented")(seen, forward) if copies else forward()
+
+    with store.proxy.failing(failing):
+        dialog = asked(window, qtbot)
+        dialog.send.click()
+        qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=WAIT)
+        again = question(window, qtbot)
+        assert "this server cannot copy parts of objects" in again.sentence.text()
+        assert "(Send All of It)" in again.sentence.text()
+        assert again.send.text().replace("&", "") == "Send All of It"
+        assert "bytes 0 to 13," in again.lines.toPlainText()
+        assert content(store, KEY) == data
+        agree(window, qtbot, tab, again)
+    assert tab.editing.pending is None
+    assert content(store, KEY) != data
+
+
+@pytest.mark.sweep
+def test_an_answer_that_is_lost_does_not_hide_that_it_is_written(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
+) -> None:
+    point_to(window, qtbot, tab, 200)
+
+    def losing(seen: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        if seen.method == "POST" and "uploadId" in seen.path:
+            reply.sent = 20
+        return reply
+
+    dialog = asked(window, qtbot)
+    with store.proxy.failing(losing):
+        agree(window, qtbot, tab, dialog)
+    assert tab.editing.pending is None
+    assert "copied by the server" in note(tab)
+    assert content(store, KEY) != data
+    assert entry(tab) == 200
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("method", ["PUT", "POST"])
 @pytest.mark.parametrize(
     "fault",
-    [
-        silent,
-        in_the_sweep(refuse(403, "AccessDenied"), name="403"),
-        in_the_sweep(refuse(500, "InternalError"), name="500"),
-        in_the_sweep(refuse(404, "NoSuchKey"), name="404"),
-    ],
+    [silent, refuse(403, "AccessDenied"), refuse(500, "InternalError"), refuse(404, "NoSuchKey")],
+    ids=["silent", "403", "500", "404"],
 )
 def test_a_failure_is_a_sentence_and_the_next_try_succeeds(
     window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes, fault: Fault, method: str
@@ -194,48 +259,6 @@ def test_a_failure_is_a_sentence_and_the_next_try_succeeds(
     assert content(store, KEY) != data
 
 
-def test_an_answer_that_is_lost_does_not_hide_that_it_is_written(
-    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
-) -> None:
-    point_to(window, qtbot, tab, 200)
-
-    def losing(seen: Seen, forward: Forward) -> Reply:
-        reply = forward()
-        if seen.method == "POST" and "uploadId" in seen.path:
-            reply.sent = 20
-        return reply
-
-    dialog = asked(window, qtbot)
-    with store.proxy.failing(losing):
-        agree(window, qtbot, tab, dialog)
-    assert tab.editing.pending is None
-    assert "copied by the server" in note(tab)
-    assert content(store, KEY) != data
-    assert entry(tab) == 200
-
-
-def test_sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
-    point_to(window, qtbot, tab, 200)
-    reached, gate = Event(), Event()
-
-    def sends(seen: Seen) -> bool:
-        return seen.method == "PUT" and not any(name.lower() == "x-amz-copy-source" for name in seen.headers)
-
-    dialog = asked(window, qtbot)
-    with store.proxy.failing(silence(reached, gate, sends)):
-        dialog.send.click()
-        qtbot.waitUntil(reached.is_set, timeout=WAIT)
-        with qtbot.waitSignal(tab.document.reported, timeout=WAIT):
-            press(window, "cancel")
-            gate.set()
-        settle(qtbot, window)
-
-    assert "writing it was cancelled" in note(tab)
-    assert tab.editing.pending is not None
-    assert content(store, KEY) == data
-    assert unfinished(store) == []
-
-
 @pytest.mark.sweep
 def test_closing_the_tab_while_it_is_sent_leaves_nothing(
     window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
@@ -254,30 +277,6 @@ def test_closing_the_tab_while_it_is_sent_leaves_nothing(
 
     assert content(store, KEY) == data
     assert unfinished(store) == []
-
-
-def test_all_of_it_is_sent_only_when_that_is_agreed_to_too(
-    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
-) -> None:
-    point_to(window, qtbot, tab, 200)
-
-    def failing(seen: Seen, forward: Forward) -> Reply:
-        copies = any(name.lower() == "x-amz-copy-source" for name in seen.headers)
-        return refuse(501, "NotImplemented")(seen, forward) if copies else forward()
-
-    with store.proxy.failing(failing):
-        dialog = asked(window, qtbot)
-        dialog.send.click()
-        qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=WAIT)
-        again = question(window, qtbot)
-        assert "this server cannot copy parts of objects" in again.sentence.text()
-        assert "(Send All of It)" in again.sentence.text()
-        assert again.send.text().replace("&", "") == "Send All of It"
-        assert "bytes 0 to 13," in again.lines.toPlainText()
-        assert content(store, KEY) == data
-        agree(window, qtbot, tab, again)
-    assert tab.editing.pending is None
-    assert content(store, KEY) != data
 
 
 @pytest.mark.sweep

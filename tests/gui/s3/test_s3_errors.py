@@ -13,6 +13,7 @@ from inspector.core import limits
 from inspector.core.verdict import State
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
+from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, press, settle
@@ -47,10 +48,8 @@ def is_whole(tab: Tab) -> bool:
     return tab.document.status.stage is Stage.READY and tab.document.status.members == MEMBERS
 
 
-@pytest.mark.parametrize(
-    "day",
-    at_every_change(BAD_DAYS, lambda day: day.name == "403", lambda day: day.name),
-)
+@pytest.mark.sweep
+@pytest.mark.parametrize("day", BAD_DAYS, ids=lambda day: day.name)
 def test_what_cannot_be_read_says_why_and_is_read_later(
     window: Window, qtbot: QtBot, store: Store, location: str, day: BadDay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,16 +77,63 @@ def test_what_cannot_be_read_says_why_and_is_read_later(
     assert is_whole(tab)
 
 
+def what_is_of_no_use_any_more_may_wait_for_its_server(qtbot: QtBot, window: Window, store: Store, tab: Tab) -> None:
+    """Who looks at another member before the first has come asks for nothing to be ended."""
+    asked, gate = Event(), Event()
+    lost: list[str] = []
+    tab.document.lost.connect(lost.append)
+    try:
+        with store.proxy.failing(silence(asked, gate)), pytest.MonkeyPatch.context() as patched:
+            patched.setattr("inspector.gui.ipc.client.CANCEL_TIMEOUT_MS", 1)
+            tab.document.open_content(10)
+            qtbot.waitUntil(asked.is_set, timeout=WAIT)
+            (waiting,) = tab.document.client.jobs
+            tab.document.open_content(20)
+            assert waiting.cancelled
+            gate.set()
+            settle(qtbot, window)
+    finally:
+        gate.set()
+    assert lost == []
+    assert tab.document.content is not None
+    assert tab.document.content.layer.member == 20
+
+
+def a_check_that_waits_for_a_server_is_cancelled_at_once(qtbot: QtBot, window: Window, store: Store, tab: Tab) -> None:
+    """What is open stays so: its process need not be ended."""
+    asked, gate = Event(), Event()
+    try:
+        with store.proxy.failing(silence(asked, gate)), pytest.MonkeyPatch.context() as patched:
+            patched.setattr("inspector.gui.ipc.client.CANCEL_TIMEOUT_MS", 1000 * WAIT)
+            press(window, "check")
+            qtbot.waitUntil(asked.is_set, timeout=WAIT)
+            QTest.keyClick(window, Qt.Key.Key_Escape)
+            settle(qtbot, window)
+    finally:
+        gate.set()
+    assert not tab.banner.message.isVisible()
+    assert is_whole(tab)
+    press(window, "check")
+    settle(qtbot, window)
+    assert tab.document.status.state is State.SOUND
+
+
 @pytest.mark.parametrize(
     "day",
     at_every_change(
         [day for day in BAD_DAYS if day.name in ("503", "cut")], lambda day: day.name == "cut", lambda day: day.name
     ),
 )
-def test_a_check_that_cannot_go_on_says_why_and_nothing_is_called_damaged(
-    window: Window, qtbot: QtBot, store: Store, location: str, day: BadDay
+def test_a_check_that_cannot_go_on_calls_nothing_damaged_and_what_waits_is_cancelled(
+    window: Window, qtbot: QtBot, store: Store, location: str, day: BadDay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tab = opened_at(window, qtbot, store, location)
+    monkeypatch.setenv(limits.ANSWERING.variable, "600")
+    with store.proxy.failing(slow):
+        tab = opened_at(window, qtbot, store, location)
+    assert is_whole(tab), "slow is not wrong"
+    a_check_that_waits_for_a_server_is_cancelled_at_once(qtbot, window, store, tab)
+
+    tab = reloaded(window, qtbot)
     with store.proxy.failing(day.fault):
         press(window, "check")
         settle(qtbot, window)
@@ -97,36 +143,8 @@ def test_a_check_that_cannot_go_on_says_why_and_nothing_is_called_damaged(
     press(window, "check")
     settle(qtbot, window)
     assert tab.document.status.state is State.SOUND
-
-
-def test_what_is_of_no_use_any_more_may_wait_for_its_server(
-    window: Window, qtbot: QtBot, store: Store, location: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who looks at another member before the first has come asks for nothing to be ended."""
-    monkeypatch.setattr("inspector.gui.ipc.client.CANCEL_TIMEOUT_MS", 1)
-    tab = opened_at(window, qtbot, store, location)
-    asked, gate = Event(), Event()
-    lost: list[str] = []
-    tab.document.lost.connect(lost.append)
-    try:
-        with store.proxy.failing(silence(asked, gate)):
-            tab.document.open_content(10)
-            qtbot.waitUntil(asked.is_set, timeout=WAIT)
-            (waiting,) = tab.document.client.jobs
-            tab.document.open_content(20)
-            assert waiting.cancelled
-    finally:
-        gate.set()
-    settle(qtbot, window)
-    assert lost == []
-    assert tab.document.content is not None
-    assert tab.document.content.layer.member == 20
-
-
-def test_slow_is_not_wrong(window: Window, qtbot: QtBot, store: Store, location: str) -> None:
-    with store.proxy.failing(slow):
-        tab = opened_at(window, qtbot, store, location)
-    assert is_whole(tab)
+    tab = reloaded(window, qtbot)
+    what_is_of_no_use_any_more_may_wait_for_its_server(qtbot, window, store, tab)
 
 
 def test_no_network(window: Window, qtbot: QtBot, moto: int, location: str) -> None:
@@ -136,6 +154,8 @@ def test_no_network(window: Window, qtbot: QtBot, moto: int, location: str) -> N
     assert tab is not None
     settle(qtbot, window)
     assert f"no connection to {down.url}" in tab.banner.state.text()
+    offered = {each for each, button in tab.error_actions.buttons.items() if not button.isHidden()}
+    assert offered == {ErrorAction.CONNECTION, ErrorAction.RETRY}
     up = Proxy(moto, down.port)
     try:
         assert is_whole(reloaded(window, qtbot))
@@ -155,29 +175,6 @@ def test_another_object_from_a_server_that_ignores_if_match(
         qtbot.waitUntil(tab.error_actions.isVisible, timeout=WAIT)
     assert "was replaced while it was open" in tab.error_actions.sentence.text()
     assert reloaded(window, qtbot).document.status.members == 3
-
-
-def test_a_check_that_waits_for_a_server_is_cancelled_at_once(
-    window: Window, qtbot: QtBot, store: Store, location: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is open stays so: its process need not be ended."""
-    monkeypatch.setenv(limits.ANSWERING.variable, "600")
-    monkeypatch.setattr("inspector.gui.ipc.client.CANCEL_TIMEOUT_MS", 1000 * WAIT)
-    tab = opened_at(window, qtbot, store, location)
-    asked, gate = Event(), Event()
-    try:
-        with store.proxy.failing(silence(asked, gate)):
-            press(window, "check")
-            qtbot.waitUntil(asked.is_set, timeout=WAIT)
-            QTest.keyClick(window, Qt.Key.Key_Escape)
-            settle(qtbot, window)
-    finally:
-        gate.set()
-    assert not tab.banner.message.isVisible()
-    assert is_whole(tab)
-    press(window, "check")
-    settle(qtbot, window)
-    assert tab.document.status.state is State.SOUND
 
 
 def test_opening_that_waits_for_a_server_can_be_cancelled(

@@ -85,12 +85,28 @@ def test_an_archive_is_made_there_and_opened(
     assert opened.document.location == f"{HERE}/{name}"
 
 
-def test_how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot, store: Store, tree: Path) -> None:
-    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
+def what_is_no_place_for_an_archive_is_said_while_it_is_typed(window: Window, qtbot: QtBot, tab: NewArchiveTab) -> None:
+    said = {"s3://": "names no bucket", f"s3://{BUCKET}": "is a prefix", f"s3://{BUCKET}/a/": "is a prefix"}
+    for target, sentence in said.items():
+        tab.target.setText(target)
+        settle(qtbot, window)
+        assert sentence in tab.status.text()
+        assert not tab.begin.isEnabled()
+        tab.target.setText("/tmp/here.caf")
+        settle(qtbot, window)
+        assert tab.begin.isEnabled()
+
+
+def how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot, store: Store, tab: NewArchiveTab) -> None:
     assert not tab.s3_target.isVisible()
     tab.target.setText(f"{HERE}/asked.caf")
     settle(qtbot, window)
     assert "This bucket is new" in tab.s3_target.text.text()
+    tab.begin.click()
+    tab.findChildren(ConnectDialog)[-1].reject()
+    settle(qtbot, window)
+    assert keys(store, "asked") == [], "refusing to say makes nothing"
+    assert tab.begin.isEnabled()
 
     tab.begin.click()
     dialog = tab.findChildren(ConnectDialog)[-1]
@@ -99,58 +115,17 @@ def test_how_a_new_bucket_is_reached_is_asked_first(window: Window, qtbot: QtBot
     dialog.use.click()
     qtbot.waitUntil(lambda: bool(keys(store, "asked")), timeout=WAIT)
     settle(qtbot, window)
-
     assert "Created" in tab.message.text.text()
     assert window.s3_actions.connections.of(f"{HERE}/x").endpoint == store.proxy.url
     assert tab.s3_target.is_settled
 
 
-def test_refusing_to_say_makes_nothing(window: Window, qtbot: QtBot, store: Store, tree: Path) -> None:
-    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
-    tab.target.setText(f"{HERE}/refused.caf")
-    settle(qtbot, window)
-    tab.begin.click()
-    tab.findChildren(ConnectDialog)[-1].reject()
-    settle(qtbot, window)
-    assert keys(store, "refused") == []
-    assert tab.begin.isEnabled()
-
-
-def test_an_address_can_be_pasted(window: Window, qtbot: QtBot, store: Store, tree: Path) -> None:
-    tab = begun(window, qtbot, store, ArchiveKind.CAF, "", tree)
-    QGuiApplication.clipboard().setText(f" s3://me:secret@{BUCKET}/new-window/pasted.caf ")
-    tab.target.clear()
-    tab.target.paste()
-    window.s3_actions.connections.remember(HERE, store.connection)
-    tab.s3_target.follow(f"{HERE}/pasted.caf")
-    settle(qtbot, window)
-    create(window, qtbot, tab)
-    assert keys(store, "pasted") == ["new-window/pasted.caf"]
-    assert "secret" not in tab.message.text.text()
-
-
-@pytest.mark.parametrize(
-    ("target", "sentence"),
-    [("s3://", "names no bucket"), (f"s3://{BUCKET}", "is a prefix"), (f"s3://{BUCKET}/a/", "is a prefix")],
-)
-def test_what_is_no_place_for_an_archive_is_said_while_it_is_typed(
-    window: Window, qtbot: QtBot, tree: Path, target: str, sentence: str
-) -> None:
-    tab = new_archive(window, qtbot, ArchiveKind.TACO, tree)
-    tab.target.setText(target)
-    settle(qtbot, window)
-    assert sentence in tab.status.text()
-    assert not tab.begin.isEnabled()
-    tab.target.setText("/tmp/here.tacozip")
-    settle(qtbot, window)
-    assert tab.begin.isEnabled()
-
-
-def test_what_is_there_is_replaced_only_where_that_is_ticked(
-    window: Window, qtbot: QtBot, store: Store, tree: Path
+def what_is_there_is_replaced_only_where_that_is_ticked(
+    window: Window, qtbot: QtBot, store: Store, tab: NewArchiveTab
 ) -> None:
     store.put("new-window/there.caf", b"mine")
-    tab = begun(window, qtbot, store, ArchiveKind.CAF, f"{HERE}/there.caf", tree)
+    tab.target.setText(f"{HERE}/there.caf")
+    settle(qtbot, window)
     said = create(window, qtbot, tab)
     assert "is there already" in said
     assert "(Replace existing files)" in said
@@ -160,6 +135,39 @@ def test_what_is_there_is_replaced_only_where_that_is_ticked(
     assert content(store, "new-window/there.caf") != b"mine"
 
 
+def an_address_can_be_pasted(window: Window, qtbot: QtBot, store: Store, tab: NewArchiveTab) -> None:
+    QGuiApplication.clipboard().setText(f" s3://me:secret@{BUCKET}/new-window/pasted.caf ")
+    tab.target.clear()
+    tab.target.paste()
+    tab.s3_target.follow(f"{HERE}/pasted.caf")
+    settle(qtbot, window)
+    create(window, qtbot, tab)
+    assert keys(store, "pasted") == ["new-window/pasted.caf"]
+    assert "secret" not in tab.message.text.text()
+
+
+def a_bucket_that_is_not_there_is_a_sentence(window: Window, qtbot: QtBot, store: Store, tab: NewArchiveTab) -> None:
+    target = "s3://no-such-bucket/x.caf"
+    window.s3_actions.connections.remember(target, store.connection)
+    tab.target.setText(target)
+    settle(qtbot, window)
+    said = create(window, qtbot, tab)
+    assert "There is no bucket no-such-bucket" in said
+    assert "(File > Open Location)" in said
+
+
+def test_how_a_bucket_is_reached_is_asked_once_and_what_is_there_is_replaced_where_that_is_ticked(
+    window: Window, qtbot: QtBot, store: Store, tree: Path
+) -> None:
+    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
+    what_is_no_place_for_an_archive_is_said_while_it_is_typed(window, qtbot, tab)
+    how_a_new_bucket_is_reached_is_asked_first(window, qtbot, store, tab)
+    what_is_there_is_replaced_only_where_that_is_ticked(window, qtbot, store, tab)
+    an_address_can_be_pasted(window, qtbot, store, tab)
+    a_bucket_that_is_not_there_is_a_sentence(window, qtbot, store, tab)
+
+
+@pytest.mark.sweep
 def test_a_dataset_is_packed_beneath_a_prefix(window: Window, qtbot: QtBot, store: Store, tree: Path) -> None:
     tab = begun(window, qtbot, store, ArchiveKind.DATAS3T, f"{HERE}/packed", tree)
     tab.options.datas3t.dataset.setText("weather")
@@ -174,30 +182,25 @@ def test_a_dataset_is_packed_beneath_a_prefix(window: Window, qtbot: QtBot, stor
     assert opened.document.status.members == 2
 
 
-def test_cancelling_aborts_the_upload(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
-    tab = begun(window, qtbot, store, ArchiveKind.CAF, f"{HERE}/cancelled.caf", large(tmp_path))
+@pytest.mark.parametrize(
+    "fault", [silent, *map(in_the_sweep, (refuse(403, "AccessDenied"), refuse(500, "InternalError"), refuse(503)))]
+)
+def test_cancelling_aborts_the_upload_and_a_failure_is_a_sentence_and_leaves_nothing(
+    window: Window, qtbot: QtBot, store: Store, tmp_path: Path, fault: Fault
+) -> None:
+    tab = begun(window, qtbot, store, ArchiveKind.CAF, f"{HERE}/failing.caf", large(tmp_path))
     reached, gate = Event(), Event()
     with store.proxy.failing(silence(reached, gate, lambda seen: seen.method == "PUT")):
         tab.begin.click()
         qtbot.waitUntil(reached.is_set, timeout=WAIT)
-        assert unfinished(store) == ["new-window/cancelled.caf"]
+        assert unfinished(store) == ["new-window/failing.caf"]
         tab.stop.click()
         gate.set()
         settle(qtbot, window)
-
     assert "was cancelled" in tab.message.text.text()
-    assert keys(store, "cancelled") == []
+    assert keys(store, "failing") == []
     assert unfinished(store) == []
     assert tab.begin.isEnabled()
-
-
-@pytest.mark.parametrize(
-    "fault", [silent, *map(in_the_sweep, (refuse(403, "AccessDenied"), refuse(500, "InternalError"), refuse(503)))]
-)
-def test_a_failure_is_a_sentence_and_leaves_nothing(
-    window: Window, qtbot: QtBot, store: Store, tmp_path: Path, fault: Fault
-) -> None:
-    tab = begun(window, qtbot, store, ArchiveKind.CAF, f"{HERE}/failing.caf", large(tmp_path))
 
     def failing(seen: Seen, forward: Forward) -> Reply:
         return fault(seen, forward) if seen.method == "PUT" else forward()
@@ -210,10 +213,3 @@ def test_a_failure_is_a_sentence_and_leaves_nothing(
     assert unfinished(store) == []
     assert "Created" in create(window, qtbot, tab), "and it can be tried again"
     store.client.delete_object(Bucket=BUCKET, Key="new-window/failing.caf")
-
-
-def test_a_bucket_that_is_not_there_is_a_sentence(window: Window, qtbot: QtBot, store: Store, tree: Path) -> None:
-    tab = begun(window, qtbot, store, ArchiveKind.CAF, "s3://no-such-bucket/x.caf", tree)
-    said = create(window, qtbot, tab)
-    assert "There is no bucket no-such-bucket" in said
-    assert "(File > Open Location)" in said

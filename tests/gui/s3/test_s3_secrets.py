@@ -155,6 +155,7 @@ def test_what_is_written_for_others_holds_no_secret(
         assert canary not in "".join([mistakes, arguments(), *capfd.readouterr()])
 
 
+@pytest.mark.sweep
 def test_the_library_of_s3_is_not_loaded_in_the_windows_process(store: Store, tmp_path: Path) -> None:
     location = store.put("process.zip", wide(2))
     done = subprocess.run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from threading import Event
 from typing import Any
 
@@ -19,11 +18,11 @@ from inspector.gui.panels.requests import LOCAL, METHOD, RANGE, STATUS, Requests
 from inspector.operations.protocol.browse_views import ErrorAction, RemoteState
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
-from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.request_log import OPEN_END, Phase, Request, Totals, Why
 from tests.gui.conftest import WAIT, Show, press, settle
 from tests.gui.s3.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3.s3_store import Store, opened_at, wide
+from tests.s3.bad_days import MEMBERS
 from tests.s3.conftest import BUCKET
 from tests.s3.proxy import refuse, stalling
 
@@ -46,17 +45,7 @@ def shown(window: Window) -> Tab:
 # ---- what it costs -------------------------------------------------------------------------------------------------
 
 
-def test_looking_at_an_archive_takes_no_request_for_each_member(window: Window, qtbot: QtBot, store: Store) -> None:
-    tab = opened_at(window, qtbot, store, store.put("few.zip", wide(40)))
-    assert tab.document.status.members == 40
-    assert len(store.proxy.log) <= 2
-    tab.document.select_member(20, "test")
-    settle(qtbot, window)
-    assert len(store.proxy.log) <= 4
-
-
-def test_what_it_costs_is_listed_and_told_at_the_foot(window: Window, qtbot: QtBot, store: Store) -> None:
-    tab = opened_at(window, qtbot, store, store.put("cost.zip", wide()))
+def what_it_costs_is_listed_and_told_at_the_foot(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
     tab.docks["Requests"].raise_()
     settle(qtbot, window)
     model, made = tab.request_panel.model, len(store.proxy.log)
@@ -77,14 +66,7 @@ def test_what_it_costs_is_listed_and_told_at_the_foot(window: Window, qtbot: QtB
     assert QGuiApplication.clipboard().text().count("GET") == made
 
 
-def test_what_is_on_this_computer_costs_nothing(show: Show, window: Window) -> None:
-    tab = show("journey.caf")
-    assert tab.request_panel.stack.shown_sentence() == LOCAL
-    assert window.findChild(RequestTotals) is None
-
-
-def test_the_map_shades_what_is_kept(window: Window, qtbot: QtBot, store: Store) -> None:
-    tab = opened_at(window, qtbot, store, store.put("kept.zip", wide()))
+def the_map_shades_what_is_kept(window: Window, qtbot: QtBot, tab: Tab) -> None:
     view = tab.hex_pane.map
     qtbot.waitUntil(lambda: "cached" in view.describe(view.height() - 1), timeout=WAIT)
     middle = view.height() // 2
@@ -92,6 +74,43 @@ def test_the_map_shades_what_is_kept(window: Window, qtbot: QtBot, store: Store)
     tab.document.go_to(0, tab.document.size // 2, tab.document.size // 2)
     settle(qtbot, window)
     assert any("cached" in view.describe(y) for y in range(middle - 3, middle + 4))
+
+
+def the_window_answers_while_bytes_are_late(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
+    gate, told = Event(), []
+    try:
+        with store.proxy.failing(stalling(gate)):
+            tab.document.go_to(0, 2_500_000, 2_500_000)
+            tab.document.client.ask(ArchiveRequests.status).then(told.append)
+            qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
+            assert tab.document.client.outstanding
+            tab.document.go_to(0, 10, 10)
+            assert tab.hex_pane.hex.caret() == 10
+            gate.set()
+            settle(qtbot, window)
+    finally:
+        gate.set()
+
+
+def test_looking_at_an_archive_takes_few_requests_which_are_listed_and_mapped(
+    window: Window, qtbot: QtBot, store: Store
+) -> None:
+    tab = opened_at(window, qtbot, store, store.put("cost.zip", wide()))
+    assert tab.document.status.members == MEMBERS
+    assert len(store.proxy.log) <= 2, "none for each member"
+    what_it_costs_is_listed_and_told_at_the_foot(window, qtbot, store, tab)
+    the_map_shades_what_is_kept(window, qtbot, tab)
+    before = len(store.proxy.log)
+    tab.document.select_member(20, "test")
+    settle(qtbot, window)
+    assert len(store.proxy.log) <= before + 2
+    the_window_answers_while_bytes_are_late(window, qtbot, store, tab)
+
+
+def test_what_is_on_this_computer_costs_nothing(show: Show, window: Window) -> None:
+    tab = show("journey.caf")
+    assert tab.request_panel.stack.shown_sentence() == LOCAL
+    assert window.findChild(RequestTotals) is None
 
 
 def test_the_rows_of_requests_grow_and_go(qtmodeltester: Any) -> None:
@@ -133,11 +152,57 @@ def test_the_totals_say_what_is_in_flight_waiting_and_retried() -> None:
 # ---- what helps ----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_denied_can_be_asked_without_signing(window: Window, qtbot: QtBot, store: Store) -> None:
+def a_failing_look_at_bytes_leaves_the_rest(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
+    with store.proxy.failing(refuse(403, "AccessDenied")):
+        tab.document.go_to(0, 4_000_000, 4_000_000)
+        settle(qtbot, window)
+        assert offered(tab) == [ErrorAction.UNSIGNED, ErrorAction.CONNECTION]
+    assert tab.document.status.members == MEMBERS
+    tab.document.go_to(0, 6_000_000, 6_000_000)
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: offered(tab) == [], timeout=WAIT)
+    assert tab.hex_pane.hex.model() is not None
+
+
+def test_bytes_that_fail_leave_the_rest_and_what_was_replaced_can_be_read_again(
+    window: Window, qtbot: QtBot, store: Store
+) -> None:
+    window.s3_actions.connections.remember("s3://archives/", store.connection)
+    store.put("replaced.zip", wide())
+    window.open_location("s3://AKIACANARYCANARY:hush@archives/replaced.zip")
+    settle(qtbot, window)
+    tab = shown(window)
+    assert tab.document.location == "s3://archives/replaced.zip", "credentials in an address are kept nowhere"
+    assert window.settings.recent == ["s3://archives/replaced.zip"]
+    assert window.tabs.tabToolTip(0) == "s3://archives/replaced.zip"
+    a_failing_look_at_bytes_leaves_the_rest(window, qtbot, store, tab)
+
+    store.put("replaced.zip", wide(3))
+    tab.document.go_to(0, 4_000_000, 4_000_000)
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: offered(tab) == [ErrorAction.RELOAD], timeout=WAIT)
+    qtbot.waitUntil(lambda: not tab.note.isVisible(), timeout=WAIT)  # what is wrong is said once
+    assert "was replaced while it was open" in tab.error_actions.sentence.text()
+    values = tab.hex_pane.inspector.model()
+    assert values.index(0, 1).data() == "–", "what stands elsewhere is no value of these bytes"
+    assert tab.document.status.members == MEMBERS
+    tab.error_actions.buttons[ErrorAction.RELOAD].click()
+    settle(qtbot, window)
+    assert shown(window).document.status.members == 3
+    assert offered(shown(window)) == []
+
+
+def test_a_pasted_address_opens_and_what_is_denied_can_be_asked_without_signing(
+    window: Window, qtbot: QtBot, store: Store
+) -> None:
     location = store.put("public.zip", wide(2))
     store.client.put_object_acl(Bucket=BUCKET, Key="public.zip", ACL="public-read")
     store.proxy.fail(refuse(403, "AccessDenied"))
-    tab = opened_at(window, qtbot, store, location)
+    window.s3_actions.connections.remember(location, store.connection)
+    QGuiApplication.clipboard().setText(f"  {location}\n")
+    press(window, "paste_locations")
+    settle(qtbot, window)
+    tab = shown(window)
     assert "not allowed (403)" in tab.banner.state.text()
     assert "--" not in tab.banner.state.text()
     assert offered(tab) == [ErrorAction.UNSIGNED, ErrorAction.CONNECTION]
@@ -146,66 +211,10 @@ def test_what_is_denied_can_be_asked_without_signing(window: Window, qtbot: QtBo
     settle(qtbot, window)
     fresh = shown(window)
     assert fresh.document.status.stage is Stage.READY
+    assert fresh.document.status.members == 2
     assert fresh.document.connection.anonymous
     assert "Authorization" not in store.proxy.log[-1].headers
     assert offered(fresh) == []
-
-
-def test_what_was_replaced_can_be_read_again(window: Window, qtbot: QtBot, store: Store) -> None:
-    location = store.put("replaced.zip", wide())
-    tab = opened_at(window, qtbot, store, location)
-    store.put("replaced.zip", wide(3))
-    tab.document.go_to(0, 4_000_000, 4_000_000)
-    settle(qtbot, window)
-    qtbot.waitUntil(lambda: offered(tab) == [ErrorAction.RELOAD], timeout=WAIT)
-    assert "was replaced while it was open" in tab.error_actions.sentence.text()
-    values = tab.hex_pane.inspector.model()
-    assert values.index(0, 1).data() == "–", "what stands elsewhere is no value of these bytes"
-    assert tab.document.status.members == 30
-    tab.error_actions.buttons[ErrorAction.RELOAD].click()
-    settle(qtbot, window)
-    assert shown(window).document.status.members == 3
-    assert offered(shown(window)) == []
-
-
-def test_a_server_that_is_not_there_can_be_asked_again(window: Window, qtbot: QtBot) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        endpoint = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-    tab = window.s3_actions.open("s3://bucket/key.zip", Connection(endpoint=endpoint))
-    assert tab is not None
-    settle(qtbot, window)
-    assert "no connection" in tab.banner.state.text()
-    assert offered(tab) == [ErrorAction.CONNECTION, ErrorAction.RETRY]
-
-
-def test_a_failing_look_at_bytes_leaves_the_rest(window: Window, qtbot: QtBot, store: Store) -> None:
-    tab = opened_at(window, qtbot, store, store.put("odd.zip", wide()))
-    with store.proxy.failing(refuse(403, "AccessDenied")):
-        tab.document.go_to(0, 4_000_000, 4_000_000)
-        settle(qtbot, window)
-        assert offered(tab) == [ErrorAction.UNSIGNED, ErrorAction.CONNECTION]
-    assert tab.document.status.members == 30
-    tab.document.go_to(0, 6_000_000, 6_000_000)
-    settle(qtbot, window)
-    qtbot.waitUntil(lambda: offered(tab) == [], timeout=WAIT)
-    assert tab.hex_pane.hex.model() is not None
-
-
-def test_the_window_answers_while_bytes_are_late(window: Window, qtbot: QtBot, store: Store) -> None:
-    tab = opened_at(window, qtbot, store, store.put("late.zip", wide()))
-    gate, told = Event(), []
-    try:
-        with store.proxy.failing(stalling(gate)):
-            tab.document.go_to(0, 4_000_000, 4_000_000)
-            tab.document.client.ask(ArchiveRequests.status).then(told.append)
-            qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
-            assert tab.document.client.outstanding
-            tab.document.go_to(0, 10, 10)
-            assert tab.hex_pane.hex.caret() == 10
-            gate.set()
-            settle(qtbot, window)
-    finally:
-        gate.set()
 
 
 def test_a_prefix_that_is_no_dataset_can_be_browsed(window: Window, qtbot: QtBot, store: Store) -> None:
@@ -220,36 +229,8 @@ def test_a_prefix_that_is_no_dataset_can_be_browsed(window: Window, qtbot: QtBot
 # ---- ways in -------------------------------------------------------------------------------------------------------
 
 
-def test_a_pasted_address_opens_as_its_bucket_was_reached(window: Window, qtbot: QtBot, store: Store) -> None:
-    location = store.put("pasted.zip", wide(2))
-    window.s3_actions.connections.remember(location, store.connection)
-    QGuiApplication.clipboard().setText(f"  {location}\n")
-    press(window, "paste_locations")
-    settle(qtbot, window)
-    assert shown(window).document.status.members == 2
-
-
 @pytest.mark.parametrize("text", ["s3://bucket/key.zip", "'s3://bucket/a key.zip'"])
 def test_dropped_text_is_an_address(text: str) -> None:
     data = QMimeData()
     data.setText(text)
     assert from_mime(data) == [text.strip("'")]
-
-
-def test_credentials_in_an_address_are_kept_nowhere(window: Window, qtbot: QtBot, store: Store) -> None:
-    store.put("secret.zip", wide(2))
-    window.s3_actions.connections.remember("s3://archives/", store.connection)
-    window.open_location("s3://AKIACANARYCANARY:hush@archives/secret.zip")
-    settle(qtbot, window)
-    tab = shown(window)
-    assert tab.document.location == "s3://archives/secret.zip"
-    assert window.settings.recent == ["s3://archives/secret.zip"]
-    assert window.tabs.tabToolTip(0) == "s3://archives/secret.zip"
-
-
-def test_what_is_wrong_is_said_once(window: Window, qtbot: QtBot, store: Store) -> None:
-    tab = opened_at(window, qtbot, store, store.put("once.zip", wide()))
-    store.put("once.zip", wide(3))
-    tab.document.go_to(0, 4_000_000, 4_000_000)
-    settle(qtbot, window)
-    qtbot.waitUntil(lambda: tab.error_actions.isVisible() and not tab.note.isVisible(), timeout=WAIT)

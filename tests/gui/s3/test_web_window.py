@@ -32,7 +32,9 @@ def asked(window: Window) -> OpenLocationDialog:
     return dialog
 
 
-def test_a_signed_address_is_opened_and_kept_nowhere(window: Window, qtbot: QtBot, site: Site, tmp_path: Path) -> None:
+def test_a_signed_address_is_opened_and_kept_nowhere_one_without_a_query_is_among_the_recent(
+    window: Window, qtbot: QtBot, site: Site, tmp_path: Path
+) -> None:
     window.sessions.begin()
     dialog = asked(window)
     dialog.location.setText(site.put("signed.zip", wide(12)))
@@ -71,31 +73,23 @@ def test_a_signed_address_is_opened_and_kept_nowhere(window: Window, qtbot: QtBo
     assert any("signed.zip" in text for text in shown)
     assert [text for text in shown if SECRET in text] == []
 
-
-def test_an_address_without_a_query_is_among_the_recent(window: Window, qtbot: QtBot, site: Site) -> None:
     location = f"{site.proxy.url}/public.zip"
     window.open_location(location)
     settle(qtbot, window)
+    assert window.settings.recent == [location], "it has no query"
 
-    assert window.settings.recent == [location]
 
-
-def test_ctrl_l_selects_the_address_of_the_archive_shown(window: Window, qtbot: QtBot, site: Site) -> None:
+def test_the_address_shown_is_selected_and_one_with_credentials_is_refused_with_a_sentence(
+    window: Window, qtbot: QtBot, site: Site
+) -> None:
     window.open_location(site.put("shown.zip", wide(2)))
     settle(qtbot, window)
-
     dialog = asked(window)
-
     assert dialog.location.text() == f"{site.proxy.url}/shown.zip?***"
     assert dialog.location.selectedText() == dialog.location.text()
     assert dialog.open_.isEnabled()
-    dialog.reject()
 
-
-def test_an_address_with_credentials_is_refused_with_a_sentence(window: Window, qtbot: QtBot) -> None:
-    dialog = asked(window)
     dialog.location.setText(f"https://user:{SECRET}@host.example/a.zip")
-
     assert not dialog.open_.isEnabled()
     assert "contains a user or a password, which were not used" in dialog.remark.text()
     assert SECRET not in dialog.remark.text()
