@@ -153,6 +153,7 @@ def test_a_window_fits_on_half_of_a_screen(show: Show, window: Window, qtbot: Qt
 
 
 def make_narrow(tab: Tab, window: Window, qtbot: QtBot) -> None:
+    """Make the window half as wide as a screen and narrower: rows of 16 bytes fit, then of 8."""
     assert window.minimumSizeHint().width() <= 800
     for width, in_a_row in ((960, 16), (800, 8)):
         window.resize(width, 700)
