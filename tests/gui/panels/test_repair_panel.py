@@ -90,6 +90,7 @@ def test_a_finding_and_its_menu_offer_the_repair_that_answers_it(found: Found, w
     assert "zip-rebuild-end" in tab.repair.about.text()
 
 
+@pytest.mark.sweep
 def test_the_repair_of_the_finding_is_the_one_selected(found: Found, window: Window, qtbot: QtBot) -> None:
     tab, _ = found("wrong-reset-hash.rca")
     code = tab.findings.model.row(tab.findings.table.currentIndex()).repair
