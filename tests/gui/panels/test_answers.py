@@ -15,7 +15,6 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from tests.damage.generator import make
 from tests.gui.conftest import Show, overwrite, press, previewed, settle
-from tests.sweeping import in_the_sweep
 
 TORN = "torn-after-write-2.tacozip"
 DAMAGED = "flipped-blob-byte.rca"
@@ -147,12 +146,14 @@ def test_what_is_pending_is_not_hidden_by_findings(show: Show, window: Window, q
 # ---- room --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["weather", in_the_sweep(DAMAGED)])
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["weather", DAMAGED])
 def test_a_window_fits_on_half_of_a_screen(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
     make_narrow(show(name), window, qtbot)
 
 
 def make_narrow(tab: Tab, window: Window, qtbot: QtBot) -> None:
+    """Make the window half as wide as a screen and narrower: rows of 16 bytes fit, then of 8."""
     assert window.minimumSizeHint().width() <= 800
     for width, in_a_row in ((960, 16), (800, 8)):
         window.resize(width, 700)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
@@ -119,6 +120,7 @@ def test_what_is_left_out_of_a_big_archive_is_shown_on_enter(
     assert any(each.label.startswith("file-005") for each in panel.view.diagram.boxes)
 
 
+@pytest.mark.sweep
 def test_what_is_wrong_is_said_in_words(show: Show, window: Window, qtbot: QtBot) -> None:
     panel = drawn(show("gap.caf"), window, qtbot)
     panel.view._go(box(panel, "gap"))

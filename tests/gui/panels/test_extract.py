@@ -201,6 +201,7 @@ def test_members_whose_place_is_in_doubt_are_extracted_only_on_a_word(
     assert files(tmp_path / "shifted") == {"a": b"+firs", "b": b"tsecon"}
 
 
+@pytest.mark.sweep
 def test_members_that_are_damaged_are_kept_only_on_a_word(
     show: Show, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:

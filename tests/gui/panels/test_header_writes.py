@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
@@ -76,6 +77,7 @@ def test_the_writes_are_named_in_their_order_and_shown_once_before_they_are_made
     assert path.read_bytes() != before
 
 
+@pytest.mark.sweep
 def test_an_older_header_is_shown_and_not_edited(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("ghost.taco")
     press(window, "show_header")

@@ -175,6 +175,7 @@ def test_a_history_an_append_and_a_saved_state(
     assert (tab.document.size, path.read_bytes()) == (len(data), data)
 
 
+@pytest.mark.sweep
 def test_what_cannot_be_replayed_is_said_and_the_archive_stays(
     copied: Copied, window: Window, shown: Callable[[Tab], None]
 ) -> None:

@@ -63,6 +63,7 @@ def test_strings_of_the_file_and_of_the_content_shown_name_their_places_and_sele
     assert panel.model.index(0, MEMBER).data() == "COLLECTION.json"
 
 
+@pytest.mark.sweep
 def test_encodings_and_lengths_are_chosen(tmp_path: Path, show: Show, window: Window, qtbot: QtBot) -> None:
     path = tmp_path / "wide.bin"
     path.write_bytes(b"\xff\x01short\xff" + "Größe und mehr".encode("utf-16-le") + b"\xff\xff")
