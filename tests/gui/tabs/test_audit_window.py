@@ -160,32 +160,6 @@ def test_results_are_sorted_filtered_and_exported_and_the_audit_goes_on_where_it
     assert "4 files were finished earlier." in tab.sentence.text()
 
 
-@pytest.mark.usefixtures("in_the_worker")
-def test_the_selected_archive_is_told_in_full_and_opened_and_a_lost_process_is_said(
-    tab: AuditTab, qtbot: QtBot, folder: Path, window: Window
-) -> None:
-    audit(qtbot, tab, folder)
-    assert not tab.open.isEnabled()
-    tab.table.setCurrentIndex(tab.model.index(0, 0))
-    assert str(folder / "inner" / DAMAGED) in tab.about.text()
-    assert "error: " in tab.about.text()
-    tab.open.click()
-    settle(qtbot, window)
-    opened = window.tab()
-    assert opened is not None
-    assert opened.document.name == DAMAGED
-
-    press(window, "close_tab")
-    assert shown(window) is tab
-    assert tab.client.link.process is not None
-    tab.client.link.process.kill()
-    qtbot.waitUntil(lambda: "ended unexpectedly" in tab.message.text.text(), timeout=WAIT)
-    assert rows(tab, LOCATION)[1] == "journey.caf"
-    tab.begin.click()
-    done(qtbot, tab)
-    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file was skipped."
-
-
 def test_it_is_paused_goes_on_and_is_cancelled(
     tab: AuditTab, qtbot: QtBot, large: Path, sample: Sample, tmp_path: Path
 ) -> None:
@@ -214,7 +188,9 @@ def test_it_is_paused_goes_on_and_is_cancelled(
 
 
 @pytest.mark.usefixtures("in_the_worker")
-def test_what_goes_wrong_is_said(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path) -> None:
+def test_what_goes_wrong_is_said_and_a_lost_process_too(
+    tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path
+) -> None:
     audit(qtbot, tab, tmp_path / "nowhere")
     assert "does not exist" in tab.message.text.text()
     (tmp_path / "empty").mkdir()
@@ -223,6 +199,16 @@ def test_what_goes_wrong_is_said(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_
     audit(qtbot, tab, folder, folder / "notes.txt")
     assert "is not a database" in tab.message.text.text()
     assert (folder / "notes.txt").read_text() == "no archive"
+
+    audit(qtbot, tab, folder)
+    assert not tab.open.isEnabled()
+    assert tab.client.link.process is not None
+    tab.client.link.process.kill()
+    qtbot.waitUntil(lambda: "ended unexpectedly" in tab.message.text.text(), timeout=WAIT)
+    assert rows(tab, LOCATION)[1] == "journey.caf"
+    tab.begin.click()
+    done(qtbot, tab)
+    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file was skipped."
 
 
 # ---- many archives, and folders ----------------------------------------------------------------------------------
@@ -247,12 +233,18 @@ def test_files_are_audited_in_a_list_from_which_they_open_and_others_are_asked_f
     assert rows(tab, LOCATION) == ["gone.caf", f"inner/{DAMAGED}", "journey.caf"]
     assert rows(tab, STATE) == ["unreadable", "damaged", "sound"]
     assert "does not exist" in rows(tab, SENTENCE)[0]
-    tab.table.activated.emit(tab.model.index(1, 0))
-    settle(qtbot, window)
-    opened = window.tab()
-    assert opened is not None
-    assert opened.document.name == DAMAGED
-    assert window.tabs.count() == 2
+    tab.table.setCurrentIndex(tab.model.index(1, 0))  # which is told in full
+    assert str(folder / "inner" / DAMAGED) in tab.about.text()
+    assert "error: " in tab.about.text()
+
+    for opening in (tab.open.click, lambda: tab.table.activated.emit(tab.model.index(1, 0))):
+        window.tabs.setCurrentWidget(tab)
+        opening()
+        settle(qtbot, window)
+        opened = window.tab()
+        assert opened is not None
+        assert opened.document.name == DAMAGED
+        assert window.tabs.count() == 2
 
     press(window, "audit_files")
     dialog = dialog_of(window, QFileDialog)
