@@ -86,16 +86,6 @@ def a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(tree: QTreeView
     assert tree.columnWidth(members.NAME) == by_hand
 
 
-def a_wider_tree_shows_more_columns(tree: QTreeView, qtbot: QtBot) -> None:
-    assert tree.isColumnHidden(structure.OFFSET)
-    tree.setParent(None)
-    tree.resize(700, 300)
-    tree.show()
-    qtbot.waitUntil(lambda: not tree.isColumnHidden(structure.OFFSET))
-    assert not scrolls_across(tree)
-    tree.close()
-
-
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
 def test_trees_need_not_be_scrolled_across_and_names_have_the_room_that_is_left(
     checked: Show, window: Window, qtbot: QtBot
@@ -116,7 +106,6 @@ def test_trees_need_not_be_scrolled_across_and_names_have_the_room_that_is_left(
     assert not tree.isColumnHidden(members.VERDICT), "verdicts are read whole"
     the_details_of_a_finding_scroll_where_they_are_long(tab, window, qtbot)
     a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(tree, window, qtbot)
-    a_wider_tree_shows_more_columns(tab.structure.tree, qtbot)
 
 
 def test_columns_are_as_wide_as_their_texts_where_there_is_room_and_a_title_is_said_once(
@@ -221,6 +210,16 @@ def another_height_asks_for_the_map_and_counts_nothing_again(tab: Tab, window: W
     assert set(asked) == {"overview"}
 
 
+def a_wider_tree_shows_more_columns(tree: QTreeView, qtbot: QtBot) -> None:
+    assert tree.isColumnHidden(structure.OFFSET)
+    tree.setParent(None)
+    tree.resize(700, 300)
+    tree.show()
+    qtbot.waitUntil(lambda: not tree.isColumnHidden(structure.OFFSET))
+    assert not scrolls_across(tree)
+    tree.close()
+
+
 def test_a_small_window_cuts_no_message_and_nothing_moves_for_what_is_said(
     show: Show, window: Window, qtbot: QtBot, sample: Callable[[str], Path]
 ) -> None:
@@ -237,6 +236,7 @@ def test_a_small_window_cuts_no_message_and_nothing_moves_for_what_is_said(
     size = sample("no-members.caf").stat().st_size
     assert tab.hex_pane.map.accessibleDescription() == f"Bytes 0x0 to 0x{size:X} are shown."
     assert tab.hex_pane.map.framed() == (0, size)
+    a_wider_tree_shows_more_columns(tab.structure.tree, qtbot)
 
 
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
