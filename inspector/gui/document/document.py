@@ -335,23 +335,26 @@ class Document(QObject):
         self.client.ask(ArchiveRequests.place, member).then(placed, self.reported.emit)
 
     def go_to(self, layer: int, start: int, stop: int, origin: str = "go") -> None:
-        """Show the bytes ``[start, stop)`` and select them."""
-        spans = (Span(start, stop),) if stop > start else ()
-        self._visit(Selection(layer, start, spans, origin=origin, length=stop - start))
+        """Show the bytes ``[start, stop)`` and select them, of a layer that may be newer than the list of layers."""
+
+        def visit() -> None:
+            spans = (Span(start, stop),) if stop > start else ()
+            self._visit(Selection(layer, start, spans, origin=origin, length=stop - start))
+
+        def take_layers(layers: tuple[LayerInfo, ...]) -> None:
+            self.take_layers(layers)
+            visit()
+
+        if self.layer_info(layer) is not None:
+            visit()
+        else:
+            self.client.ask(ArchiveRequests.layers).then(take_layers, self.reported.emit)
 
     def go_to_expression(self, expression: str) -> None:
         """Go to the target of an expression, or report why it has none."""
 
         def found(target: Target) -> None:
-            if self.layer_info(target.layer) is not None:
-                self.go_to(target.layer, target.start, target.stop)
-                return
-
-            def take_layers(layers: tuple[LayerInfo, ...]) -> None:
-                self.take_layers(layers)
-                self.go_to(target.layer, target.start, target.stop)
-
-            self.client.ask(ArchiveRequests.layers).then(take_layers, self.reported.emit)
+            self.go_to(target.layer, target.start, target.stop)
 
         if datapoint_key(expression) is not None:
             self.start(ArchiveRequests.find_datapoint, expression).then(found)

@@ -158,6 +158,18 @@ def test_layers_keep_their_carets(opened: Open, qtbot: QtBot) -> None:
     assert document.selection.caret == 100
 
 
+def test_a_layer_that_is_not_listed_yet_is_gone_to(opened: Open, qtbot: QtBot) -> None:
+    document = opened("two-chunks.rca")
+    inner = next(info for info in document.layers if info.kind is LayerKind.INNER)
+    document.take_layers(document.layers[:1])  # as they are while the archive is decoded
+    document.go_to(inner.layer, 40, 44)
+    settle(qtbot, document)
+    assert (document.layer, document.selection.caret) == (inner.layer, 40)
+    document.go_to(99, 0, 1)
+    settle(qtbot, document)
+    assert document.layer == inner.layer
+
+
 def test_content_is_a_layer_of_its_own(opened: Open, qtbot: QtBot) -> None:
     document = opened("two-chunks.rca")
     with qtbot.waitSignal(document.contentReady, timeout=WAIT) as ready:
