@@ -25,7 +25,7 @@ from inspector.operations.open.listing import load
 from inspector.operations.open.nested import MAX_DEPTH, open_nested
 from inspector.operations.open.opening import Opened, around
 from tests.operations.extract.extracting import caf, tar, zipped
-from tests.sweeping import in_the_sweep
+from tests.sweeping import at_every_change, in_the_sweep
 
 Compress = Callable[[bytes], bytes]
 
@@ -88,7 +88,10 @@ PACKS = {
 }
 
 
-@pytest.mark.parametrize("name", PACKS)
+A_PACK = at_every_change(PACKS, lambda name: name in ("gzip", "zstd"))
+
+
+@pytest.mark.parametrize("name", A_PACK)
 def test_compressed_data_that_is_cut_off_is_unpacked_as_far_as_it_goes(tmp_path: Path, name: str) -> None:
     path, inner = tmp_path / "outer.tar.z", tar([("a", b"1" * 700), ("large", os.urandom(1_300_000)), ("z", b"2")])
     packed = PACKS[name](inner)
@@ -106,7 +109,7 @@ def test_compressed_data_that_is_cut_off_is_unpacked_as_far_as_it_goes(tmp_path:
         open_nested(f"{path}!/")
 
 
-@pytest.mark.parametrize("name", PACKS)
+@pytest.mark.parametrize("name", A_PACK)
 def test_of_damaged_compressed_data_nothing_is_said_to_be_proved(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str
 ) -> None:
