@@ -164,8 +164,11 @@ class HexModel(QObject):
         self._fetch_next()
 
     def read(self, start: int, stop: int, done: Callable[[bytes], None]) -> None:
-        """Call ``done`` with the bytes ``[start, stop)``, at once if they are cached; with fewer if reading fails."""
-        pieces = self.bytes_at(start, stop)
+        """Call ``done`` with the bytes ``[start, stop)``, at once if they are cached; with fewer if reading fails.
+
+        Stale bytes are only shown, and never read: what is copied or written over is what is there now.
+        """
+        pieces = self.bytes_at(start, stop) if all(map(self._is_fresh, _pages_of(start, stop))) else []
         if pieces and len(pieces[0][1]) == stop - start:
             done(pieces[0][1])
             return

@@ -192,6 +192,22 @@ def test_gathering_what_is_here_asks_nobody() -> None:
     assert gathered(owner.model, 10, 14) == [b"\1" * 4]
 
 
+def test_what_is_shown_until_it_is_fetched_again_is_not_gathered() -> None:
+    owner = Owner(100 * PAGE)
+    owner.model.request(0, PAGE)
+    owner.model.request(50 * PAGE, 51 * PAGE)
+    owner.deliver_all()
+
+    owner.fill = 2  # somebody has written it
+    owner.model.invalidate()
+    owner.deliver_all()
+    assert owner.model.bytes_at(0, 4) == [(0, b"\1" * 4)]
+    found = gathered(owner.model, 0, 4)
+    assert found == []
+    owner.deliver_all()
+    assert found == [b"\2" * 4]
+
+
 def test_gathering_fetches_what_is_not_here_in_pieces() -> None:
     owner = Owner(1 << 20)
     found = gathered(owner.model, 5, 200_005)
