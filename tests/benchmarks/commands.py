@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from statistics import median
 
 from inspector.core.limits import INDEX_CACHE
 from tests.benchmarks import inputs
-from tests.benchmarks.measure import PRODUCT, Row, in_turn, processor_time
+from tests.benchmarks.measure import PRODUCT, Row, environment, in_turn, processor_time
 
 FILES = 20_000
 EXTRACTED = """
@@ -66,6 +67,13 @@ for path, status in list(walk(sys.argv[2])):
 os.fsync(out)
 """
 """The least that Python takes to put files into one, if it looks whether each has changed, as creating does."""
+LOADED = """
+import sys
+from inspector.__main__ import main
+main(["list", sys.argv[1]])
+print(*sorted(each for each in sys.modules if each.startswith("inspector")), sep=", ", file=sys.stderr)
+"""
+"""Says which modules of the program listing has loaded."""
 LISTED = 300_000
 ZEROS = 32 << 20
 PEER = [sys.executable, "-m", "zipfile"]
@@ -78,6 +86,15 @@ def rows(folder: Path) -> Iterator[Row]:
     yield Row(
         "list a ZIP of 20 members / zipfile -l",
         *in_turn([*PEER, "-l", small], [*PRODUCT, "list", small], 7),
+        2.6,
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", LOADED, small], check=True, capture_output=True, text=True, env=environment()
+    )
+    modules = [sys.executable, "-c", f"import {loaded.stderr}"]
+    yield Row(
+        "... of which importing the modules that it loads / zipfile -l",
+        *in_turn([*PEER, "-l", small], modules, 7),
         2.6,
     )
     yield from many_files(folder)
