@@ -64,9 +64,9 @@ class Source(Protocol):
 class BytesSource:
     """Bytes held in memory."""
 
-    def __init__(self, data: bytes, name: str = "bytes", doubt: Finding | None = None) -> None:
+    def __init__(self, data: bytes, name: str = "bytes") -> None:
         self.name = name
-        self.doubt = doubt
+        self.doubt: Finding | None = None
         self.size = len(data)
         self._data = data
 
@@ -122,8 +122,7 @@ class SplicedSource:
     @property
     def doubt(self) -> Finding | None:
         """See doubt_of."""
-        doubt = doubt_of(self._source)
-        return replace(doubt, spans=(Span(0, self.size),) * bool(doubt.spans)) if doubt is not None else None
+        return doubt_of(self._source)
 
     def inner(self, offset: int) -> int | None:
         """The inner position of the outer byte ``offset``, or None when it is not part of this source."""
@@ -220,10 +219,10 @@ def is_sparing(source: Source) -> bool:
 def doubt_of(source: Source) -> Finding | None:
     """What is wrong with the compressed data that the source was unpacked from, said by an attribute ``doubt``.
 
-    It has all bytes of the source as its span where none of them is proved.
+    Its span is all of the source where nothing proves its bytes; the attribute may be of a source around it.
     """
     doubt = getattr(source, "doubt", None)
-    return doubt if isinstance(doubt, Finding) else None
+    return replace(doubt, spans=(Span(0, source.size),) * bool(doubt.spans)) if isinstance(doubt, Finding) else None
 
 
 def is_remote(source: Source) -> bool:

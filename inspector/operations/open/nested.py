@@ -105,7 +105,7 @@ def _content(archive: Opened, name: str, label: str, progress: Progress) -> Sour
         kept = _kept(decoder.read(archive, member.index, progress), label)
     except MemberError as error:
         raise SourceError(f"{visible(label)} cannot be opened. {error}") from error
-    kept.doubt = SplicedSource(archive.source, member.spans, label).doubt
+    kept.doubt = doubt_of(archive.source)
     return kept
 
 

@@ -63,12 +63,11 @@ class Opened(Archive):
     findings that decoding made, ``decoded_dropped`` how many more it only counted: later ones are from a check.
     ``decoded_checksums`` are those from decoding. ``given_findings`` come from the names of its collection, or from
     compressed data around it, and are added before decoding, those of ``late_findings`` after it; findings with
-    ``suppressed_codes`` are left out,
-    because another archive of the collection has them. ``cut_short``: decoding could not read all of its bytes, so it
-    cannot be checked. ``decode_seconds`` is what decoding took. ``listed`` are its members from the index cache,
-    which are shown until it is decoded, and ``targets`` says where those of them lead that are links. ``checking``: a
-    check is running, ``checked``: one is complete. ``diagnosis`` has the causes that a check found, which stand
-    before all other findings.
+    ``suppressed_codes`` are left out, because another archive of the collection has them. ``cut_short``: decoding could
+    not read all of its bytes, so it cannot be checked. ``decode_seconds`` is what decoding took. ``listed`` are its
+    members from the index cache, which are shown until it is decoded, and ``targets`` says where those of them lead
+    that are links. ``checking``: a check is running, ``checked``: one is complete. ``diagnosis`` has the causes that a
+    check found, which stand before all other findings.
     """
 
     decoder: Format | None = None

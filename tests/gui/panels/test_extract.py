@@ -54,6 +54,15 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def extracted(dialog: ExtractDialog, folder: Path, window: Window, qtbot: QtBot) -> dict[str, bytes]:
+    """Extract into a folder what the dialog was opened for."""
+    dialog.folder.setText(str(folder))
+    planned(dialog, qtbot)
+    dialog.accept()
+    settle(qtbot, window)
+    return files(folder)
+
+
 def banner(tab: Tab) -> str:
     return tab.banner.message.text.text()
 
@@ -107,11 +116,7 @@ def test_what_is_selected_in_the_tree_or_the_table_is_extracted_by_the_menu_too(
     tree.setCurrentIndex(members.tree_model.index(0, 0))  # a folder, whole
     dialog = ask(window, qtbot)
     assert "(2)" in dialog.chosen.text()
-    dialog.folder.setText(str(tmp_path / "folder"))
-    planned(dialog, qtbot)
-    dialog.accept()
-    settle(qtbot, window)
-    assert set(files(tmp_path / "folder")) == {"sub/b.txt", "sub/deep/c.txt"}
+    assert set(extracted(dialog, tmp_path / "folder", window, qtbot)) == {"sub/b.txt", "sub/deep/c.txt"}
 
     members.as_table.click()
     settle(qtbot, window)
@@ -125,11 +130,7 @@ def test_what_is_selected_in_the_tree_or_the_table_is_extracted_by_the_menu_too(
     dialog = ask(window, qtbot)
     assert dialog.chosen.isChecked()
     assert "(2)" in dialog.chosen.text()
-    dialog.folder.setText(str(tmp_path / "out"))
-    planned(dialog, qtbot)
-    dialog.accept()
-    settle(qtbot, window)
-    assert set(files(tmp_path / "out")) == {"a.txt", "sub/deep/c.txt"}
+    assert set(extracted(dialog, tmp_path / "out", window, qtbot)) == {"a.txt", "sub/deep/c.txt"}
 
 
 def test_what_is_there_stays_unless_the_user_says_otherwise(

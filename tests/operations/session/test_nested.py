@@ -20,6 +20,7 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError, SplicedSource
+from inspector.core.span import Span
 from inspector.formats._zstd import compress
 from inspector.operations.open.listing import load
 from inspector.operations.open.nested import MAX_DEPTH, open_nested
@@ -126,6 +127,18 @@ def test_of_damaged_compressed_data_nothing_is_said_to_be_proved(
     assert not (tmp_path / "out" / "a").exists()
     assert main(["extract", f"{path}!/", "--to", str(tmp_path / "out"), "--doubtful"]) == 1
     assert (tmp_path / "out" / "a").read_bytes() == b"1" * 700
+
+
+def test_what_lies_in_damaged_compressed_data_is_in_doubt_at_any_depth(tmp_path: Path) -> None:
+    path, inner = tmp_path / "outer.gz", tar([("a", b"1" * 5000), ("b", b"2" * 700)])
+    within = zipped([("stored.tar", inner)]) + deflated("deflated.tar.gz", gzip.compress(inner))
+    for made, inside in ((within, "deflated.tar.gz!/"), (zipped([("stored.tar", inner)]), "stored.tar")):
+        packed = bytearray(gzip.compress(made))
+        packed[-5] ^= 1
+        path.write_bytes(packed)
+        archive = opened(f"{path}!/{inside}")
+        assert archive.findings[0].code == "compressed-data-damaged"
+        assert archive.findings[0].spans == (Span(0, len(inner)),)
 
 
 def test_all_that_gzip_gives_before_an_error_is_kept(tmp_path: Path) -> None:
