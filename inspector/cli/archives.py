@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.cli.bootstrap import FINE, UNREADABLE
 from inspector.cli.options import STANDARD_INPUT
@@ -25,8 +26,7 @@ _MAX_FINDINGS = 5
 """Findings of one archive that are printed; the rest are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocationPart:
+class LocationPart(Struct, frozen=True):
     """One archive of a location; ``key`` is its path inside the folder, empty if the location is the archive itself."""
 
     archive: Opened

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict
 from json.encoder import encode_basestring_ascii as quoted
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
+
+from msgspec.structs import asdict
 
 from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible

@@ -6,9 +6,10 @@ The manual's list is made from this table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
@@ -152,8 +153,7 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
 """What each cause means and what to do, a sentence each."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundCause:
+class FoundCause(Struct, frozen=True):
     """One cause that was found.
 
     ``spans`` are file bytes; where they are the whole file a finding has none, for they would mark all of it.

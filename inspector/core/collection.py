@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from inspector.core.finding import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """One archive of a dataset: the datapoints with the keys ``first`` to ``last``, inclusive.
 
     ``location`` is where the archive is, ``beside`` where its metadata or index is (empty if there is none), ``name``
@@ -24,8 +23,7 @@ class Range:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """The keys ``first`` to ``last``, inclusive, that range number ``later`` shares with an earlier range."""
 
     finding: Finding
@@ -34,8 +32,7 @@ class Overlap:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Orphan:
+class Orphan(Struct, frozen=True):
     """Metadata or an index, called ``name``, for the keys ``first`` to ``last``, inclusive, without its archive."""
 
     dataset: str
@@ -44,8 +41,7 @@ class Orphan:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """Datasets of ranges; ``ranges`` are sorted by dataset, then by key.
 
     ``findings`` and ``overlaps`` are what the names alone reveal, for the collection and for single ranges;

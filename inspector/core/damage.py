@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.cause import FoundCause
@@ -71,8 +72,7 @@ def no_landmarks(archive: Archive) -> Sequence[Landmark]:  # noqa: ARG001 - a Fo
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(Struct, frozen=True):
     """What a format knows of damaged files of its kind; nothing by default. All functions may raise SourceError.
 
     How its archives are built: ``data_first``: they begin with data of members, which may be anything, and all that

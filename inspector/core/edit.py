@@ -6,9 +6,10 @@ A History is what can be undone and redone: states, and which of them is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from inspector.core.pieces import Piece, PieceSource, PieceTable
 from inspector.core.source import BytesSource, Source
@@ -22,8 +23,7 @@ class EditError(Exception):
     """A change cannot be made: the message is a sentence for a person. Nothing was changed unless it says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class CutBytes:
+class CutBytes(Struct, frozen=True):
     """Where bytes are kept that were cut off a file: ``length`` of them from ``offset`` on in the file at ``path``."""
 
     path: str
@@ -32,8 +32,7 @@ class CutBytes:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(Struct, frozen=True):
     """One run of bytes: ``old`` stands at ``offset``, and ``new`` is to stand there.
 
     ``new`` is as long as ``old``; it may be longer only where ``old`` reaches to the end of the file, which then grows.
@@ -49,8 +48,7 @@ class Patch:
         return Span(self.offset, self.offset + len(self.new))
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """One change. ``label`` says in the imperative what it does (``Set the TACO header``).
 
     ``patches`` are written in their order, whatever their offsets, do not overlap and end before ``new_size``.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from inspector.core.span import Span, Spans
 
@@ -26,8 +27,7 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
-@dataclass(frozen=True, slots=True)
-class FindingType:
+class FindingType(Struct, frozen=True):
     """What may be found: the stable code, how bad it is, what it means, and what to do about it.
 
     Where the severity depends on the case, there is a type of the same code for each. ``changed``: it may show that
@@ -76,8 +76,7 @@ def finding_types(names: Mapping[str, object]) -> tuple[FindingType, ...]:
     return tuple(each for each in names.values() if isinstance(each, FindingType))
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One finding of a decoder or a check.
 
     ``code`` is stable (``caf-index-not-strict-json``). ``message`` is for the user: its first sentence names the cause,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.damage import Damage
@@ -43,8 +44,7 @@ class Concern(StrEnum):
     """The record of its content, so nothing proves it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Magic:
+class Magic(Struct, frozen=True):
     """Bytes that files of a type have at an offset, in the notation of shared-mime-info, and one of ``inside`` too."""
 
     value: str
@@ -52,8 +52,7 @@ class Magic:
     inside: tuple[Magic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """What files of a kind have at ``at``, and how a sentence calls one (``a tar archive``).
 
     ``command`` makes something else of it. Without ``begins`` nothing in it is sure.
@@ -65,8 +64,7 @@ class Signature:
     at: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MimeType:
+class MimeType(Struct, frozen=True):
     """A type of files, by which a desktop knows what opens them.
 
     Types with ``globs`` (and the weight of each, 50 being usual) are declared by this program, under the ``title``; for
@@ -107,8 +105,7 @@ def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noq
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class DiagramColumn:
+class DiagramColumn(Struct, frozen=True):
     """Fields of these kinds, as boxes one below another.
 
     Boxes of columns that are not ``apart`` are beside each other where they share bytes; those of a column that is
@@ -123,8 +120,7 @@ class DiagramColumn:
     single: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MemberMetadata:
+class MemberMetadata(Struct, frozen=True):
     """What an archive records of a member besides its name and content.
 
     ``link`` is the name of the earlier member that a hard link points to; ``changed`` is the modification time in
@@ -177,8 +173,7 @@ def hides_nothing(archive: Archive, progress: Progress) -> bool:  # noqa: ARG001
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Functions:
+class Functions(Struct, frozen=True):
     """What a format can do. All may raise SourceError; those that take a Progress may raise Cancelled.
 
     ``probe`` looks at the content only and reads little; the suffixes decide when the content cannot. ``decode`` emits
@@ -216,8 +211,7 @@ class Functions:
     structure: Callable[[Source], Sequence[Span]] = no_structure
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """One kind of archive: its names, what it consists of, and what it can do.
 
     ``kinds`` are the kinds of fields that it has beside those of ``Kind``, in the order of its specification. Where it

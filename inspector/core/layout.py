@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from struct import Struct
+
+from msgspec import Struct
 
 from inspector.core.field import Field, RecordFields, Value
 from inspector.core.kinds import Kind
@@ -34,8 +35,7 @@ def hex_text(data: bytes) -> str:
     return data.hex()
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One fixed-size part of a record.
 
     ``read`` turns its bytes into the value; ``digits`` > 0 shows a number as hex with that many digits; ``note`` turns
@@ -50,9 +50,9 @@ class Part:
     note: Callable[[Value], str] | None = None
 
 
-def packed(parts: Sequence[Part]) -> Struct:
-    """The little-endian numbers of a record whose first part is a signature, as a ``Struct``."""
-    return Struct(f"<{parts[0].size}s" + "".join(_CODES[part.size] for part in parts[1:]))
+def packed(parts: Sequence[Part]) -> struct.Struct:
+    """The little-endian numbers of a record whose first part is a signature, as a ``struct.Struct``."""
+    return struct.Struct(f"<{parts[0].size}s" + "".join(_CODES[part.size] for part in parts[1:]))
 
 
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
 def calculate_in_one_thread() -> None:
@@ -21,8 +22,7 @@ def calculate_in_one_thread() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A whole number from ``least`` to ``most``, inclusive, times ``unit`` (in bytes; 1 for a plain number).
 
     ``what`` says what it limits.
@@ -123,8 +123,7 @@ def ignored() -> Iterator[str]:
 # ---- what any archive may cost ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The bounds, each with its unit; none of them depends on a number in the file but its size."""
 
     seconds_per_work: float = 2.0

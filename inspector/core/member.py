@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise, repeat
 from operator import sub
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.source import SplicedSource
 from inspector.core.span import Span, Spans
@@ -60,8 +61,7 @@ STRETCH = 1_000
 """Members whose skipped headers are read together when all members are iterated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One archived file, folder or link.
 
     ``path`` is the name as bytes (UTF-8 if the format says so). ``size`` is the decoded size and ``stored`` the size in

@@ -9,10 +9,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
@@ -59,8 +60,7 @@ class Rejected(Exception):  # noqa: N818 - an answer, not an error
         self.known = known
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One step of a reader.
 
     ``n`` counts from 1. ``span`` are the bytes of the file it is about, None without any; ``read``: it reads them.
@@ -80,8 +80,7 @@ class Step:
     folded: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderOutcome:
+class ReaderOutcome(Struct, frozen=True):
     """How a reader ended.
 
     ``accepts`` is None if that is not known; then ``message`` says why. ``members`` are those given before it stopped,
@@ -102,8 +101,7 @@ class ReaderOutcome:
     lists: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """A program or a specification that reads archives of a format.
 
     ``about`` says what runs, or what the description is. ``present`` tells why it cannot run here, empty if it can.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit
@@ -20,8 +21,7 @@ Content = Callable[[Progress], Iterator[bytes]]
 """Gives a whole file in pieces of bounded size; raises MemberError, SourceError or Cancelled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Companion:
+class Companion(Struct, frozen=True):
     """A file beside an archive, whose name is the archive's with ``instead_of`` taken off and ``suffix`` appended."""
 
     suffix: str
@@ -29,8 +29,7 @@ class Companion:
     content: Content
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Struct, frozen=True):
     """One way of repairing.
 
     ``code`` is stable (``rca-drop-garbage``), ``title`` says in the imperative what it does and to which bytes

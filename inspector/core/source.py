@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.finding import Finding
 from inspector.core.program.progress import Progress
@@ -194,8 +196,7 @@ Place = Callable[[int, int], Spans]
 """Where the bytes ``[start, stop)`` of what is parsed lie in the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """Stored bytes ``[start, stop)`` of ``source``; ``place`` says where they lie in the file, as they are without."""
 
     source: Source

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from inspector.core.span import Spans
 
@@ -46,8 +47,7 @@ class State(StrEnum):
         return self in (State.SOUND, State.WARNING)
 
 
-@dataclass(frozen=True, slots=True)
-class Checksum:
+class Checksum(Struct, frozen=True):
     """One checksum that the archive records.
 
     ``name`` says what it covers (``CRC-32 of a.bin``). ``stored`` and ``computed`` are hex; ``computed`` is empty until

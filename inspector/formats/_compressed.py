@@ -6,7 +6,8 @@ Which compression it is, is told from the name, so that nothing is read before s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inspector.core.field import Field, Unread
 from inspector.core.kinds import Kind

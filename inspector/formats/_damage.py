@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong
@@ -106,8 +107,7 @@ def flipped(archive: Archive, at: int, old: int, what: str, why: str, repairs: t
 # ---- bytes that occur twice ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Doubled:
+class Doubled(Struct, frozen=True):
     """The bytes ``[start, start + size)`` follow once more, and removing either copy leaves the same bytes."""
 
     start: int

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from operator import le
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,8 +35,7 @@ class Overlap(NamedTuple):
     stop: int
 
 
-@dataclass(slots=True)
-class Rows:
+class Rows(Struct):
     """Rows in file order that tile a range ending at ``stop``.
 
     Row ``i`` is ``[starts[i], starts[i + 1])`` and the last row ends at ``stop``; ``owners[i]`` is the position of its

@@ -7,10 +7,10 @@ asks for. Compressed data is therefore handed to it block by block: a block deco
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import zstandard
+from msgspec import Struct
 
 from inspector.core.numbers import in_bytes
 
@@ -53,8 +53,7 @@ class ZstdError(Exception):
     """Data is not the zstd it should be; the message is a sentence for a person."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameHeader:
+class FrameHeader(Struct, frozen=True):
     """What a frame header says. ``size`` is its own, ``content`` the recorded content size or None, all in bytes."""
 
     descriptor: int

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.archive import Archive
 from inspector.core.cause import LIKELY_CODE, MEANINGS, PREFIX, PROVED_CODE, Cause

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inspector.cli.options import add_connection, add_json, add_progress, connection_of
 from inspector.cli.output import ProgressBar, complain, print_created

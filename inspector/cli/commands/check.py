@@ -11,8 +11,9 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from inspector.cli.archives import standard_input
 from inspector.cli.bootstrap import CUT_OFF, FINE, NOT_SOUND, UNREADABLE

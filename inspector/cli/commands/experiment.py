@@ -7,9 +7,10 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.cli.commands.check import status_of
 from inspector.cli.options import (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec.structs import asdict
 
 from inspector.cli.archives import LocationPart, open_parts
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log2
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.kinds import Family, Role
 from inspector.core.span import Span, Spans
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A structure in a column, or ``more`` of them that are left out.
 
     ``archive`` is the number of the archive that ``spans`` are in; ``place`` says where the box stands among those of
@@ -68,8 +68,7 @@ class Link(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagram:
+class Diagram(Struct, frozen=True):
     """The titles of the columns, which of them are apart, the boxes by column and place, and the links."""
 
     titles: tuple[str, ...]
@@ -123,8 +122,7 @@ class Rect(NamedTuple):
 Points = tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Where everything stands on a page of this size.
 
     ``columns`` are the places of the titles; ``boxes`` the rectangles of each box, one for each piece; ``links`` the

@@ -7,9 +7,10 @@ tritan vision, and text is readable on each; tests compute both, and look at pai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cache
+
+from msgspec import Struct
 
 from inspector.core.kinds import Family, Role
 
@@ -66,16 +67,14 @@ LEVELS = 3
 """Levels of a hue: 0 is pale, 1 and 2 are for neighbours in turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tones:
+class Tones(Struct, frozen=True):
     """One hue in one scheme as ``#RRGGBB``: ``fills[level][tone]`` are backgrounds, ``line`` surrounds a structure."""
 
     fills: tuple[tuple[str, str], ...]
     line: str
 
 
-@dataclass(frozen=True, slots=True)
-class Colours:
+class Colours(Struct, frozen=True):
     """All colours of one scheme as ``#RRGGBB``.
 
     ``tones`` are those of the hues. ``fills`` are the backgrounds of each role, two alternating ones for member data;

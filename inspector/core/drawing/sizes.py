@@ -6,9 +6,10 @@ a page, from its upper left corner.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, floor, log2
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.drawing.diagram import Rect
 from inspector.core.numbers import count, in_bytes, rounded
@@ -36,8 +37,7 @@ ALL = Scope(_COLLECTION, 0, -1)
 """Everything that is opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A member, a segment or a range, or several in a row.
 
     ``stored`` and ``content`` are sizes in bytes, None where they are not known. ``spans`` are the stored bytes in the
@@ -69,8 +69,7 @@ class Bar:
         return " ".join(filter(None, (f"{said}, {self.ratio}." if self.ratio != "–" else f"{said}.", self.note)))
 
 
-@dataclass(frozen=True, slots=True)
-class SizePlot:
+class SizePlot(Struct, frozen=True):
     """Bars in the order of the archive.
 
     ``number`` of things called ``thing`` are in them; ``stored_as`` says what is counted as stored. ``scope`` is what
@@ -180,8 +179,7 @@ _LABEL_SHARE, _MIN_LABEL, _MAX_LABEL = 0.28, 130, 300
 _LEAST_BAR = 2
 
 
-@dataclass(frozen=True, slots=True)
-class SizeLayout:
+class SizeLayout(Struct, frozen=True):
     """Where everything stands on a page of this size.
 
     ``label`` and ``track`` are the places of the names and of the bars over all rows; ``numbers`` the titles of the

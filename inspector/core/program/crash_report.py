@@ -13,9 +13,10 @@ import platform
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from types import TracebackType
+
+from msgspec import Struct
 
 from inspector import __version__
 
@@ -31,8 +32,7 @@ MAX_CAUSES = 8
 _NO_MESSAGE = "message left out: it may hold names, paths or content"
 
 
-@dataclass(frozen=True, slots=True)
-class CrashReport:
+class CrashReport(Struct, frozen=True):
     """The message a worker process sends when an unexpected exception was raised in it."""
 
     text: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, is_cause, wrong
@@ -24,8 +25,7 @@ ALONE = frozenset(
 """Causes that explain everything; with one of them no other is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """The causes, the most telling first, as findings, and the repairs that follow from them.
 
     ``explained`` has the findings that each cause explains, as they were then; a repair that answers those of

@@ -13,10 +13,11 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.cause import LIKELY_CODE, PROVED_CODE, Cause, FoundCause, about, wrong
@@ -159,8 +160,7 @@ class Flip(NamedTuple):
         return f"byte {grouped(self.offset)} from {hexadecimal(self.old, 2)} to {hexadecimal(self.new, 2)}"
 
 
-@dataclass(slots=True)
-class _Budget:
+class _Budget(Struct):
     """Work left, in bytes; ``digests_only``: a digest proves a bit, so more is spent on it than on a CRC-32."""
 
     left: int

@@ -9,8 +9,9 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause
@@ -134,8 +135,7 @@ _UU = re.compile(rb"begin [0-7]{3,4} [^\r\n]{1,200}\r?\n")
 DATA_URL = re.compile(rb"data:[\w/.+-]{1,100};base64,")
 
 
-@dataclass(slots=True)
-class _File:
+class _File(Struct):
     """The file as far as it is read: ``head`` and ``tail`` are its first and last bytes."""
 
     archive: Archive

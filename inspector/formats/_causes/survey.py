@@ -6,9 +6,10 @@ Linear in time. Memory is bounded by ``MAX_RUNS`` and by a digest a MiB.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
@@ -35,8 +36,7 @@ MAX_UNREAD_BYTES = 256 << 20
 _RUN = re.compile(rb"(?<!\0)\0{%d,}+" % MIN_RUN_BYTES)  # each place is tried once: a run is looked at from its start
 
 
-@dataclass(slots=True)
-class Survey:
+class Survey(Struct):
     """``counts`` has the number of each byte, ``crlf`` of each 0D 0A; ``runs`` are the runs of zeros in file order.
 
     ``digests`` has one for each ``PIECE_BYTES`` of the file; equal pieces have equal ones.

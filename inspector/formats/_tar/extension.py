@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from inspector.core.finding import FindingType
 from inspector.core.names import visible
@@ -133,8 +134,7 @@ class Extension:
         self.records, self.stop = ([], len(body)) if typeflag in (GNU_NAME, GNU_LINK) else notable_records(body)
 
 
-@dataclass(slots=True)
-class Overrides:
+class Overrides(Struct):
     """What extended headers override for the member after them.
 
     ``pax`` holds only keys that are used here, so that it stays small whatever the headers hold. ``sparse`` is set if

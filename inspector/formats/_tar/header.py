@@ -6,8 +6,9 @@ Numbers are octal text, or base-256 if the first bit of the field is set (GNU, s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from inspector.core.archive import Emitter
 from inspector.core.member import Members
@@ -162,8 +163,7 @@ def checksums(block: bytes) -> tuple[int, int]:
     return unsigned, unsigned - 256 * len(rest.translate(None, _ASCII))
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """One parsed header block, before extended headers override it.
 
     ``fits`` is whether the checksum matches, ``ustar`` whether the magic is there. ``size`` is None if the field is not

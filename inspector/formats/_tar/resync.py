@@ -9,8 +9,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from inspector.core.archive import Emitter
 from inspector.core.finding import FindingType
@@ -57,8 +58,7 @@ MAX_PLACES_REPORTED = 10_000
 """Places of one kind of damage whose bytes a finding shows; the rest are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stray:
+class Stray(Struct, frozen=True):
     """Bytes between or after the members that belong to none."""
 
     name: str
@@ -67,8 +67,7 @@ class Stray:
     note: str
 
 
-@dataclass(slots=True)
-class Layout:
+class Layout(Struct):
     """What the walk finds besides members. ``runs`` are the spans that members fill without a gap.
 
     ``headers`` are the offsets of header blocks in file order; ``unfit`` of them have a wrong checksum. ``doubtful``

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from inspector.core.archive import CappedFindings, Emitter
 from inspector.core.finding import FindingType, Severity
@@ -78,8 +79,7 @@ _ORDINARY_FLAGS = 6 | UTF_8
 """Flags that need no finding: the deflate level and the encoding of the name."""
 
 
-@dataclass(slots=True)
-class Directory:
+class Directory(Struct):
     """Columns besides ``members``, with one row for each member.
 
     ``central`` is where its central directory header begins (empty without a directory), ``descriptors`` the size of

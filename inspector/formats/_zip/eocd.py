@@ -5,11 +5,12 @@ Bytes may precede the archive, its end may be missing, and several records may l
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from operator import gt
-from struct import Struct
+
+from msgspec import Struct, field
 
 from inspector.core.numbers import in_bytes, verb
 from inspector.core.program.progress import Progress
@@ -48,11 +49,10 @@ _FIRST_BYTES = 512
 """Bytes at the start of a file that hold a header with its name, and a TACO header with its payload."""
 
 
-_ZIP64_LOCATOR_STRUCT = Struct("<4xIQI")
+_ZIP64_LOCATOR_STRUCT = struct.Struct("<4xIQI")
 
 
-@dataclass(slots=True)
-class Eocd:
+class Eocd(Struct):
     """The end of central directory record and the ZIP64 records before it.
 
     ``exact``: the comment ends with the file. ``entries`` is the recorded number. ``anchor`` is where the directory has

@@ -9,9 +9,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import add
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.archive import Emitter
 from inspector.core.field import Census, Field, FieldTable, Unread, census, parent, tile
@@ -68,8 +70,7 @@ _DIRECTORY_ROLES = sum(role_bit(role) for role in (Role.DIRECTORY, Role.DIGEST, 
 _DIRECTORY_ROLES |= family_bit(Family.INDEX)
 
 
-@dataclass(frozen=True, slots=True)
-class FirstMember:
+class FirstMember(Struct, frozen=True):
     """How a format based on ZIP shows the member at the start of the file.
 
     ``record`` describes its local header and ``file_name`` is the name of the field with its name, both in the terms of
@@ -483,8 +484,7 @@ def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int, *
             emitter.report(codes.GAP, message, (start, stop))
 
 
-@dataclass(slots=True)
-class Extents:
+class Extents(Struct):
     """The bytes of each member, from local header to data descriptor; orphans follow the members.
 
     ``overrunning`` are members that run past the limit of local files.

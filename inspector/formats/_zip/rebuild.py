@@ -13,10 +13,10 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from isal.isal_zlib import crc32
+from msgspec import Struct, field
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.member import LARGEST, Codec
@@ -84,8 +84,7 @@ class _DirectoryPlace(NamedTuple):
     cut_off: ScannedMember | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
+class Rebuilt(Struct, frozen=True):
     """The new end of an archive.
 
     ``edit`` writes it; the directory begins at ``start``. It has ``kept`` old headers, then new ones for the members
@@ -366,8 +365,7 @@ class ScannedMember(NamedTuple):
     stop: int
 
 
-@dataclass(slots=True)
-class ScanResult:
+class ScanResult(Struct):
     """Members in file order; the last ends at ``stop``. ``cut_off`` is a member that the file ends in."""
 
     members: list[ScannedMember] = field(default_factory=list)

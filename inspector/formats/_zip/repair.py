@@ -10,11 +10,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
 from isal.isal_zlib import crc32
+from msgspec.structs import replace
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch

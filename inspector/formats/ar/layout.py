@@ -5,7 +5,7 @@ The names of the parts are those of ar(5). Numbers are text, padded with spaces.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from inspector.core.field import Value
 from inspector.core.finding import CORRECT_WRITER, error, finding_types, info, warning

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.damage import Newer
@@ -42,8 +43,7 @@ from inspector.formats.caf.shift import MIN_LINE_FEEDS, Shift, find_shift, is_te
 from inspector.formats.caf.write import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
 
 
-@dataclass(slots=True)
-class Detail:
+class Detail(Struct):
     """What the format's functions know of an archive: where its data ends, and whether bytes were lost or inserted.
 
     ``doubled`` and ``text_mode`` say what was inserted, ``newer`` what was written over the beginning; a check finds

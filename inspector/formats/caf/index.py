@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from inspector.core.finding import FindingType
 from inspector.core.member import Members
@@ -43,8 +44,7 @@ _INCOMPLETE_CODES = frozenset(
 """Problems that leave entries unread, or read twice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A problem of the index itself; ``spans`` are file bytes, ``entry`` is the entry's position in the index."""
 
     what: FindingType
@@ -53,8 +53,7 @@ class Problem:
     entry: int | None = None
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """One value of the index's outermost object: its key, the span of its value, its entries ``[first, last)``."""
 
     key: bytes
@@ -63,8 +62,7 @@ class Part:
     last: int = 0
 
 
-@dataclass(slots=True)
-class Index:
+class Index(Struct):
     """The entries of an index, in its own order.
 
     ``positions`` are the file offsets of the entries' opening quotes, ``starts`` and ``stops`` the ranges they give

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.format import ProbeResult
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
@@ -45,8 +46,7 @@ _MAX_CANDIDATES = 40
 _TEXT_BYTES = frozenset(range(0x20, 0x7F)) | frozenset(SPACE)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where the index and the footer lie; None if they were not found.
 
     ``footer_value`` is the index size that the footer names. ``problem`` is the message of a finding if something about
@@ -60,8 +60,7 @@ class Place:
     wrong: Spans = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A JSON object near the end of a file; ``complete`` is false if the file ends inside it."""
 
     span: Span

@@ -13,7 +13,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
@@ -88,8 +89,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     return [*edits, *salvages_of_shifted(archive, index.span)]
 
 
-@dataclass(frozen=True, slots=True)
-class RepairContext:
+class RepairContext(Struct, frozen=True):
     """An archive, its finding codes, and its index, read again because the archive keeps the members only."""
 
     archive: Archive

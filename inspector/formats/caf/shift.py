@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.program.progress import Progress
@@ -59,8 +60,7 @@ _MAX_HEADER_BYTES = 64 << 10
 """A longer header of HTTP in front of the members is not recognised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Struct, frozen=True):
     """Bytes lost from or inserted into the data section.
 
     ``size`` is how many were inserted, negative for lost ones; ``end`` is where the members end by the index. What was
@@ -160,8 +160,7 @@ def _narrowed(probe: _Probe, between: tuple[int, int], progress: Progress) -> tu
     return placed, moved
 
 
-@dataclass(frozen=True, slots=True)
-class _Probe:
+class _Probe(Struct, frozen=True):
     """Looks where members begin; ``spread``: each may be moved by a part of ``size``, as bytes were lost in between."""
 
     source: Source

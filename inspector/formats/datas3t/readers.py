@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import xxhash
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
@@ -24,8 +24,7 @@ _NAMES_AHEAD = b"xgLK"
 _NOT_SAID = "What the service does here is not known."
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """Where a datapoint is: the tar header at ``begin``, its bytes at ``data``; None where the row does not say."""
 
     key: int | None

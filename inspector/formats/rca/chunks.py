@@ -7,7 +7,8 @@ in each further chunk, so a file holds only a handful of chunks, whatever its si
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.edit import Patch
 from inspector.core.field import Field, parent
@@ -33,8 +34,7 @@ UNFINISHED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """One chunk: its place in the file, the width of its size field in bits, the field's value and its metadata.
 
     ``stop`` is the end of what is there: before ``start + size`` where the file is truncated.
@@ -68,8 +68,7 @@ class Chunk:
         return self.stop < self.start + self.size
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkLayer:
+class ChunkLayer(Struct, frozen=True):
     """The valid chunks, the fields of what follows them, and whether that is more than an interrupted append leaves.
 
     ``problem`` is the type, the sentence and the place of what is wrong with the chain, None where nothing is. ``open``

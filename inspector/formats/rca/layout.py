@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from inspector.core.edit import Patch
 from inspector.core.field import LazyRows
@@ -44,16 +45,14 @@ class Lost(NamedTuple):
     stop: int
 
 
-@dataclass(slots=True)
-class Cursor:
+class Cursor(Struct):
     """A decoder that stands in front of the payload of ``block``."""
 
     stream: Stream
     block: int
 
 
-@dataclass(slots=True)
-class Layout:
+class Layout(Struct):
     """The two layers of an archive.
 
     ``cursor`` is where the last reader stopped, so that the next one need not start over; ``damaged`` says of
@@ -108,8 +107,7 @@ class Layout:
         return self.blocks.types.count(BLOB, first, last)
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """What stands behind the end of an archive: the rest of an append that was interrupted, or garbage.
 
     ``layout`` reads the file as if the archive went on to the end of it. All that follows are positions in it: the

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from hashlib import blake2s
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import Edit, OverlaySource, Patch
@@ -33,8 +35,7 @@ MAX_FIXES = 16
 """Varints and ends of one archive that are corrected while reading."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A layout, and its hashes if any were compared to find it."""
 
     layout: Layout

@@ -7,8 +7,9 @@ from it are corrected in the same Edit (specification: "Reset blocks (block type
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2s
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
@@ -129,8 +130,7 @@ def _lossless(behind: Tail | None) -> str:
     return "No blob in them can be read, and no hash covers them."
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
+class _End(Struct, frozen=True):
     """A blob layer as it would end: ``kept`` blocks, and what the last hash is then; ``proved`` by a stored hash."""
 
     kept: int

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
@@ -34,8 +35,7 @@ _REWRITTEN = frozenset(
 _CHANGED = "The file has changed while it was read, so the salvage does not fit together. Check it again."
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """The blocks ``[first, stop)`` of one segment, without its reset block, and the members ``[begin, end)`` in them.
 
     ``odd`` is whether they are written anew.

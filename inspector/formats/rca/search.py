@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import blake2s
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import blocks as pieces
@@ -77,8 +78,7 @@ class Fix(NamedTuple):
     data: bytes
 
 
-@dataclass(slots=True)
-class _Segment:
+class _Segment(Struct):
     """How far a segment can be followed.
 
     ``closed`` is where a hash proves that it ends. Otherwise ``reset`` is where a reset block or the end of the stream

@@ -7,9 +7,10 @@ whole: in memory, or where the caller has room for more (a temporary file) if it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2s
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from inspector.core.edit import EditError
 from inspector.core.names import visible
@@ -250,8 +251,7 @@ class Piece(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """What makes bytes that have been written part of the archive.
 
     In this order: write ``headers``, cut the file off at ``size``, flush it all to the disk, write ``last``, flush

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.damage import Landmark
@@ -39,8 +40,7 @@ from inspector.formats.taco.header import (
 GHOST_TITLE = "TACO archive (TACO_GHOST, older layout)"
 
 
-@dataclass(slots=True)
-class TacoDetail:
+class TacoDetail(Struct):
     """``Archive.detail`` of a TACO archive: its ZIP columns and its header."""
 
     directory: Directory

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from inspector.core.field import Field, parent
 from inspector.core.format import ProbeResult
@@ -72,8 +73,7 @@ _ENTRY_SIZE = 16
 _NAME = str(Layout.HEADER).encode()
 
 
-@dataclass(frozen=True, slots=True)
-class TacoHeader:
+class TacoHeader(Struct, frozen=True):
     """A TACO header, for display and editing.
 
     ``payload`` is its 116 bytes (fewer if the file is cut off or bytes are lost). ``count`` is the recorded number of

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from inspector.core.damage import Damage
 from inspector.core.format import Concern, Format, Functions, MimeType, Signature

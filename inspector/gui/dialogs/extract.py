@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -55,8 +55,7 @@ CONFLICT_LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionChoices:
+class ExtractionChoices(Struct, frozen=True):
     """What to extract and how; ``members`` is None for all."""
 
     members: tuple[int, ...] | None

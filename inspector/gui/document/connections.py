@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields, replace
 from typing import Any
+
+from msgspec.structs import asdict, replace
 
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
@@ -16,7 +17,7 @@ from inspector.sources.s3.connection import DEFAULT, Addressing, Connection
 SETTING = "connections"
 """The setting that stores them: a JSON list of objects, latest first."""
 MAX_BUCKETS = 50
-_TYPES = {field.name: type(field.default) for field in fields(Connection)}
+_TYPES = {name: type(getattr(DEFAULT, name)) for name in Connection.__struct_fields__}
 
 
 class Connections:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, Concatenate, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.finding import Severity
@@ -460,8 +461,7 @@ def _not_found(info: LayerInfo | None, backwards: bool) -> str:
     return f"Not found between here and the end of the {layer}."
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The selection that all panels share: the byte at the caret, the bytes outlined, their field and member.
 
     ``length`` bytes from the caret on are selected in the hex view too. ``origin`` names the panel that made the

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from inspector.core.edit import CutBytes, Edit, History, Patch, combined
@@ -30,8 +31,7 @@ NOT_IN_AN_EXPERIMENT = "This is an experiment: leave it before you change the ar
 NOT_IN_A_REPLAY = "This is a replay: leave it before you change the archive itself."
 
 
-@dataclass(frozen=True, slots=True)
-class PendingUpload:
+class PendingUpload(Struct, frozen=True):
     """An upload that waits for the user: an edit, and ``siblings``, the names of files stored next to the archive.
 
     ``start`` starts it; its argument says whether to upload the whole object. ``whole``: only that is possible, for

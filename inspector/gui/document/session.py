@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, to_builtins
 from PySide6.QtCore import QLockFile, QSaveFile, Qt
 
 from inspector.core.numbers import count
@@ -36,8 +36,7 @@ SIDES = {
 """The titles of tabs without a document, by their kind in a session."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTab:
+class OpenTab(Struct, frozen=True):
     """One tab: its location, caret and selection.
 
     ``start`` and ``stop`` are the selected bytes, half-open, equal for none; ``member`` is the member whose content was
@@ -71,8 +70,7 @@ Sides = dict[str, Callable[[OpenTab], object]]
 """Functions that reopen tabs without a document, by their key in ``SIDES``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """The tabs from left to right, and the index of the one shown. ``ended``: the program ended normally."""
 
     tabs: tuple[OpenTab, ...] = ()
@@ -94,7 +92,7 @@ NO_SESSION = Session()
 def to_json(session: Session) -> bytes:
     """A session as JSON."""
     # Names that are not UTF-8 contain surrogates, which JSON escapes.
-    return json.dumps(asdict(session)).encode("ascii")
+    return json.dumps(to_builtins(session)).encode("ascii")
 
 
 def from_json(stored: bytes) -> Session:

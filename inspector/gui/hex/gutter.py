@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygon, QShowEvent
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -196,8 +196,7 @@ def _head(before: QPoint, point: QPoint) -> QPolygon:
     return QPolygon([point, QPoint(point.x() - HEAD_LENGTH, back), QPoint(point.x() + HEAD_LENGTH, back)])
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnArrow:
+class DrawnArrow(Struct, frozen=True):
     """How an arrow is drawn: along ``lane``, counted outwards from the rows.
 
     ``source`` and ``target`` are rows counted from the first visible row, None for an end out of view; the line then

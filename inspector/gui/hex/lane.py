@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -46,8 +46,7 @@ _MAX_DEPTH = 5
 MAX_TOOLTIP_NAMES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Bracket:
+class Bracket(Struct, frozen=True):
     """A structure beside the rows ``[first, last]``, counted from the first visible one; ``depth`` from outside in.
 
     ``begins`` and ``ends``: its first or last byte is in view.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from inspector.core.drawing.colouring import ColourBy
@@ -26,8 +26,7 @@ Deliver = Callable[[bytes, list[Run]], None]
 Fetch = Callable[[int, int, Deliver], None]
 
 
-@dataclass(slots=True)
-class _Page:
+class _Page(Struct):
     data: bytes
     tints: list[Tint]
     structures: list[Structure]

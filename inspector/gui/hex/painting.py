@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
 from math import ceil
 from typing import NamedTuple
 
+from msgspec import Struct, field
 from PySide6.QtCore import QLine, QLineF, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
 
@@ -160,8 +160,7 @@ class Grid:
         return left[first], right[stop - 1]
 
 
-@dataclass(slots=True)
-class ViewState:
+class ViewState(Struct):
     """What to paint: bytes, caret, contours (merged spans). ``focused``: the view has the keyboard focus.
 
     ``outline`` is the selected field or the bytes a checksum covers, ``stored`` the checksum itself, ``omitted`` the

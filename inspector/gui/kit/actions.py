@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtGui import QAction, QKeySequence
 
 K = QKeySequence.StandardKey
@@ -14,8 +15,7 @@ Key = K | str
 Does = TypeVar("Does", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """One action; ``run`` does it, given its owner: the object of the class that declares it, or the tab shown.
 
     Attributes:

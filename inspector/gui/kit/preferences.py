@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from inspector.core import limits
 from inspector.core.limits import Limit
@@ -24,8 +24,7 @@ class SettingsPage(StrEnum):
     S3 = "S3"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting(ABC, Generic[T]):
+class Setting(Struct, Generic[T], frozen=True):
     """One setting; ``label`` and ``tip`` describe it in the dialog, on ``page``."""
 
     key: str
@@ -34,17 +33,16 @@ class Setting(ABC, Generic[T]):
     label: str
     tip: str
 
-    @abstractmethod
     def read(self, stored: str) -> T:
         """The value of a stored text; the default if the text is not valid."""
+        raise NotImplementedError
 
     def text(self, value: T) -> str:
         """The text that stores a value."""
         return str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Flag(Setting[bool]):
+class Flag(Setting[bool], frozen=True):
     """A setting that is on or off."""
 
     def read(self, stored: str) -> bool:
@@ -54,8 +52,7 @@ class Flag(Setting[bool]):
         return "yes" if value else "no"
 
 
-@dataclass(frozen=True, slots=True)
-class Number(Setting[int]):
+class Number(Setting[int], frozen=True):
     """An integer from ``least`` to ``most`` inclusive; ``special``, if set, is the label of ``least``."""
 
     least: int
@@ -71,8 +68,7 @@ class Number(Setting[int]):
         return number if self.least <= number <= self.most else self.default
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(Setting[str]):
+class Choice(Setting[str], frozen=True):
     """One of several values; ``labels`` maps each to its label, in the order of the menu."""
 
     labels: dict[str, str]
@@ -85,8 +81,7 @@ class Choice(Setting[str]):
         return self.labels[value]
 
 
-@dataclass(frozen=True, slots=True)
-class Text(Setting[str]):
+class Text(Setting[str], frozen=True):
     """A line of text; ``hint`` is its placeholder."""
 
     hint: str = ""
@@ -95,16 +90,14 @@ class Text(Setting[str]):
         return stored or self.default
 
 
-@dataclass(frozen=True, slots=True)
-class Address(Text):
+class Address(Text, frozen=True):
     """The address of a server, stored without credentials."""
 
     def text(self, value: str) -> str:
         return strip_credentials(value.strip())
 
 
-@dataclass(frozen=True, slots=True)
-class FontFamily(Text):
+class FontFamily(Text, frozen=True):
     """The name of a monospaced font."""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from msgspec import Struct
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from inspector.core.finding import Severity
@@ -75,8 +75,7 @@ class TitledTable(QAbstractTableModel):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class FixedRow:
+class FixedRow(Struct, frozen=True):
     """The texts of a row, and an optional severity or verdict whose icon the first cell has."""
 
     texts: tuple[str, ...]

@@ -7,9 +7,9 @@ revealed without fetching the rows before it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from msgspec import Struct, field
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from inspector.gui.kit.table_models import DraggableRows
@@ -75,8 +75,7 @@ class TreeSource(Protocol):
         """The label of the rows ``[first, stop)``."""
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     """A row, the root, or a range of ``total`` rows of its parent from ``first``."""
 
     parent: int

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
@@ -45,8 +46,7 @@ FILTER_DELAY_MS = 150
 """Milliseconds after the last key before the filter is applied."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column: its title, what it shows of a member, its width in pixels, and what a click on its title sorts by.
 
     ``tip`` tells more of a member than ``text``. ``is_number``: it stands to the right. ``in_header``: it is not known

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct, field
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.finding import Severity
@@ -38,8 +38,7 @@ class NoteKind(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     parent: int
     position: int
     entry: RemoteEntry | None = None

@@ -11,9 +11,11 @@ import os
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.cause import PREFIX
 from inspector.core.finding import Severity
@@ -62,8 +64,7 @@ _MIN_WORKER_BYTES = 2 << 30
 """The least limit of a worker's address space, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One archive to check; ``quick``: the structure only. ``report``: also render a report of this kind."""
 
     target: CheckTarget
@@ -76,8 +77,7 @@ class Job:
         return self.target.size or 0
 
 
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
+class JobOutcome(Struct, frozen=True):
     """What checking one archive found, and the report that the job asked for."""
 
     result: Result
@@ -224,8 +224,7 @@ def _work(task: tuple[int, Job], progress: Progress) -> JobOutcome:
 # ---- audits ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What is audited, and how thoroughly.
 
     ``quick``: the structure only. ``aside`` are full paths of files to leave out. ``datasets``: folders of ranges have
@@ -234,14 +233,13 @@ class Plan:
 
     places: tuple[str, ...]
     quick: bool = False
-    choice: Choice = Choice()  # noqa: RUF009 - it cannot change
+    choice: Choice = Choice()
     aside: frozenset[str] = frozenset()
     connection: Connection = DEFAULT
     datasets: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Todo:
+class Todo(Struct, frozen=True):
     """The work of an audit: ``earlier`` is finished already, ``left`` is not."""
 
     earlier: Amount

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
@@ -23,17 +24,15 @@ _MAX_CODES = 10
 _FINE = ("sound", UNCHECKED)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """What this run did, and what was finished ``earlier``."""
 
     done: Amount
     seconds: float
-    earlier: Amount = Amount()  # noqa: RUF009 - it cannot change
+    earlier: Amount = Amount()
 
 
-@dataclass(frozen=True, slots=True)
-class FindingKind:
+class FindingKind(Struct, frozen=True):
     """A kind of finding and the number of archives that have it."""
 
     severity: str
@@ -41,8 +40,7 @@ class FindingKind:
     archives: int
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """Archives by state (the best first) and by format; ``None`` is one that could not be told.
 
     ``others`` are no archives.

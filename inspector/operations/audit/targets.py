@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain, groupby
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.collection import Collection
 from inspector.core.names import encoded, visible
@@ -170,8 +172,7 @@ _PER_CENT = 10_000
 """The resolution of a sample: parts of one per cent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """Which archives to audit: about ``sample`` per cent, and of those the shard ``(number, count)``, from 1.
 
     Both depend only on an archive's name, so they are the same each time and on every machine. Each archive is in

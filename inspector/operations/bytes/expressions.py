@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.field import Field
 from inspector.core.names import visible
@@ -45,8 +46,7 @@ class UnknownNameError(ExpressionError):
     """The expression names a field that is not in the layer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExpressionContext:
+class ExpressionContext(Struct, frozen=True):
     """What an expression may speak of: the fields of a layer, members, and of all layers the size and what they are."""
 
     layer: int

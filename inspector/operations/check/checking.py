@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
@@ -54,8 +56,7 @@ STATES = {
 """The first word of the sentence about an archive."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckReport:
+class CheckReport(Struct, frozen=True):
     """What checking a location found.
 
     ``archives`` are those opened, with their findings; ``findings`` say why none was. ``state`` is None if nothing

@@ -8,10 +8,11 @@ file. If it equals the one the server keeps, every recorded CRC-32 is that of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from isal.isal_zlib import crc32, crc32_combine
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.member import HOLES, Codec, Members
 from inspector.core.names import visible
@@ -36,8 +37,7 @@ class Proof(StrEnum):
     IMPOSSIBLE = "impossible"
 
 
-@dataclass(frozen=True, slots=True)
-class ProofResult:
+class ProofResult(Struct, frozen=True):
     """The outcome, and in ``sentence`` what it means.
 
     ``members`` is how many were compared without reading them, ``bytes_read`` how much of the object was read.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from inspector.core.cause import SPLIT_CODE, TAKEN_OUT, Cause, is_cause
 from inspector.core.finding import UNREADABLE, Finding, Severity

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.finding import Finding
 from inspector.core.names import abridged, decoded, visible
@@ -28,8 +29,7 @@ _MAX_EXPLAINED = 5
 """Findings listed beneath their cause in text; the rest are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class _FindingRow:
+class _FindingRow(Struct, frozen=True):
     """A finding of a report; ``label`` is its archive's path inside a folder, ``member`` its name."""
 
     placed: Placed

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -59,8 +60,7 @@ def align(a: Source, b: Source, progress: Progress) -> Runs:
     return aligner.runs
 
 
-@dataclass(slots=True)
-class _Cluster:
+class _Cluster(Struct):
     """Differences near each other: the bytes ``[start, stop)``, ``differing`` of them, in ``intervals`` if not many."""
 
     start: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
@@ -74,8 +75,7 @@ class CombinedSource:
         return digest.digest()
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
+class Combination(Struct, frozen=True):
     """An archive that can be written, and what it is made of."""
 
     source: CombinedSource

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import islice, product
 from math import prod
 from string import ascii_uppercase
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.archive import member_at
 from inspector.core.cause import is_cause
@@ -46,8 +48,7 @@ _MAX_TRIED_BYTES = 16 << 30
 """Bytes checked to find out which pieces of several copies make a digest fit."""
 
 
-@dataclass(slots=True)
-class _Cluster:
+class _Cluster(Struct):
     """A stretch of the first copy where others differ: their ``runs`` and ``pieces`` by their numbers."""
 
     a: Span
@@ -55,8 +56,7 @@ class _Cluster:
     pieces: dict[int, Span] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     copy: int
     ground: Ground
     why: str

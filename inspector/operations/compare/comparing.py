@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inspector.core.numbers import count, in_bytes
 from inspector.core.program.progress import Progress, cancelling
@@ -55,8 +56,7 @@ _MAX_NAMES_CHECKED = 100_000
 OTHER_FORMATS = "The formats differ, so members were compared and bytes were not."
 
 
-@dataclass(slots=True)
-class Comparison:
+class Comparison(Struct):
     """Two compared locations: what was found, and what is needed to show it.
 
     ``alignment`` is of the two files, None where bytes were not compared; ``judge`` is None where they do not differ.
@@ -112,8 +112,7 @@ def _equal_objects(locations: tuple[str, str], places: tuple[Place, Place], why:
     return Comparison(summary, [], a, b, Alignment(size, size))
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     runs: Runs | None = None
     members: MemberResult | None = None
     ranges: RangeResult | None = None

@@ -6,9 +6,10 @@ import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.core.format import MemberError
 from inspector.core.member import Codec, Members
@@ -31,8 +32,7 @@ _BY_THEMSELVES = frozenset(Codec) - {Codec.ZSTD, Codec.UNKNOWN}
 """Codecs whose stored bytes alone determine the content."""
 
 
-@dataclass(slots=True)
-class MemberResult:
+class MemberResult(Struct):
     """The members by kind, and the differences."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -67,8 +67,7 @@ def compare_members(
     return _MemberComparison(a, b, alignment, progress, quick, check, ranges).run()
 
 
-@dataclass(frozen=True, slots=True)
-class Ranges:
+class Ranges(Struct, frozen=True):
     """The ranges of two datasets: the numbers of ``pairs`` with the same keys, those in A of the ``same`` bytes.
 
     ``named``: the names of datasets tell their members apart.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inspector.core.collection import Orphan, Range
 from inspector.core.names import visible
@@ -22,8 +23,7 @@ ONLY_RANGES = "Of both folders only what belongs to datasets was compared."
 _Key = tuple[str, int, int]
 
 
-@dataclass(slots=True)
-class RangeResult:
+class RangeResult(Struct):
     """The ranges by kind and the differences; ``pairs`` are numbers of ranges with the same keys on both sides.
 
     ``same`` are the numbers in A of those whose archives have the same bytes.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeGuard
+
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, plural, rounded
@@ -15,8 +16,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import NewArchiveFile
 
 
-@dataclass(frozen=True, slots=True)
-class NewArchive:
+class NewArchive(Struct, frozen=True):
     """One archive that was created or is planned; ``members`` is their number, ``size`` in bytes."""
 
     path: str
@@ -24,8 +24,7 @@ class NewArchive:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Created:
+class Created(Struct, frozen=True):
     """The result of creating or extending archives; ``sentence`` sums it up, ``warnings`` are further sentences."""
 
     archives: tuple[NewArchive, ...]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, rounded
@@ -37,8 +38,7 @@ _MAX_NAMED = 3
 """Archives that a sentence names."""
 
 
-@dataclass(slots=True)
-class Volume:
+class Volume(Struct):
     """One archive of a series: its inputs, and the writer that keeps its index."""
 
     path: Target

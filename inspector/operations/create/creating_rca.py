@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.program.progress import Progress
 from inspector.formats._zstd import LEVEL
@@ -32,8 +34,7 @@ _WRITE_BYTES = 1 << 20
 """Small writes are joined up to this many bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class RcaOptions:
+class RcaOptions(Struct, frozen=True):
     """How blobs are written. ``sync`` is whether to wait until the disk holds them.
 
     ``convention`` is that of the hashes; None for the archive's own, then for the one that was chosen when the archive

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import count
@@ -35,8 +37,7 @@ _HOLDERS = ("dataset", "datapoints"), ("datas3t", "dataranges")
 _TAR_TIME_RANGE = 0, 8**11 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class PackingOptions:
+class PackingOptions(Struct, frozen=True):
     """How to pack: the dataset's name, and ``per_range`` keys per range, counted from the first key.
 
     ``first_key`` numbers the inputs in their order; None takes the numbers from their names.
@@ -47,8 +48,7 @@ class PackingOptions:
     per_range: int = DEFAULT_KEYS_PER_RANGE
 
 
-@dataclass(frozen=True, slots=True)
-class Datapoint:
+class Datapoint(Struct, frozen=True):
     """One input and its key; ``extension`` is the end of its name (``.json``, or empty)."""
 
     key: int

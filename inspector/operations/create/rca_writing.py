@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.archive import Emitter
 from inspector.core.edit import EditError
@@ -135,8 +137,7 @@ def _convention(ready: _Ready, options: RcaOptions, name: str) -> tuple[Conventi
 # ---- what is there already ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
+class _Ready(Struct, frozen=True):
     """An archive that can be added to. ``convention`` is its own, ``convention_known`` whether a hash shows it."""
 
     source: FileSource

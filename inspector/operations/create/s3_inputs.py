@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import in_bytes
@@ -20,8 +21,7 @@ from inspector.sources.s3.source import S3Source
 MAX_PIECE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectInput:
+class ObjectInput(Struct, frozen=True):
     """An Input: one object; ``opening`` opens it as it was when found, ``progress`` can cancel its requests."""
 
     name: bytes

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.core.finding import Severity
 from inspector.core.names import decoded, visible
@@ -71,8 +72,7 @@ def _opened(like: str, progress: Progress, connection: Connection) -> Opened:
     return archives[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Old:
+class _Old(Struct, frozen=True):
     """A member of the archive to be like: its number, its data ``[start, stop)`` and its extra field."""
 
     index: int

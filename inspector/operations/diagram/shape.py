@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.collection import Range
 from inspector.core.drawing.diagram import Box, Diagram, Link
@@ -170,8 +172,7 @@ def _chosen(number: int, most: int, around: int) -> Iterator[int]:
     yield from range(number - last, number)
 
 
-@dataclass(frozen=True, slots=True)
-class _Inside:
+class _Inside(Struct, frozen=True):
     """What is around the fields being walked through: the box's column and kind, its member, how many rows may be."""
 
     column: int

@@ -8,7 +8,9 @@ repair rests on a claim, and if they cut off nothing that the first round did no
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.cause import TAKEN_OUT
 from inspector.core.edit import Edit, OverlaySource, merged
@@ -30,8 +32,7 @@ _MAX_REPAIRS = 100
 """Repairs tried on one archive. Each one removes findings, so only a faulty repair reaches this limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class SiblingFile:
+class SiblingFile(Struct, frozen=True):
     """A file to write beside the archive: its name is the archive's without ``instead_of``, plus ``suffix``."""
 
     suffix: str
@@ -39,16 +40,14 @@ class SiblingFile:
     content: Source
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """An accepted repair that is not applied; ``why`` is a clause."""
 
     code: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """How an archive would be repaired. Nothing has been written.
 
     ``repairs`` are applied in this order. Together they are ``edit``, None if the archive itself does not change, and

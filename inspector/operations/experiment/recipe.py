@@ -8,11 +8,11 @@ The manual's page "Experiments" lists the steps with their members.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
@@ -140,8 +140,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     result: _Bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Struct, frozen=True):
     """Steps, and what they are for and lead to: size in bytes and SHA-256 in hex, None where that is not said."""
 
     steps: Steps

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inspector.core.finding import Severity, brief, with_full_stop
 from inspector.core.format import MemberMetadata
@@ -56,8 +57,7 @@ class ProblemList:
         return Problems(tuple(sorted(self._listed, key=lambda each: each.member)), self.count)
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(Struct):
     """The files and folders to write from one archive, as member indexes in the archive's order.
 
     ``paths``: members that are written under another path than their own. ``sources``: for hard links, the member with

@@ -11,8 +11,9 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from inspector.core.names import (
     BACKSLASH,
@@ -49,8 +50,7 @@ _EXTENSION = re.compile(rb"(?s)(.+?)((?:\.[^./]{1,12}){0,2})")
 # ---- members -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class MemberSelection:
+class MemberSelection(Struct, frozen=True):
     """Members of one archive of a location, by index, in the order of the archive.
 
     ``first`` is the number of the archive's first member among those of all archives. ``folder`` is the prefix of

@@ -12,11 +12,12 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableSequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
+
+from msgspec import Struct
 
 from inspector.core.program.debug_log import log_in_worker
 from inspector.core.program.progress import Progress
@@ -33,8 +34,7 @@ _POLL_S = 0.1
 """Seconds between two looks at the processes' progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFailure:
+class TaskFailure(Struct, frozen=True):
     """A task without an answer; ``sentence`` says why.
 
     ``begun``: the process had started on it, so it may be the cause.
@@ -44,8 +44,7 @@ class TaskFailure:
     begun: bool = True
 
 
-@dataclass(slots=True)
-class _Worker(Generic[Task]):
+class _Worker(Struct, Generic[Task]):
     """A process, our end of its pipe, and its current task.
 
     ``since`` is when its heartbeat last changed (``beat``), infinity until it starts on the task: starting is not

@@ -7,9 +7,10 @@ the later layout is ``datas3t/<name>/dataranges/<from>-<to>-<counter>.tar`` and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive
 from inspector.core.collection import Collection, Orphan, Overlap, Range

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Protocol
+
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.source import HiddenError, Source
@@ -58,8 +59,7 @@ _BY_TAG = {known.tag.lower(): known for known in ALGORITHMS}
 _XXHASHES = {4: _BY_TAG["xxh32"], 8: _BY_TAG["xxh64"], 16: _BY_TAG["xxh128"]}
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestEntry:
+class ManifestEntry(Struct, frozen=True):
     """One line: ``digest`` in lower-case hex; ``name`` is None on a line with only a digest."""
 
     line: int
@@ -68,8 +68,7 @@ class ManifestEntry:
     name: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class DigestManifest:
+class DigestManifest(Struct, frozen=True):
     """A manifest beside an archive; ``algorithm`` follows from its suffix."""
 
     source: Source

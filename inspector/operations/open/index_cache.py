@@ -25,8 +25,9 @@ import logging
 import sys
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import le
+
+from msgspec import Struct
 
 from inspector import __version__
 from inspector.core.finding import UNREADABLE, Finding, Severity
@@ -64,8 +65,7 @@ _ALWAYS = ("path_stops", "starts", "stops")
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
+class _Header(Struct, frozen=True):
     """What is in a file besides columns and names. ``key`` and ``structure`` are hexadecimal."""
 
     key: str
@@ -227,8 +227,7 @@ def _special(marks: array[int]) -> list[int]:
 # ---- using -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """What was kept of an archive."""
 
     members: Members

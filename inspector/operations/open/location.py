@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress

@@ -6,9 +6,9 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from dataclasses import fields as attributes_of
 from typing import TYPE_CHECKING, Any
+
+from msgspec import field
 
 from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
@@ -55,7 +55,6 @@ MAX_READ_ONCE_BYTES = 32 << 20
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
 class Opened(Archive):
     """An archive and the format that decodes it and reads its members; ``decoder`` is None for plain bytes.
 
@@ -235,8 +234,8 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
         if was_sparing:
             source.sparing = True
         raise
-    for each in attributes_of(Opened):
-        setattr(archive, each.name, getattr(again, each.name))
+    for name in Opened.__struct_fields__:
+        setattr(archive, name, getattr(again, name))
 
 
 def learn(archive: Opened, indices: Iterable[int], progress: Progress) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from inspector.core.finding import Finding, Severity, brief
 from inspector.core.format import Concern
@@ -67,8 +68,7 @@ class Errors:
                 yield at
 
 
-@dataclass(frozen=True, slots=True)
-class Doubts:
+class Doubts(Struct, frozen=True):
     """Why the content read may differ from what was archived, one sentence each.
 
     ``wrong``: evidence against this member. ``unproved``: nothing proves its content although the archive records what

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.sources.s3.request_log import Totals
 
@@ -42,8 +43,7 @@ class RemotePage(NamedTuple):
     totals: Totals
 
 
-@dataclass(frozen=True, slots=True)
-class Downloaded:
+class Downloaded(Struct, frozen=True):
     """The result of a download: ``count`` files with ``size`` bytes in total were written."""
 
     count: int

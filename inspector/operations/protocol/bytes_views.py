@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.drawing.byte_class import CLASSES, ByteClass
 from inspector.core.span import Span, Spans
@@ -89,8 +90,7 @@ class StringRow(NamedTuple):
     member: str
 
 
-@dataclass(frozen=True, slots=True)
-class StringsFound:
+class StringsFound(Struct, frozen=True):
     """How many strings were found; not ``complete``: there are more than are kept."""
 
     count: int

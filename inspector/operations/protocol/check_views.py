@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.source import Source
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -14,8 +15,7 @@ if TYPE_CHECKING:  # a snapshot imports this module
     from inspector.sources.s3.prefix import S3Prefix
 
 
-@dataclass(frozen=True, slots=True)
-class CheckTarget:
+class CheckTarget(Struct, frozen=True):
     """A location to check. ``found``: it was found in a folder, so it may be no archive.
 
     ``beside`` are the sibling files that belong to it, if a folder was listed. ``seen`` is what an S3 listing said
@@ -33,7 +33,7 @@ class CheckTarget:
     beside: tuple[str, ...] = ()
     connection: Connection = DEFAULT
     seen: Seen | None = None
-    place: Source | S3Prefix | None = field(default=None, compare=False)
+    place: Source | S3Prefix | None = None
     why: str = ""
     name: str = ""
     size: int | None = None
@@ -44,8 +44,8 @@ class CheckTarget:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Open sources stay in their process."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)} | {"place": None}
-        return CheckTarget, tuple(values.values())
+        values = (None if name == "place" else getattr(self, name) for name in self.__struct_fields__)
+        return CheckTarget, tuple(values)
 
 
 class ReportKind(StrEnum):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from inspector.core.edit import Edit
 from inspector.core.field import Value
@@ -79,8 +80,7 @@ class Difference(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """What a comparison found. ``equal`` is None where not everything was read.
 
     ``members``, ``byte_counts`` and ``ranges`` count those by kind, empty where they were not compared. ``better`` is
@@ -117,8 +117,7 @@ class AlignedPiece(NamedTuple):
         return self.a if side == A else self.b
 
 
-@dataclass(slots=True)
-class Alignment:
+class Alignment(Struct):
     """Two byte sequences side by side: where one has bytes that the other lacks, the other has a gap.
 
     An aligned position counts the bytes and gaps of either side. The columns are the differing runs: where each begins

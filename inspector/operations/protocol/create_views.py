@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -60,8 +61,7 @@ class InputRow(NamedTuple):
     doubt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """What an archive would hold: the first inputs, the number of all and their total size in bytes.
 
     ``obstacle`` says why it cannot be created, and is empty if it can; ``notes`` are sentences.

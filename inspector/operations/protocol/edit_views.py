@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.edit import CutBytes, Edit
 from inspector.core.numbers import in_bytes, verb
@@ -12,8 +13,7 @@ from inspector.core.span import Spans
 from inspector.core.verdict import State
 
 
-@dataclass(frozen=True, slots=True)
-class RepairRow:
+class RepairRow(Struct, frozen=True):
     """One repair (see ``core.repair.Repair``). ``spans`` are the bytes of the file that it changes or cuts off.
 
     ``consent`` is a sentence: why the repair is only made when accepted. It is empty if no consent is needed, or if

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal, in_bytes
@@ -18,8 +18,7 @@ _MAX_SHOWN_BYTES = 8
 # ---- what is put somewhere -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
+class Inline(Struct, frozen=True):
     """These bytes."""
 
     data: bytes
@@ -35,8 +34,7 @@ class Inline:
         return f"{in_bytes(len(self.data))} ({self.data[:_MAX_SHOWN_BYTES].hex(' ').upper()} …)"
 
 
-@dataclass(frozen=True, slots=True)
-class Fill:
+class Fill(Struct, frozen=True):
     """``size`` bytes that repeat a pattern."""
 
     pattern: bytes
@@ -46,8 +44,7 @@ class Fill:
         return f"{in_bytes(self.size)} of {self.pattern.hex(' ').upper()}"
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Struct, frozen=True):
     """``size`` random bytes, the same for the same seed."""
 
     seed: int
@@ -57,8 +54,7 @@ class Noise:
         return f"{in_bytes(self.size)} of noise with seed {self.seed}"
 
 
-@dataclass(frozen=True, slots=True)
-class FileBytes:
+class FileBytes(Struct, frozen=True):
     """All bytes of a file of this machine. ``sha256`` in hex says which bytes that are."""
 
     path: str
@@ -80,8 +76,7 @@ Content = Inline | Fill | Noise | FileBytes
 # ---- what is done --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(Struct, frozen=True):
     """Flip one bit of the byte at ``offset``; bit 0 is the lowest."""
 
     offset: int
@@ -91,8 +86,7 @@ class Flip:
         return f"Flip bit {self.bit} of the byte at {hexadecimal(self.offset)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Replace:
+class Replace(Struct, frozen=True):
     """Put ``content``, of any size, in the place of ``[start, stop)``."""
 
     start: int
@@ -106,8 +100,7 @@ class Replace:
         return f"Replace {place} by {self.content}"
 
 
-@dataclass(frozen=True, slots=True)
-class Insert:
+class Insert(Struct, frozen=True):
     """Put ``content`` before the byte at ``offset``."""
 
     offset: int
@@ -117,8 +110,7 @@ class Insert:
         return f"Insert {self.content} at {hexadecimal(self.offset)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Struct, frozen=True):
     """Take ``[start, stop)`` out; what follows moves up."""
 
     start: int
@@ -128,8 +120,7 @@ class Delete:
         return f"Delete {_bytes(self.start, self.stop)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """End the file before the byte at ``offset``."""
 
     offset: int
@@ -138,8 +129,7 @@ class Cut:
         return f"Cut off everything from {hexadecimal(self.offset)} on"
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(Struct, frozen=True):
     """Insert a copy of ``[start, stop)`` behind it."""
 
     start: int
@@ -149,8 +139,7 @@ class Duplicate:
         return f"Double {_bytes(self.start, self.stop)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """Put a copy of ``[start, stop)`` over as many bytes from ``offset`` on."""
 
     start: int
@@ -161,8 +150,7 @@ class Copy:
         return f"Copy {_bytes(self.start, self.stop)} over what is at {hexadecimal(self.offset)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(Struct, frozen=True):
     """Let two spans change places, which do not overlap and may differ in size."""
 
     first: Span
@@ -172,8 +160,7 @@ class Swap:
         return f"Swap {_bytes(*self.first)} with {_bytes(*self.second)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(Struct, frozen=True):
     """Put the bytes ``new`` in the place of every byte that is ``old``."""
 
     old: int
@@ -188,8 +175,7 @@ class Rewrite:
 Operation = Flip | Replace | Insert | Delete | Cut | Duplicate | Copy | Swap | Rewrite
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One change; ``damage`` is the name of the damage it stands for, if it was made by that."""
 
     operation: Operation
@@ -202,8 +188,7 @@ class Step:
 Steps = tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ExperimentView:
+class ExperimentView(Struct, frozen=True):
     """An experiment as it is shown. ``places`` are the bytes that each step left, where they stood then."""
 
     size: int

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 MAX_PROBLEMS_LISTED = 1_000
 """Problems of one kind that are listed; the rest are counted."""
@@ -48,8 +49,7 @@ class Problem(NamedTuple):
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problems:
+class Problems(Struct, frozen=True):
     """The first MAX_PROBLEMS_LISTED problems of one kind, and how many there are."""
 
     listed: tuple[Problem, ...] = ()

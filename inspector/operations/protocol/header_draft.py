@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.names import visible
 from inspector.core.span import Span
@@ -37,8 +39,7 @@ class EntryTarget(StrEnum):
     HEADER = "in the header"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryView:
+class EntryView(Struct, frozen=True):
     """One of the seven entries. ``words`` say what it points to, even if it is not in use.
 
     ``doubtful``: it is in use, and points outside the file or into the header. The specification allows that: an entry
@@ -54,16 +55,14 @@ class EntryView:
     doubtful: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderDraft:
+class HeaderDraft(Struct, frozen=True):
     """The content of a header: seven entries, of which the first ``count`` are in use."""
 
     count: int
     entries: tuple[TacoEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderView:
+class HeaderView(Struct, frozen=True):
     """The header of a file, or a draft of it. ``why_not`` says why it cannot be edited; empty if it can.
 
     ``count`` is the stored number, more than seven in a damaged header. ``changed`` are the indices of entries that

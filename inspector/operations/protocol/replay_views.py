@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.edit import Edit
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
@@ -17,15 +18,13 @@ if TYPE_CHECKING:  # only types: the window loads what its panels need
 # ---- which writes are replayed -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class EditWrites:
+class EditWrites(Struct, frozen=True):
     """A change in place, such as the pending ones of the window."""
 
     edit: Edit
 
 
-@dataclass(frozen=True, slots=True)
-class AppendWrites:
+class AppendWrites(Struct, frozen=True):
     """Appending what is at the locations to an RCA archive; level and convention as for ``append``."""
 
     locations: tuple[str, ...]
@@ -33,27 +32,23 @@ class AppendWrites:
     convention: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairWrites:
+class RepairWrites(Struct, frozen=True):
     """The plan of repairs, with those that need consent if their codes are accepted."""
 
     accepted: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PastWrites:
+class PastWrites(Struct, frozen=True):
     """What this program wrote earlier: number 0 is the last change."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentWrites:
+class SegmentWrites(Struct, frozen=True):
     """How an RCA archive has grown: its segments, one after another."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnewWrites:
+class AnewWrites(Struct, frozen=True):
     """Writing an archive of the members of the one that is open: a CAF, or a datas3t range and its metadata."""
 
 

@@ -5,9 +5,10 @@ Names are already visible text (see ``core.names.visible``); offsets and sizes a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from typing import Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from inspector.core.finding import Severity
 from inspector.core.kinds import Family, Kind, Role
@@ -203,8 +204,7 @@ MAX_SEARCHED_CHECKSUMS = 100_000
 """Checksums that are searched for a text, the first ones: the answer has to come at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberRow:
+class MemberRow(Struct, frozen=True):
     """One member. ``name`` is its full path; ``offset`` is where its stored bytes start in the file.
 
     ``read``: its own header was read. Otherwise only the start of its name and its approximate size are known.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
+
+from msgspec import Struct
 
 from inspector.core.numbers import in_bytes
 from inspector.core.program.progress import Progress
@@ -77,8 +78,7 @@ def crash_matrix(replay: Replay, progress: Progress, more: Sequence[Point] = ())
     return Matrix(shown, rows, tuple(each.name for each in known if each.present()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(Struct, frozen=True):
     """How a reader read a state: ``bytes_read`` is a hash of what it read and where, empty where that is not seen."""
 
     outcome: ReaderOutcome

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
+
+from msgspec import Struct
 
 from inspector.core.edit import Edit, EditError, overlaid
 from inspector.core.format import MemberError
@@ -138,8 +139,7 @@ _WHOLE_OBJECTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _MemberInput:
+class _MemberInput(Struct, frozen=True):
     """A member of an open archive as an input."""
 
     archive: Opened

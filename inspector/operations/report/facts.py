@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice, pairwise
+
+from msgspec import Struct
 
 from inspector import __version__
 from inspector.core import codes
@@ -70,8 +71,7 @@ _PLAIN_KINDS = frozenset((Kind.SIGNATURE, Kind.NUMBER, Kind.FLAGS, Kind.TIME))
 """The bytes that a redacted report shows: neither names nor content."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Bytes of one row of an excerpt that are painted alike; ``digits`` and ``text`` have one item for each byte.
 
     ``wrong``: the finding names them. ``paint`` is None for bytes that nothing describes.
@@ -83,16 +83,14 @@ class Piece:
     wrong: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A row of an excerpt; it begins at byte ``start``, a multiple of COLUMNS."""
 
     start: int
     pieces: tuple[Piece, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """Some rows of bytes; ``more`` bytes of the place follow them. ``legend`` names the paints that occur."""
 
     rows: tuple[Row, ...]
@@ -100,8 +98,7 @@ class Excerpt:
     legend: tuple[tuple[Paint, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FindingFacts:
+class FindingFacts(Struct, frozen=True):
     """A finding: ``message`` in words, ``place`` in hexadecimal. ``beneath``: a cause before it explains it."""
 
     severity: Severity
@@ -114,8 +111,7 @@ class FindingFacts:
     excerpts: tuple[Excerpt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A structure of the outermost level with the families in it; ``more`` stands for so many that are left out."""
 
     label: str
@@ -125,8 +121,7 @@ class Part:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """The map and the structure of one archive: the sets (see ``overview``) of equal stretches, and what is damaged."""
 
     size: int
@@ -136,8 +131,7 @@ class Drawing:
     kinds: tuple[tuple[Paint, str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Rows of text under titles; ``more`` says how many were left out, empty if none."""
 
     titles: tuple[str, ...]
@@ -145,16 +139,14 @@ class Table:
     more: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairFacts:
+class RepairFacts(Struct, frozen=True):
     """The plan of repairs: a summary, and each repair as what it does, what that means, its code and what it needs."""
 
     sentence: str
     rows: tuple[tuple[str, tuple[str, ...], str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFacts:
+class ReportFacts(Struct, frozen=True):
     """All that a report says of one location. ``state`` is None if nothing wrong was seen and not all was read."""
 
     title: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from inspector.core.cause import is_cause, wrong
 from inspector.core.finding import Finding, Severity

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.field import Field, FieldTable, LazyRows, Unread, at_path, locate
 from inspector.core.kinds import Family, Kind, Role, family_of, role_of
@@ -29,8 +31,7 @@ MAX_CONTENTS = 16
 """Contents of members kept open; each may be a temporary file."""
 
 
-@dataclass(slots=True)
-class Layer:
+class Layer(Struct):
     """One layer. ``archive`` is the archive its bytes come from and ``at`` the number of that archive."""
 
     info: LayerInfo
@@ -147,8 +148,7 @@ class Around(NamedTuple):
         return Around(role_of(field.kind, self.role), family_of(field.kind, self.family))
 
 
-@dataclass(frozen=True, slots=True)
-class FieldView:
+class FieldView(Struct, frozen=True):
     """The fields of a layer as rows, with the findings of its archive.
 
     ``first`` is the number of the archive's first member among all members, None if they are not numbered yet.

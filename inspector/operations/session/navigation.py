@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.collection import Collection, Range
 from inspector.core.field import Field, FieldTable, locate
@@ -79,8 +80,7 @@ def _target(layer: int, span: Span | None) -> Target | None:
     return None if span is None else Target(layer, *span)
 
 
-@dataclass(frozen=True, slots=True)
-class FieldFilter:
+class FieldFilter(Struct, frozen=True):
     """Which fields are looked for; a table none of whose rows has one of ``roles`` is passed over (0: none is)."""
 
     matches: Callable[[Field], bool]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain as joined
 from itertools import islice
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive, member_of
 from inspector.core.field import Field, FieldTable, at_path, locate, positions
@@ -46,8 +47,7 @@ def _chain_at(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None
     return [field for stop in range(1, len(path) + 1) if (field := at_path(fields, path[:stop])) is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceFinder:
+class ReferenceFinder(Struct, frozen=True):
     """Knows one layer; ``first`` is the number of its archive's first member among all."""
 
     layer: Layer

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.core.archive import Archive
 from inspector.core.format import Format
@@ -62,8 +63,7 @@ class StepLog:
         return [*self._head, fold, *self._tail]
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """One reader's way through an archive: how it ended, and its reads."""
 
     reader: Reader

@@ -11,8 +11,9 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.sources.local.disk_calls import SAFELY, Disk
 
@@ -24,8 +25,7 @@ FolderRef = Path | int
 """A folder, as a path or a descriptor."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished:
+class Unfinished(Struct, frozen=True):
     """A file that no process writes any more; ``size`` in bytes, ``identity`` is device and inode."""
 
     name: str

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from botocore.awsrequest import (
@@ -17,6 +16,7 @@ from botocore.awsrequest import (
     AWSHTTPSConnection,
     AWSHTTPSConnectionPool,
 )
+from msgspec import Struct
 
 POLL_SECONDS = 0.2
 """Seconds between checks for cancellation."""
@@ -38,8 +38,7 @@ class Overdue(AnswerTimeout):
     """The request takes too long in total."""
 
 
-@dataclass(frozen=True, slots=True)
-class WaitLimits:
+class WaitLimits(Struct, frozen=True):
     """Limits on the wait for an answer.
 
     ``check_cancelled`` is called meanwhile: a RequestCancelled from it ends the request. Fewer than
@@ -53,8 +52,7 @@ class WaitLimits:
     max_seconds: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Wait:
+class _Wait(Struct, frozen=True):
     """A wait of this thread; ``end`` is a time.monotonic() value."""
 
     patience: WaitLimits

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.program.progress import Progress
 
@@ -17,8 +18,7 @@ class Addressing(StrEnum):
     VIRTUAL = "virtual"
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Struct, frozen=True):
     """Connection settings; empty ones are left to the environment and the profile.
 
     ``anonymous`` sends unsigned requests, ``requester_pays`` agrees to be charged for them. ``addressing`` is an
@@ -37,8 +37,7 @@ DEFAULT = Connection()
 """Everything from the environment and the profile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """A profile of the AWS configuration, with its region and endpoint or empty strings."""
 
     name: str
@@ -46,8 +45,7 @@ class Profile:
     endpoint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """What came of testing a connection."""
 
     ok: bool

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from threading import Lock
+
+from msgspec import Struct
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,8 +39,7 @@ class Phase(StrEnum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """One request.
 
     ``when`` is in seconds since 1970 (UTC), ``method`` GET, HEAD, LIST or one that writes, ``location`` the object or
@@ -63,8 +63,7 @@ class Request:
     phase: Phase = Phase.DONE
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """The sums over all requests: how many were sent, bytes received, milliseconds waited, bytes sent, and retries."""
 
     requests: int = 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from inspector.sources.s3.request_log import OPEN_END
 
@@ -31,8 +32,7 @@ class ByteRange(NamedTuple):
         return f"bytes={self.start}" if self.start < 0 else f"bytes={self.start}-{self.stop - 1}"
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """What a response says of an object. ``size`` is in bytes, -1 if unknown.
 
     If ``partial``, ``[start, stop)`` are the bytes in the body, empty if unknown; ``length`` is the size of the body.
@@ -49,8 +49,7 @@ class Head:
     length: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """One object in a listing; ``size`` in bytes, ``modified`` in seconds since 1970."""
 
     key: str
@@ -64,16 +63,14 @@ class Listed:
         return Head(self.size, self.etag, modified=self.modified)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A listed object, and its listed siblings by location."""
 
     head: Head
     beside: tuple[tuple[str, Head], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """One page of a listing. ``prefixes`` end with a slash; ``following`` is the token of the next page, or empty."""
 
     objects: tuple[Listed, ...]

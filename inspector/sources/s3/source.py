@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes

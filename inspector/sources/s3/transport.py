@@ -6,10 +6,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import ClientError, IncompleteReadError
+from msgspec import Struct
 
 from inspector.core import limits
 from inspector.core.program.progress import Cancelled, check_cancelled
@@ -25,8 +25,7 @@ PIECE = 64 << 10
 """Bytes read between two checks for cancellation."""
 
 
-@dataclass(slots=True)
-class RequestInProgress:
+class RequestInProgress(Struct):
     """A request in progress, for the log. ``answered``: its response has begun."""
 
     status: int = 0

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from threading import Lock
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.program.redaction import strip_user
@@ -105,12 +106,14 @@ def learn(addresses: Mapping[str, str]) -> None:
         _known.update(addresses)
 
 
-@dataclass(frozen=True, slots=True)
-class WebAddress:
+class WebAddress(Struct, frozen=True):
     """An address that can be asked for. ``location`` has no query, and is what is shown."""
 
     location: str
-    url: str = field(repr=False)
+    url: str
+
+    def __repr__(self) -> str:  # the query may be a secret
+        return f"WebAddress({self.location!r})"
 
     def __str__(self) -> str:
         return self.location

@@ -6,10 +6,10 @@ import gzip
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.field import census, locate
 from inspector.core.format import MemberError

@@ -7,10 +7,10 @@ import pickle
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import astuple
 from pathlib import Path
 
 import pytest
+from msgspec.structs import astuple
 
 from inspector.__main__ import main
 from inspector.core.program.debug_log import LOGGERS

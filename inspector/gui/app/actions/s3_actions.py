@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.actions.audits import Audits

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -34,8 +34,7 @@ NEVER_READ = "never read by the reader"
 _IN_USE, _UNUSED = "{} in use", "{} unused"
 
 
-@dataclass(frozen=True, slots=True)
-class LegendEntry:
+class LegendEntry(Struct, frozen=True):
     """One entry. ``lit`` are the backgrounds it explains (see ``Paint.what``) and ``bits`` what they are in the map.
 
     ``kind`` and ``unused`` are the structures that a click goes to, None if there are none to go to.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, groupby
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
@@ -34,8 +34,7 @@ def states_in(shown: int) -> list[RangeState]:
     return [state for state in RANGE_STATES if shown & _BITS[state]]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Adjacent pixel columns ``[left, right)`` that show the same set."""
 
     left: int
@@ -179,8 +178,7 @@ class Band:
         return max(0, bisect_right(self.firsts, key) - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """The visible part of the key axis: keys ``[start, stop)`` across ``width`` pixels. Keys have up to 20 digits."""
 
     start: int

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.core.member import HAS_DIGEST, Codec, Members
@@ -22,8 +22,7 @@ NAMES_PER_STEP = 1 << 16
 _PLAIN = bytes(range(0x20, 0x7F))
 
 
-@dataclass(frozen=True, slots=True)
-class Arrangement:
+class Arrangement(Struct, frozen=True):
     """Rows of the flat table: ``order`` are the members shown; ``rows`` the row of every member, -1 where hidden."""
 
     order: Numbers
@@ -229,8 +228,7 @@ class Names:
         return words
 
 
-@dataclass(frozen=True, slots=True)
-class NameOrder:
+class NameOrder(Struct, frozen=True):
     """Names in order: ``order[row]`` is the name, ``common[row]`` how many bytes it shares with the row before."""
 
     order: Numbers

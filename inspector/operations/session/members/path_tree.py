@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
@@ -16,8 +16,7 @@ from inspector.operations.session.members.arrangement import NameOrder, Names, N
 SLASH = ord("/")
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """What lies directly in a folder: segments ``[starts[i], starts[i + 1])`` of the sorted names.
 
     ``rows`` are the segments in the order in which they are shown, folders first; the first ``folders`` of them are
@@ -29,8 +28,7 @@ class Branch:
     folders: int
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A folder: the sorted names ``[start, stop)`` begin with the same ``depth`` bytes, its path with the slash.
 
     ``own`` is the member that is the folder itself (its path ends there), which is not among ``[start, stop)``.
@@ -42,8 +40,7 @@ class Node:
     own: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A row of the tree: a folder (``node`` >= 0) or a member. ``member`` is the folder's own one, if it has one."""
 
     name: str

@@ -8,8 +8,9 @@ to reach the state before or after the change; undo.py undoes a finished change.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.core.edit import CutBytes, Edit, EditError, OverlaySource
 from inspector.core.names import visible
@@ -24,8 +25,7 @@ from inspector.sources.local.disk_calls import Disk, read_all, reason
 from inspector.sources.local.file import FileSource, Identity
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A change that is on disk. ``identity`` is the file's now, ``warnings`` are sentences for users.
 
     ``undo`` reverses the change; None if it cut off more bytes than are held in memory. ``kept`` locates the bytes

@@ -14,10 +14,11 @@ import hashlib
 import os
 import stat
 import struct
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.names import visible
@@ -55,8 +56,7 @@ class PartialJournal(NamedTuple):
     old: tuple[tuple[int, bytes], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(Struct, frozen=True):
     """One change of one file. ``path`` and ``identity`` are the file's before the change.
 
     ``dropped`` are the bytes that the edit cuts off, None if they exceed MAX_DROPPED_BYTES.

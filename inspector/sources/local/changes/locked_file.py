@@ -7,8 +7,9 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.core.edit import EditError
 from inspector.core.names import visible
@@ -20,8 +21,7 @@ _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY}
 _GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
-@dataclass(frozen=True, slots=True)
-class LockedFile:
+class LockedFile(Struct, frozen=True):
     """A locked file. ``path`` is without symbolic links; ``warnings`` are sentences."""
 
     disk: Disk

@@ -14,11 +14,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 
 import platformdirs
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
@@ -47,8 +48,7 @@ _DIGEST = 32
 _SUFFIX = ".old"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBytes:
+class StoredBytes(Struct, frozen=True):
     """What was stored for one change. ``entry`` is None if the state folder is not writable.
 
     ``cut`` locates the bytes that are cut off, None if none are; ``files`` are all files written; ``warning`` is a
@@ -61,8 +61,7 @@ class StoredBytes:
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChange:
+class StoredChange(Struct, frozen=True):
     """A change whose old bytes are in the file ``place``, made at ``written_ns`` (nanoseconds since 1970).
 
     ``cut`` locates the bytes that it cut off.

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.core.edit import EditError
 from inspector.core.names import visible
@@ -28,8 +29,7 @@ _KEEP_JOURNAL = {ChangeState.UNREADABLE, ChangeState.FOREIGN, ChangeState.OTHER_
 _MAX_SPANS_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Struct, frozen=True):
     """An interrupted change. ``path`` is the file without symbolic links, ``journal`` the path of its journal.
 
     ``spans`` are the foreign bytes, or those that are not the new ones yet, in the current file. ``story`` says what

@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
@@ -59,8 +60,7 @@ def undo_last_change(path: Path, disk: Disk | None = None) -> str:
         return f"{file.name} is as it was before: {visible(entry.edit.label)}."
 
 
-@dataclass(frozen=True, slots=True)
-class PastChange:
+class PastChange(Struct, frozen=True):
     """A change that was made, at ``written_ns`` since 1970; ``can_undo``: it is the last one, and can be undone.
 
     ``cut`` locates the bytes that it cut off, if any.

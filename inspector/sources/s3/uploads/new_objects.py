@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
+
+from msgspec.structs import replace
 
 from inspector.core.names import visible
 from inspector.core.program.hints import Hint, already_exists, hint

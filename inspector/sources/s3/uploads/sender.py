@@ -7,12 +7,12 @@ import io
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from isal.isal_zlib import crc32
+from msgspec import Struct
 
 from inspector.core import limits
 from inspector.core.program.progress import Cancelled, check_cancelled
@@ -76,8 +76,7 @@ class Part(NamedTuple):
         return named | ({"ChecksumCRC32": self.crc32} if self.crc32 else {})
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
+class Upload(Struct, frozen=True):
     """A multipart upload; the object does not exist before it is completed.
 
     ``checksum``: the server is asked to store a CRC-32 of all its bytes.

@@ -11,10 +11,10 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+from msgspec import Struct
 
 from inspector.core.program.redaction import strip_credentials
 from inspector.sources.local.disk_calls import Disk, read_all, write_all
@@ -25,8 +25,7 @@ _MAX_NOTE_BYTES = 1 << 14
 _SUFFIX = ".upload"
 
 
-@dataclass(frozen=True, slots=True)
-class UploadRecord:
+class UploadRecord(Struct, frozen=True):
     """One upload: server, address, and the id assigned by the server; no secrets.
 
     ``descriptor`` is that of the file at ``path``, which is locked while open.

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
@@ -42,8 +43,7 @@ _POLL_SECONDS = 0.2
 """Seconds between checks for cancellation while the server copies."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenObject:
+class WrittenObject(Struct, frozen=True):
     """A finished change. ``etag`` is the new object's, ``warnings`` are sentences for users."""
 
     etag: str
