@@ -36,7 +36,7 @@ class Landmark(NamedTuple):
     holds: Callable[[Source, int, bytes], bool]
 
 
-class Newer(NamedTuple):
+class Newer(Struct, frozen=True):
     """The archive of the format ``kind`` in the first ``stop`` bytes of a file, written over a longer older one.
 
     ``certain``: the longer archive cannot have such a member.

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise, repeat
 from operator import sub
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -89,7 +88,7 @@ def _one_span(start: int, stop: int) -> Spans:
     return (Span(start, stop),)
 
 
-class PlainMembers(NamedTuple):
+class PlainMembers(Struct, frozen=True):
     """Consecutive members that lie in one span each, as columns: all of them can be read, and none is special."""
 
     paths: list[bytes]

@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from inspector.core.source import BytesSource, Source, expect, is_sparing
 from inspector.core.span import Span
 
@@ -58,7 +60,7 @@ class RepeatedSource:
         return None
 
 
-class _Node(NamedTuple):
+class _Node(Struct, frozen=True):
     """A node of a balanced tree: the heights of its two sides differ by at most two."""
 
     left: _Node | None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from enum import StrEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -98,7 +97,7 @@ class Fate(StrEnum):
     LOST = "lost"
 
 
-class Outcome(NamedTuple):
+class Outcome(Struct, frozen=True):
     """A member by its name, what becomes of it, and a clause that says why."""
 
     path: bytes

@@ -162,7 +162,7 @@ def _in_blocks(rows: Rows, owners: array[int], starts: array[int], stops: array[
     return carried.end
 
 
-class _Carried(NamedTuple):
+class _Carried(Struct, frozen=True):
     """State passed from block to block: how far the extents reach, and which one reaches there."""
 
     low: int

@@ -58,7 +58,7 @@ def test_list_loads_the_format_and_nothing_that_writes(
     assert not modules & {"inspector.sources.s3.prefix", "inspector.formats._tar.walk"}
     assert ("inspector.formats._zstd_fields" in modules) == (name == "two-chunks.rca")
     assert [each for each in modules if each.startswith((*others, "PySide6", "numpy"))] == []
-    slow = {"bz2", "datetime", "difflib", "lzma", "platform", "platformdirs", "random", "shutil", "tempfile"}
+    slow = {"bz2", "difflib", "lzma", "platformdirs", "random", "shutil", "tempfile"}
     rare = {
         "core.crash_report",
         "core.diagram",
@@ -67,8 +67,8 @@ def test_list_loads_the_format_and_nothing_that_writes(
         "core.repair",
         "operations.open.collection",
     }
-    if name == "two-chunks.rca":  # zstandard, and blobs that are compressed anew
-        slow, rare = slow - {"platform"}, rare - {"core.edit"}
+    if name == "two-chunks.rca":  # blobs that are compressed anew
+        rare -= {"core.edit"}
     assert modules & (slow | {f"inspector.{each}" for each in rare}) == set()
 
 

@@ -6,6 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from inspector.cli.bootstrap import FINE, NOT_SOUND
 from inspector.cli.options import add_connection, add_json, connection_of
 from inspector.cli.output import Lines, ProgressBar, complain, remark
@@ -53,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
                 out.write(_TABLE.format("offset", "length", "archive", "name"))
             found += 1
             if options.json:
-                out.write(f"{json.dumps(place._asdict())}\n")
+                out.write(f"{json.dumps(asdict(place))}\n")
             else:
                 archive, name = visible(place.archive), visible(place.path)
                 out.write(_TABLE.format(f"{place.offset:,}", f"{place.length:,}", archive, name))

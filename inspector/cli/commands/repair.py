@@ -162,7 +162,7 @@ def _history(options: argparse.Namespace) -> int:
         for number, each in enumerate(listed, 1):
             when = datetime.fromtimestamp(each.written, UTC)
             if options.json:
-                row = {"number": number} | each._asdict() | {"source": options.location}
+                row = {"number": number} | asdict(each) | {"source": options.location}
                 out.write(f"{json.dumps(row | {'written': when.isoformat(timespec='seconds')})}\n")
             else:
                 last = "; --take-back puts the old bytes back" if each.can_take_back else ""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
 from math import exp, log2
-from typing import NamedTuple
+
+from msgspec import Struct
 
 SMALL_BLOCK = 256
 """Bytes that are judged together where bytes are looked at closely."""
@@ -40,7 +41,7 @@ UTF8_BYTES = bytes((*range(0x80, 0xC0), *range(0xC2, 0xF5)))
 """The bytes of UTF-8 beyond ASCII."""
 
 
-class Look(NamedTuple):
+class Look(Struct, frozen=True):
     """What bytes look like, and their entropy in bits a byte."""
 
     byte_class: ByteClass

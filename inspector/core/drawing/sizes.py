@@ -7,7 +7,6 @@ a page, from its upper left corner.
 from __future__ import annotations
 
 from math import ceil, floor, log2
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -20,7 +19,7 @@ LOGARITHMIC_FROM = 1_000
 _COLLECTION = -1
 
 
-class Scope(NamedTuple):
+class Scope(Struct, frozen=True):
     """The members ``[first, stop)`` of an archive, or of the collection the archives ``[first, stop)``."""
 
     archive: int

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong
@@ -41,7 +43,7 @@ _OUTSIDE = frozenset(("zip-prepended",))
 """Findings on bytes in front of an archive, such as a program: nothing says what should be there."""
 
 
-class Suspects(NamedTuple):
+class Suspects(Struct, frozen=True):
     """Where something is wrong. ``content`` are bytes that a digest contradicts, ``structure`` those of other findings.
 
     Both are sorted and disjoint. ``data`` are members' bytes that no digest contradicts.

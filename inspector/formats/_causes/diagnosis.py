@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -96,7 +96,7 @@ def _diagnosis(archive: Archive, found: Sequence[FoundCause]) -> Diagnosis:
     return Diagnosis(tuple(each.finding(archive) for each in found), explained, tuple(repairs.values()), adopted)
 
 
-class Placed(NamedTuple):
+class Placed(Struct, frozen=True):
     """A finding in its place: ``beneath`` a cause that explains it, or itself a cause that ``explains`` so many."""
 
     finding: Finding

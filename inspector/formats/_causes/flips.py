@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -141,7 +141,7 @@ _MAX_BYTE_SIZE = 128
 """The largest content of which one changed byte is told by its CRC-32: 1 in 130,000 of other damage looks so."""
 
 
-class Flip(NamedTuple):
+class Flip(Struct, frozen=True):
     """A bit that changed: at ``offset``, a byte that is ``old`` and was ``new``; ``proof`` says what shows it."""
 
     offset: int

@@ -9,7 +9,7 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -608,7 +608,7 @@ def _wide(file: _File) -> FoundCause | None:
     return FoundCause(Cause.TEXT_MODE, message, (Span(0, file.source.size),))
 
 
-class _Order(NamedTuple):
+class _Order(Struct, frozen=True):
     """A wrong order of bytes: those of each word, in their order by ``places``, were written one after the other."""
 
     places: tuple[int, ...]

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong
@@ -34,7 +35,7 @@ MAX_SEARCHES = 6
 _OVERLAP = 128
 
 
-class _Run(NamedTuple):
+class _Run(Struct, frozen=True):
     """Landmarks in a row, ``number`` of them, that were all found ``shift`` bytes further on; None: not found."""
 
     shift: int | None

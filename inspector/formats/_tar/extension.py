@@ -360,14 +360,14 @@ def expanded_size(block: bytes, overrides: Overrides, stored: int) -> int:
     return overrides.expanded(stored)
 
 
-class MapFault(NamedTuple):
+class MapFault(Struct, frozen=True):
     """A contradiction in a map, to follow "the map" in a sentence, and the bytes of the map."""
 
     problem: str
     span: Span
 
 
-class SparseMap(NamedTuple):
+class SparseMap(Struct, frozen=True):
     """The extents of a sparse file, sorted, and where the first of their bytes is stored; the others follow it."""
 
     extents: Sequence[tuple[int, int]]

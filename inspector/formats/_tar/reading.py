@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.format import MemberError, MemberMetadata, ProbeResult
@@ -144,7 +145,7 @@ def _zeros(size: int) -> Iterator[bytes]:
         yield piece
 
 
-class _OwnHeader(NamedTuple):
+class _OwnHeader(Struct, frozen=True):
     """A member's own header, at byte ``at``, and what the extended headers before it say."""
 
     at: int

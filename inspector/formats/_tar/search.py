@@ -7,7 +7,9 @@ blocks from where a header belongs, because elsewhere a match may be chance.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, any_byte, is_sparing
@@ -41,7 +43,7 @@ _MAGIC = b"ustar"
 _MAGIC_AT = PLACES["magic"].start
 
 
-class SearchResult(NamedTuple):
+class SearchResult(Struct, frozen=True):
     """Where the archive continues: at a header, or at the zeros that end it.
 
     ``stop`` is that offset, or the end of the file if there is neither; ``found`` is whether it is a header. If the

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.member import Members
 from inspector.core.names import visible
@@ -33,14 +35,14 @@ _MAX_NAME_DIFFERENCE = 4
 """The last characters in which the names of the pieces of one file differ."""
 
 
-class Swallowed(NamedTuple):
+class Swallowed(Struct, frozen=True):
     """The first header that a member has swallowed, and where its data should end."""
 
     at: int
     stop: int
 
 
-class _Nested(NamedTuple):
+class _Nested(Struct, frozen=True):
     """Tars in a row inside a member, ``number`` of them: the last begins at ``last`` and ends in zeros at ``zeros``.
 
     All of it reaches to ``stop``. ``goes_on``: it began in the member before.
@@ -99,7 +101,7 @@ class Inside:
         elif first is None:
             chain = [at for at in inside if at >= nested.stop]
             first = self._leads_to_header(name, chain, targets, stop) or self._leads_to_end(chain, targets, stop)
-            nested = nested._replace(stop=max(map(targets.__getitem__, chain), default=stop))
+            nested = replace(nested, stop=max(map(targets.__getitem__, chain), default=stop))
         if first is None:
             self._carried = (stop, max(0, nested.stop - stop))
             self._pieces = [*self._pieces[-_MAX_PIECES:], name]

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.core.member import FOLDER, HAS_DIGEST, Codec, codec_number
@@ -64,7 +65,7 @@ _HEADER = np.dtype(
 )
 
 
-class Ordinary(NamedTuple):
+class Ordinary(Struct, frozen=True):
     """Columns of the ordinary members among the rows of a window; ``before[row]`` of them are before a row."""
 
     before: list[int]

@@ -12,9 +12,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 from operator import le
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from isal.isal_zlib import crc32
+from msgspec import Struct
 
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive, Emitter
 from inspector.core.field import LazyRows
@@ -83,7 +84,7 @@ def _report_strays(emitter: Emitter, directory: Directory) -> None:
         )
 
 
-class _Claim(NamedTuple):
+class _Claim(Struct, frozen=True):
     """What one of several members with the same start claims: the same claim gives the same content."""
 
     stop: int
@@ -403,7 +404,7 @@ _LOCAL_CRC = 14
 _CRC_SIZE = 4
 
 
-class RecordedCrc(NamedTuple):
+class RecordedCrc(Struct, frozen=True):
     """One recorded CRC-32: the record it is in, its file bytes and its value."""
 
     place: str

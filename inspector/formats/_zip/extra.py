@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from zlib import crc32
 
+from msgspec import Struct
+
 from inspector.core.archive import Emitter
 from inspector.core.codes import NAME_NOT_PORTABLE
 from inspector.core.field import Field, Value, parent
@@ -155,7 +157,7 @@ def _timestamp_shortage(data: bytes, *, local: bool) -> str:
     return f"has {in_bytes(len(data))}, which are not whole timestamps" if len(data) % 4 != 1 else ""
 
 
-class Zip64(NamedTuple):
+class Zip64(Struct, frozen=True):
     """The numbers asked for in the ZIP64 extended information; None for those it does not have."""
 
     present: bool
@@ -178,7 +180,7 @@ def zip64(data: bytes, size: bool, stored: bool, offset: bool) -> Zip64:
     return Zip64(False, None, None, None)
 
 
-class SecondName(NamedTuple):
+class SecondName(Struct, frozen=True):
     """A UTF-8 name at ``[start, stop)`` of an extra field; ``crc`` is of the header's name that it belongs to."""
 
     name: bytes
@@ -304,7 +306,7 @@ _USUAL_IDS = bytes((1, 4, 0, 0, 0, 0, 4, 0, 0, 0, 0))
 """What most records of Info-ZIP's Unix ids hold where a program runs for root."""
 
 
-class ExtraPlace(NamedTuple):
+class ExtraPlace(Struct, frozen=True):
     """An extra field that begins at ``start``, in a header of a member."""
 
     start: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.member import Codec
 from inspector.core.source import Source
@@ -58,7 +59,7 @@ def local_sizes(local: Local, extra: bytes) -> tuple[int, int] | None:
     )
 
 
-class LocalFile(NamedTuple):
+class LocalFile(Struct, frozen=True):
     """A member as its local header at ``head`` describes it: its data begins at ``begin``, the next record at ``stop``.
 
     ``sizes`` are its stored and decoded size. If only a data descriptor has them, it is None and ``stop`` is ``begin``.

@@ -76,7 +76,7 @@ class _WholeHeader(NamedTuple):
     form: tuple[int, int, Codec]
 
 
-class _DirectoryPlace(NamedTuple):
+class _DirectoryPlace(Struct, frozen=True):
     """Where the directory will begin: after unknown bytes ``rest``, or in place of a member ``cut_off``."""
 
     start: int
@@ -351,7 +351,7 @@ _DESCRIPTOR_BYTES = 28
 """Bytes read for a data descriptor: the longest form, and the signature of the next record."""
 
 
-class ScannedMember(NamedTuple):
+class ScannedMember(Struct, frozen=True):
     """A member found by its local header; ``[head, stop)`` are its bytes from header to data descriptor.
 
     ``local`` has its true CRC-32 and sizes, wherever they are recorded; its data begins at ``begin``.

@@ -11,9 +11,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
 
 from isal.isal_zlib import crc32
+from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.archive import Archive
@@ -302,7 +302,7 @@ _READING_FLAGS = UNSUPPORTED | HAS_DESCRIPTOR
 """Flags that determine how content is read."""
 
 
-class _HeaderPair(NamedTuple):
+class _HeaderPair(Struct, frozen=True):
     """Both headers of a member and their offsets; ``name`` is from the central directory."""
 
     central: Central
@@ -312,7 +312,7 @@ class _HeaderPair(NamedTuple):
     head: int
 
 
-class _StoredForm(NamedTuple):
+class _StoredForm(Struct, frozen=True):
     """How the content of a member is stored: its data begins at ``begin``; sizes in bytes."""
 
     method: int
@@ -409,7 +409,7 @@ class _HeaderProof:
             form = _StoredForm(method, stored, size, begin)
             crc = self._crc(form, member)
             if crc in crcs and (stored or crcs == {0}):  # an empty content matches everywhere
-                return form._replace(crc=crc)
+                return replace(form, crc=crc)
         return None
 
     def _possible_starts(self, pair: _HeaderPair) -> Iterator[int]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.format import MemberError
@@ -31,7 +32,7 @@ FirstMember = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, byte
 """Makes header, name and content of a first member, given new starts of stored data by old ``(start, stop)``."""
 
 
-class _Copy(NamedTuple):
+class _Copy(Struct, frozen=True):
     """A member to copy: its header, and its stored bytes ``[start, stop)`` in the old archive."""
 
     local: Local

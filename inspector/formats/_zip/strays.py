@@ -9,9 +9,9 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_right
 from itertools import islice
-from typing import NamedTuple
 
 from isal.isal_zlib import crc32
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.program.progress import Progress
@@ -48,7 +48,7 @@ _WINDOW_BYTES = 1 << 20
 _DESCRIPTOR_BYTES = 16
 
 
-class Stray(NamedTuple):
+class Stray(Struct, frozen=True):
     """A member whose local header is at ``head`` and whose data ``[start, stop)`` has this CRC-32 and decoded size."""
 
     head: int

@@ -6,7 +6,9 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from inspector.core.field import Census, Field, FieldTable, Unread, parent, tile
 from inspector.core.kinds import Family, Kind, Role, role_set
@@ -116,7 +118,7 @@ _MAX_NAME_BYTES = 4096
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-class Symbols(NamedTuple):
+class Symbols(Struct, frozen=True):
     """The offsets in a symbol table: ``number`` at every ``step`` bytes from ``first``, of ``width`` bytes each."""
 
     first: int

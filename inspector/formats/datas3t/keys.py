@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 DIGITS = 20
 """Digits of a key in a name."""
@@ -15,7 +16,7 @@ _OBJECT = re.compile(r"(\d+)-(\d+)(-\d+)?\.tar", re.ASCII)
 _DATAPOINT = re.compile(rb"(\d{1,40})(\.[^/]*)?")
 
 
-class RangeName(NamedTuple):
+class RangeName(Struct, frozen=True):
     """``<from>-<to>.tar``, or ``<from>-<to>-<counter>.tar`` in the later layout.
 
     ``regular`` is whether both keys have 20 digits, ``counted`` whether a counter follows them.

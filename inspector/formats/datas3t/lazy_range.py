@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.member import UNREAD, Members
@@ -29,7 +30,7 @@ _PLAIN = frozenset((b"0", b"\0"))
 """Type flags of regular files."""
 
 
-class DatapointLocation(NamedTuple):
+class DatapointLocation(Struct, frozen=True):
     """One datapoint: its headers start at ``head``, its data is approximately ``[start, stop)``."""
 
     key: int

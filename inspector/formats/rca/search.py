@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2s
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -71,7 +70,7 @@ class Budget:
         return self.bytes <= self.max_bytes and self.steps <= self.max_steps
 
 
-class Fix(NamedTuple):
+class Fix(Struct, frozen=True):
     """The bytes that a hash proves to belong at the inner position ``at``."""
 
     at: int

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2s
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source, blocks
@@ -34,7 +35,7 @@ _WINDOW_BYTES = 1 << 20
 _HEAD_BYTES = 32
 
 
-class Stray(NamedTuple):
+class Stray(Struct, frozen=True):
     """A proved segment: its first blob begins at ``start``, and it ends at ``stop``; the names of its blobs."""
 
     start: int

@@ -10,7 +10,9 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
+
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
@@ -71,7 +73,7 @@ class WriteError(Exception):
     """The archive cannot be written as asked; the message is for the user."""
 
 
-class Slot(NamedTuple):
+class Slot(Struct, frozen=True):
     """A member and its place: ``head`` is the offset of its local header; ``stamp`` is its DOS time and date.
 
     ``extra`` is the extra field of its local header, which may align its data.

@@ -7,8 +7,9 @@ from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -27,7 +28,7 @@ CLOSED = "closed_panels"
 MAX_LAYOUTS = 50
 
 
-class Layout(NamedTuple):
+class Layout(Struct, frozen=True):
     """A built-in layout: the panels shown, the front one at the bottom, and the height of the bottom in percent."""
 
     shown: tuple[str, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Concatenate, NamedTuple
+from typing import Any, Concatenate
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -566,7 +566,7 @@ class Checking(QObject):
         self.changed.emit()
 
 
-class VisitedPlace(NamedTuple):
+class VisitedPlace(Struct, frozen=True):
     """A byte of a layer."""
 
     layer: int

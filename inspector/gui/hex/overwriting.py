@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 
@@ -94,7 +93,7 @@ class Overwriting(QObject):
 _DIGITS = "0123456789abcdef"
 
 
-class ByteEdit(NamedTuple):
+class ByteEdit(Struct, frozen=True):
     """``new`` replaces ``old`` at ``offset``; ``advance`` moves on; ``again`` is the second digit of the same byte."""
 
     offset: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -62,7 +63,7 @@ class RcaOptionsPage(QWidget):
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with these options."""
-        return draft._replace(level=self.level.value(), convention=str(self.convention.currentData()))
+        return replace(draft, level=self.level.value(), convention=str(self.convention.currentData()))
 
 
 class CafOptionsPage(QWidget):
@@ -97,7 +98,7 @@ class CafOptionsPage(QWidget):
             size = size_in(text) if text else 0
         except ValueError as error:
             raise OptionError(f"The maximum size is invalid: {error}") from error
-        return draft._replace(max_size=size, catalogue=self.catalogue.text().strip())
+        return replace(draft, max_size=size, catalogue=self.catalogue.text().strip())
 
 
 class TacoOptionsPage(QWidget):
@@ -136,8 +137,8 @@ class TacoOptionsPage(QWidget):
 
     def apply(self, draft: Draft) -> Draft:
         """The draft with the entries; text that is both a member name and two numbers means the member."""
-        return draft._replace(
-            entries=tuple(self._entry(entry) for entry in self.entries if entry.currentText().strip())
+        return replace(
+            draft, entries=tuple(self._entry(entry) for entry in self.entries if entry.currentText().strip())
         )
 
     def _entry(self, entry: QComboBox) -> str:
@@ -185,7 +186,7 @@ class DatasetOptionsPage(QWidget):
         if not self.dataset.text().strip():
             raise OptionError("Name the dataset.")
         first = int(text) if self.numbering.isChecked() else None
-        return draft._replace(dataset=self.dataset.text().strip(), first_key=first, per_range=self.per_range.value())
+        return replace(draft, dataset=self.dataset.text().strip(), first_key=first, per_range=self.per_range.value())
 
 
 class ArchiveOptions(QStackedWidget):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from html import escape
-from typing import NamedTuple
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -174,7 +174,7 @@ class ByteFacts(QWidget):
             self.findings.addWidget(sentence_label(f"and {len(findings) - MAX_FINDINGS} more"))
 
 
-class MemberOffset(NamedTuple):
+class MemberOffset(Struct, frozen=True):
     """Byte ``at`` of the ``size`` bytes of a member, counted as they are stored or as its content."""
 
     at: int

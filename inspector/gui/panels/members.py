@@ -451,7 +451,7 @@ def with_new_name(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> Memb
         return row
     new = named[old.index]
     name = new.name[len(old.name) - len(row.name) :] if old.name.endswith(row.name) else row.name
-    return row._replace(member=new, name=name)
+    return replace(row, member=new, name=name)
 
 
 class MemberColumns(TableSource):

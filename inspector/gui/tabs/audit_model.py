@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt
 
 from inspector.core.drawing.palette import Mark
@@ -99,7 +100,7 @@ class AuditModel(PagedTable):
 
     def choose(self, **changes: Any) -> None:
         """Change these fields of the query and reload."""
-        query = self.results.query._replace(**changes)
+        query = replace(self.results.query, **changes)
         if query != self.results.query:
             self.results.query = query
             self.refetch()

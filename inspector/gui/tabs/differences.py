@@ -77,7 +77,7 @@ class DifferenceModel(PagedTable):
 
     def choose(self, **changes: Any) -> None:
         """Change these fields of the query and reload."""
-        query = self.found.query._replace(**changes)
+        query = replace(self.found.query, **changes)
         if query != self.found.query:
             self.found.query = query
             self.refetch()

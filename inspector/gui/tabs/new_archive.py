@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from time import monotonic
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -181,7 +182,7 @@ class NewArchiveTab(SideTab):
             self.overwrite.isChecked(),
             connection=self.s3_target.connection,
         )
-        return self.options.apply(draft)._replace(remove_unfinished=self.remove_unfinished.isChecked())
+        return replace(self.options.apply(draft), remove_unfinished=self.remove_unfinished.isChecked())
 
     def _draft_or_empty(self) -> Draft:
         """The Draft of the current fields, or without options if those are invalid: enough to read the inputs."""

@@ -127,7 +127,8 @@ def outcome_of(job: Job, report: CheckReport, seconds: float, *, again: bool = T
         return JobOutcome(result)
     findings = sorted(as_object(report)["findings"], key=lambda finding: Severity(finding["severity"]).rank)
     counts = Counter(finding["severity"] for finding in findings if not finding["code"].startswith(PREFIX))
-    result = result._replace(
+    result = replace(
+        result,
         state=str(report.state or UNCHECKED),
         format=report.format,
         members=report.members,

@@ -31,7 +31,7 @@ MAX_LISTED_WAITING = 20_000
 ENDINGS = ("", "-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite writes for a results file."""
 
-COLUMNS = Result._fields
+COLUMNS = Result.__struct_fields__
 """The columns of the table ``results``. A location is text, or a BLOB of its bytes if it is not UTF-8."""
 
 _NAMES = ", ".join(COLUMNS)

@@ -9,7 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path, PurePath
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core import codes
 from inspector.core.archive import Archive, CappedFindings, Emitter
@@ -257,7 +258,7 @@ class _ManifestComparison:
 # ---- checksums of an archive ---------------------------------------------------------------------------------------
 
 
-class ExpectedDigest(NamedTuple):
+class ExpectedDigest(Struct, frozen=True):
     """A digest in line ``line`` of a manifest, of a member or of WHOLE; ``stored`` is hex."""
 
     member: int

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
@@ -27,7 +29,7 @@ _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB866
 """Odd numbers without a pattern; zeros must not hash to zero, or every stretch of zeros would be chosen."""
 
 
-class Stretch(NamedTuple):
+class Stretch(Struct, frozen=True):
     """``size`` bytes at ``a`` of one range that probably are those at ``b`` of the other, apart from what changed."""
 
     a: int

@@ -10,7 +10,9 @@ from functools import lru_cache
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from msgspec import Struct
 
 from inspector.core.names import collision_keys, hazards, listed, visible
 from inspector.core.numbers import count, in_bytes
@@ -60,7 +62,7 @@ class Input(Protocol):
         """
 
 
-class FileInput(NamedTuple):
+class FileInput(Struct, frozen=True):
     """A regular file; ``name`` is relative to the folder ``root``, ``identity`` is from when it was found."""
 
     name: bytes

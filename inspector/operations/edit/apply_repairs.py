@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 
+from msgspec.structs import replace
+
 from inspector.core.archive import Archive
 from inspector.core.cause import SPLIT_CODE
 from inspector.core.edit import Edit, EditError, Patch
@@ -253,7 +255,7 @@ def apply_plan(
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
     messages = _write_siblings(plan, source, progress)
-    return result._replace(warnings=(*_lost(plan.repairs), *result.warnings, *messages))
+    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *messages))
 
 
 def _write_siblings(plan: Plan, source: Readable, progress: Progress) -> tuple[str, ...]:

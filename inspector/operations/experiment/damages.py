@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.span import Span
@@ -34,7 +35,7 @@ _HEADERS = b"HTTP/1.1 200 OK\r\nContent-Type: binary/octet-stream\r\nServer: S3\
 _ERROR = b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>RequestTimeout</Code></Error>'
 
 
-class _Scene(NamedTuple):
+class _Scene(Struct, frozen=True):
     """A file of ``size`` bytes that is to be damaged; the seed decides where."""
 
     size: int

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.verdict import State
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -22,7 +24,7 @@ STATES = (State.SOUND.value, UNCHECKED, *(state.value for state in State if stat
 """The states of archives, best first."""
 
 
-class Result(NamedTuple):
+class Result(Struct, frozen=True):
     """The result of auditing one file.
 
     ``size`` is in bytes; ``stamp`` is that of its target. ``quick``: only the structure was read. ``state`` is one of
@@ -71,7 +73,7 @@ class Result(NamedTuple):
         }
 
 
-class Query(NamedTuple):
+class Query(Struct, frozen=True):
     """Which results to show, and in which order.
 
     ``sort`` is one of COLUMNS; states sort from best to worst, and equal values by location. Empty ``states`` and
@@ -86,14 +88,14 @@ class Query(NamedTuple):
     text: str = ""
 
 
-class Amount(NamedTuple):
+class Amount(Struct, frozen=True):
     """A number of files and their total size in bytes."""
 
     files: int = 0
     size: int = 0
 
 
-class AuditRequest(NamedTuple):
+class AuditRequest(Struct, frozen=True):
     """What to audit, and how. ``places`` are files, folders and prefixes; of each only once.
 
     ``results`` is the path of the results file; empty if results are only kept until the worker ends. ``sample`` is a
@@ -108,7 +110,7 @@ class AuditRequest(NamedTuple):
     connection: Connection = DEFAULT
 
 
-class AuditStatus(NamedTuple):
+class AuditStatus(Struct, frozen=True):
     """How far an audit is: all files done, those of them finished by an ``earlier`` audit, and files left.
 
     ``states`` counts archives, ``formats`` are those found, ``others`` counts files that are no archives. ``text``

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -18,7 +17,7 @@ class EntryKind(StrEnum):
     OBJECT = "object"
 
 
-class RemoteEntry(NamedTuple):
+class RemoteEntry(Struct, frozen=True):
     """One entry of a listing. ``location`` is complete and can be opened; a bucket's or prefix's ends with a slash.
 
     ``name`` is its last part as visible text, ``size`` is in bytes and ``modified`` in seconds since 1970; both are 0
@@ -32,7 +31,7 @@ class RemoteEntry(NamedTuple):
     modified: float = 0.0
 
 
-class RemotePage(NamedTuple):
+class RemotePage(Struct, frozen=True):
     """One page of a listing; ``following`` is the token of the next page, empty on the last one.
 
     ``totals`` are those of all requests of this browser.
@@ -62,7 +61,7 @@ class ErrorAction(StrEnum):
     BROWSE = "browse"
 
 
-class S3Problem(NamedTuple):
+class S3Problem(Struct, frozen=True):
     """An S3 error and what to do about it, the best action first; ``region`` is the one the server names."""
 
     sentence: str
@@ -70,7 +69,7 @@ class S3Problem(NamedTuple):
     region: str = ""
 
 
-class RemoteState(NamedTuple):
+class RemoteState(Struct, frozen=True):
     """The cost of reading a location on S3 so far; ``size`` is its total size in bytes.
 
     ``trouble`` is the current problem, None without one. ``in_flight`` requests have been sent and have not finished;

@@ -14,7 +14,7 @@ FULL = 255
 """The share of a class that has all of a stretch, and the entropy of 8 bits a byte."""
 
 
-class Bands(NamedTuple):
+class Bands(Struct, frozen=True):
     """What each of ``rows`` equal stretches of ``[start, stop)`` looks like.
 
     ``shares`` has a byte for each class of each stretch, of ``FULL``, all 0 where nothing was read; ``entropies`` a
@@ -54,7 +54,7 @@ class Bands(NamedTuple):
         return f"{', '.join(parts)}; {self.entropy(row):.2f} bits a byte" + ("" if self.exact else " (sampled)")
 
 
-class Repeat(NamedTuple):
+class Repeat(Struct, frozen=True):
     """The bytes ``[start, stop)`` are the same as those that begin at ``earlier``."""
 
     start: int
@@ -81,7 +81,7 @@ class Text(NamedTuple):
     text: str
 
 
-class StringRow(NamedTuple):
+class StringRow(Struct, frozen=True):
     """A string of a layer, the names of the fields around it, and the visible path of the member it stands in."""
 
     layer: int
@@ -106,7 +106,7 @@ class Piece(NamedTuple):
     label: str
 
 
-class DecodedInfo(NamedTuple):
+class DecodedInfo(Struct, frozen=True):
     """What a member's stored bytes decode to, piece by piece; ``sentence`` says what is missing, "" if nothing is.
 
     ``layer`` is the file that the stored bytes are in, and ``size`` the number of decoded bytes.

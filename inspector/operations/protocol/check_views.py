@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -67,7 +67,7 @@ REPORT_SUFFIXES = {
 """The formats of a report to hand over, by the suffix of its file."""
 
 
-class Algorithm(NamedTuple):
+class Algorithm(Struct, frozen=True):
     """A digest algorithm: its name, its name in tagged (BSD) manifests, and suffixes of manifests, the usual one first.
 
     ``size`` is that of a digest in bytes; the largest one if the length is variable (``chosen``).

@@ -43,7 +43,7 @@ class Change(StrEnum):
 LEVELS = frozenset(Level)
 
 
-class Version(NamedTuple):
+class Version(Struct, frozen=True):
     """How a location is read: as it would be with ``edits``, one after another, and only the bytes of ``part``.
 
     ``label`` says so in a few words; without any it is empty and the location is read as it is.
@@ -57,7 +57,7 @@ class Version(NamedTuple):
 AS_IT_IS = Version()
 
 
-class Side(NamedTuple):
+class Side(Struct, frozen=True):
     """One side of a difference: a member's or field's path, its bytes in the file, a field's value.
 
     ``location`` is that of the file where the side has several: the range of a dataset.
@@ -100,7 +100,7 @@ class Summary(Struct, frozen=True):
     ranges: dict[str, int] = field(default_factory=dict)
 
 
-class AlignedPiece(NamedTuple):
+class AlignedPiece(Struct, frozen=True):
     """Aligned positions ``[start, stop)`` and each side's first byte there, None for a gap.
 
     ``change`` is None where both sides are equal.
@@ -222,7 +222,7 @@ class Ground(StrEnum):
     HAND = "hand"
 
 
-class Step(NamedTuple):
+class Step(Struct, frozen=True):
     """Bytes of a combined archive that differ between copies: ``copy`` is the letter of the one they come from.
 
     ``span`` is where they stand in the combined archive, empty where that copy has none.
@@ -234,7 +234,7 @@ class Step(NamedTuple):
     message: str
 
 
-class CombinePlan(NamedTuple):
+class CombinePlan(Struct, frozen=True):
     """What a combined archive is made of, shown before it is written; ``number`` identifies it.
 
     ``lost`` says what is still wrong with it, ``left_out`` how many more sentences that would take. ``steps`` are the
@@ -266,7 +266,7 @@ class Order(StrEnum):
     RIGHT = "right"
 
 
-class DifferenceQuery(NamedTuple):
+class DifferenceQuery(Struct, frozen=True):
     """The differences of these levels whose messages contain a text, whatever its case, sorted."""
 
     levels: frozenset[Level] = LEVELS
@@ -275,7 +275,7 @@ class DifferenceQuery(NamedTuple):
     descending: bool = False
 
 
-class SideByte(NamedTuple):
+class SideByte(Struct, frozen=True):
     """A byte of one side: what explains it, the bytes from it on, and its member with the stored bytes of that."""
 
     explanation: Explanation
@@ -284,7 +284,7 @@ class SideByte(NamedTuple):
     stored: Spans
 
 
-class Compared(NamedTuple):
+class Compared(Struct, frozen=True):
     """A comparison as the window shows it.
 
     ``alignment`` is None where bytes were not compared; ``rights`` has a letter for each of its runs: ``a`` or ``b``

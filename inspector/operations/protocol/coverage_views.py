@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:  # only types: the window loads what its panels need
     from inspector.core.collection import Orphan
@@ -38,7 +40,7 @@ class RangeMetadata(StrEnum):
     NOTHING = "without metadata"
 
 
-class RangeRow(NamedTuple):
+class RangeRow(Struct, frozen=True):
     """One range: the keys ``first`` to ``last``, inclusive, in an archive of ``size`` bytes."""
 
     first: int
@@ -48,7 +50,7 @@ class RangeRow(NamedTuple):
     beside: RangeMetadata
 
 
-class DatasetRow(NamedTuple):
+class DatasetRow(Struct, frozen=True):
     """One dataset: its ranges are ``[start, start + ranges)``, ``size`` bytes in total.
 
     ``first`` and ``last`` are its lowest and highest key, of ranges or orphans. ``overlaps`` are inclusive intervals of
@@ -66,7 +68,7 @@ class DatasetRow(NamedTuple):
     beside: tuple[tuple[RangeMetadata, int], ...]
 
 
-class RangePlace(NamedTuple):
+class RangePlace(Struct, frozen=True):
     """The location of a range: its layer and its first member, None without members."""
 
     layer: int

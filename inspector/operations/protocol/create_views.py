@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -19,7 +18,7 @@ class ArchiveKind(StrEnum):
     DATAS3T = "datas3t"
 
 
-class Draft(NamedTuple):
+class Draft(Struct, frozen=True):
     """An archive to create from the files at ``locations``; options of other kinds are ignored.
 
     ``target`` is a file or an object; for datas3t the folder or prefix that is the root of a bucket. ``connection``
@@ -48,7 +47,7 @@ class Draft(NamedTuple):
     grows: bool = False
 
 
-class InputRow(NamedTuple):
+class InputRow(Struct, frozen=True):
     """One input; ``trouble`` says why it cannot become a member and is empty if it can.
 
     ``name`` is that of the member and ``where`` the location of the file, both visible text; ``doubt`` is a warning.
@@ -75,7 +74,7 @@ class Contents(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class CreateResult(NamedTuple):
+class CreateResult(Struct, frozen=True):
     """The result of creating archives: ``path`` of the first one, or the root of the dataset."""
 
     path: str
@@ -83,14 +82,14 @@ class CreateResult(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class FoundPlaces(NamedTuple):
+class FoundPlaces(Struct, frozen=True):
     """Locations of members from a catalogue; ``more``: there are further ones."""
 
     places: tuple[Place, ...]
     more: bool
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """The location of a member's data: ``length`` bytes from ``offset`` in the file ``archive``."""
 
     path: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -30,7 +29,7 @@ class RepairRow(Struct, frozen=True):
     consent: str = ""
 
 
-class SalvageReport(NamedTuple):
+class SalvageReport(Struct, frozen=True):
     """What a salvage would save: numbers of members, and ``rows`` of (name, what becomes of it, why).
 
     Those that are lost come first, then those that nothing proves; there are at most ``MAX_REPORT_ROWS``.
@@ -54,7 +53,7 @@ MAX_REPORT_ROWS = 1_000
 """Members that a plan names; programs get all of them."""
 
 
-class RepairPlan(NamedTuple):
+class RepairPlan(Struct, frozen=True):
     """How an archive would be repaired; nothing has been written.
 
     ``repairs`` are made in this order, ``waiting`` only when accepted; ``salvage`` writes a new archive; ``accepted``
@@ -76,14 +75,14 @@ class RepairPlan(NamedTuple):
     report: SalvageReport | None = None
 
 
-class Repaired(NamedTuple):
+class Repaired(Struct, frozen=True):
     """An edit that includes repaired checksums; ``checksums`` are their names."""
 
     edit: Edit
     checksums: tuple[str, ...]
 
 
-class WriteResult(NamedTuple):
+class WriteResult(Struct, frozen=True):
     """The result of writing. ``warnings`` are sentences.
 
     ``revert`` undoes it, None if that is not possible; ``kept`` is where cut-off bytes are stored, None without any.
@@ -95,7 +94,7 @@ class WriteResult(NamedTuple):
     kept: CutBytes | None = None
 
 
-class PastWrite(NamedTuple):
+class PastWrite(Struct, frozen=True):
     """What this program wrote to an archive earlier, at ``written`` (seconds since 1970).
 
     ``spans`` are the bytes it changed and ``cut`` how many it cut off. ``can_take_back``: it is the last one, and the
@@ -117,13 +116,13 @@ class PastWrite(NamedTuple):
         return f"{self.label} ({', '.join(parts)})" if parts else self.label
 
 
-class OnlyWhole(NamedTuple):
+class OnlyWhole(Struct, frozen=True):
     """Nothing was written: the server cannot copy parts, so the whole object would have to be sent."""
 
     sentence: str
 
 
-class Interrupted(NamedTuple):
+class Interrupted(Struct, frozen=True):
     """An interrupted change of this archive; ``story`` describes the state that it left.
 
     ``finish``, ``roll_back`` and ``forget`` (remove the journal, leave the archive alone) describe each way out, and

@@ -24,7 +24,7 @@ class OnConflict(StrEnum):
     OVERWRITE = "overwrite"
 
 
-class ExtractionOptions(NamedTuple):
+class ExtractionOptions(Struct, frozen=True):
     """How to extract.
 
     ``doubtful``: also extract what needs confirming, such as names with invisible characters, and content that nothing
@@ -56,7 +56,7 @@ class Problems(Struct, frozen=True):
     count: int = 0
 
 
-class ExtractionPlan(NamedTuple):
+class ExtractionPlan(Struct, frozen=True):
     """What extracting would do; nothing has been written. Sizes are in bytes.
 
     ``size`` is the total of the ``files``, ``free`` the space on the disk. ``refused`` are never extracted,
@@ -78,7 +78,7 @@ class ExtractionPlan(NamedTuple):
     unfinished: str = ""
 
 
-class ExtractionResult(NamedTuple):
+class ExtractionResult(Struct, frozen=True):
     """What extracting did. ``size`` is in bytes, of the ``files`` that were written completely.
 
     ``stopped`` says what ended it early, and is empty otherwise; ``damaged`` are members that could not be read whole
@@ -101,7 +101,7 @@ class ExtractionResult(NamedTuple):
     sentence: str
 
 
-class ExportedFiles(NamedTuple):
+class ExportedFiles(Struct, frozen=True):
     """Extracted files and folders for other programs; ``sentence`` says what is missing, if anything."""
 
     paths: tuple[str, ...]

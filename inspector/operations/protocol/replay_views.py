@@ -81,7 +81,7 @@ class Point(NamedTuple):
         return f"{self.done}.{self.part}" if self.part else str(self.done)
 
 
-class StepView(NamedTuple):
+class StepView(Struct, frozen=True):
     """One step: ``size`` bytes are written at ``offset``, or cut off there. ``new`` of them stand behind the old end.
 
     ``what`` names the bytes by their fields, ``synced``: the writer waits for the disk before it goes on.
@@ -105,7 +105,7 @@ class StepView(NamedTuple):
         return f"{number} of {total}: {words}"
 
 
-class ReplayView(NamedTuple):
+class ReplayView(Struct, frozen=True):
     """The steps of a replay; ``title`` says what is written, ``notes`` are sentences about it."""
 
     title: str
@@ -137,7 +137,7 @@ class ReplayView(NamedTuple):
         return f"after {what} {point.done:,} of {total}" if point.done else f"before the first {what}"
 
 
-class ReplayState(NamedTuple):
+class ReplayState(Struct, frozen=True):
     """The archive at a point: its size, the bytes of the step before that are written, those that differ from before.
 
     ``written`` are the bytes that all steps so far wrote; ``last`` those of the step that is the last, whole or not.
@@ -193,7 +193,7 @@ class RepairEnd(StrEnum):
     NO = "no repair"
 
 
-class MatrixRow(NamedTuple):
+class MatrixRow(Struct, frozen=True):
     """A crash at a point: the state that ``check`` finds, where its repair leads, and a cell for each reader.
 
     ``accept`` is the code that the repair needs consent to, empty if it needs none. ``messages`` are what the readers
@@ -209,7 +209,7 @@ class MatrixRow(NamedTuple):
     messages: tuple[str, ...]
 
 
-class Matrix(NamedTuple):
+class Matrix(Struct, frozen=True):
     """Crash points by readers; ``absent`` are the names of readers that are not installed here."""
 
     readers: tuple[ReaderInfo, ...]

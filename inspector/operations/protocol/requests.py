@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+
+from msgspec import Struct
 
 from inspector.operations.protocol.extraction_views import OnConflict
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -85,7 +87,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
 Asked = TypeVar("Asked", bound=Callable[..., Any])
 
 
-class Traits(NamedTuple):
+class Traits(Struct, frozen=True):
     """Properties of a request.
 
     A job takes a Progress first, may take long, and can be paused and cancelled; other requests answer at once.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.core.span import Span, Spans
 
@@ -21,7 +23,7 @@ class ReaderVerdict(StrEnum):
     ABSENT = "not installed"
 
 
-class ReaderRow(NamedTuple):
+class ReaderRow(Struct, frozen=True):
     """What one reader makes of an archive; ``about`` says what it is.
 
     ``stopped_at`` is the step it stopped at, ``message`` its own where that is known, ``cause`` what would have to be
@@ -42,7 +44,7 @@ class ReaderRow(NamedTuple):
     lists: bool = True
 
 
-class ReaderInfo(NamedTuple):
+class ReaderInfo(Struct, frozen=True):
     """A reader that can be followed; ``why_not`` says why it cannot run here, empty if it can."""
 
     name: str
@@ -52,14 +54,14 @@ class ReaderInfo(NamedTuple):
     why_not: str
 
 
-class ReadMark(NamedTuple):
+class ReadMark(Struct, frozen=True):
     """A read of the timeline: its bytes, and the step that made it."""
 
     span: Span
     step: int
 
 
-class TraceResult(NamedTuple):
+class TraceResult(Struct, frozen=True):
     """A reader's way through an archive, whose bytes are ``layer``.
 
     ``steps`` are kept, ``folded`` more were taken. ``reads`` were made, of ``total`` bytes in all; ``marks`` are those

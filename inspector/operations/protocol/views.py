@@ -9,6 +9,7 @@ from enum import IntFlag, StrEnum
 from typing import Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.finding import Severity
 from inspector.core.kinds import Family, Kind, Role
@@ -36,7 +37,7 @@ class Stage(StrEnum):
     CANCELLED = "cancelled"
 
 
-class Status(NamedTuple):
+class Status(Struct, frozen=True):
     """The state of an open location.
 
     ``sentence`` says what was opened, or why it could not be. ``generation`` grows when fields, layers or members
@@ -75,13 +76,13 @@ class Status(NamedTuple):
     def given_up(self) -> Status:
         """The same status once the worker has ended."""
         if self.stage is Stage.OPENING:
-            return self._replace(stage=Stage.FAILED, sentence="Nothing of it was read.")
+            return replace(self, stage=Stage.FAILED, sentence="Nothing of it was read.")
         if self.stage is Stage.DECODING:
-            return self._replace(stage=Stage.CANCELLED)
-        return self if self.checked else self._replace(judgement="", unexplained=False)
+            return replace(self, stage=Stage.CANCELLED)
+        return self if self.checked else replace(self, judgement="", unexplained=False)
 
 
-class JobState(NamedTuple):
+class JobState(Struct, frozen=True):
     """The progress of a job; ``total`` is 0 if unknown."""
 
     label: str
@@ -91,7 +92,7 @@ class JobState(NamedTuple):
     paused: bool = False
 
 
-class CheckResult(NamedTuple):
+class CheckResult(Struct, frozen=True):
     """The result of a check; ``sentence`` is the summary.
 
     ``state`` is None if it was cancelled and no error was found so far. ``counts`` are findings by severity,
@@ -108,7 +109,7 @@ class CheckResult(NamedTuple):
     cancelled: bool
 
 
-class ManifestResult(NamedTuple):
+class ManifestResult(Struct, frozen=True):
     """The result of writing a digest manifest; not ``written`` if one exists already."""
 
     name: str
@@ -132,7 +133,7 @@ class LayerKind(StrEnum):
     CONTENT = "content"
 
 
-class LayerInfo(NamedTuple):
+class LayerInfo(Struct, frozen=True):
     """One sequence of bytes that the hex view can show. ``layer`` is its number; 0 is the file."""
 
     layer: int
@@ -142,7 +143,7 @@ class LayerInfo(NamedTuple):
     member: int | None = None
 
 
-class ContentInfo(NamedTuple):
+class ContentInfo(Struct, frozen=True):
     """A member's decoded content, ready to be read as a layer.
 
     ``encoding`` is the detected text encoding or None for binary; ``image`` the image format (``png``) or None;
@@ -155,7 +156,7 @@ class ContentInfo(NamedTuple):
     sentence: str
 
 
-class FieldRow(NamedTuple):
+class FieldRow(Struct, frozen=True):
     """One field. ``path`` are the positions in the tree from the root; ``wrong`` is the worst finding on its bytes.
 
     ``children`` is their number; if counting would require reading, 1 stands for any. ``family`` is that of the
@@ -176,7 +177,7 @@ class FieldRow(NamedTuple):
     family: Family | None = None
 
 
-class Explanation(NamedTuple):
+class Explanation(Struct, frozen=True):
     """One byte: the fields that own it, outermost first, and the findings on it."""
 
     layer: int
@@ -186,14 +187,14 @@ class Explanation(NamedTuple):
     findings: tuple[tuple[Severity, str], ...]
 
 
-class FoundField(NamedTuple):
+class FoundField(Struct, frozen=True):
     """A field that a search found, and the names of the fields around it, outermost first."""
 
     row: FieldRow
     around: tuple[str, ...]
 
 
-class FoundFields(NamedTuple):
+class FoundFields(Struct, frozen=True):
     """What a search for fields found; ``complete``: all fields were looked at."""
 
     found: tuple[FoundField, ...]
@@ -223,7 +224,7 @@ class MemberRow(Struct, frozen=True):
     read: bool = True
 
 
-class TreeRow(NamedTuple):
+class TreeRow(Struct, frozen=True):
     """One row of the tree of paths: a folder (``node`` >= 0, ``members`` beneath it) or a member (``node`` -1).
 
     Of a folder, ``verdict`` is the worst beneath it, which ``number`` members have, and ``wrong`` the worst finding.
@@ -238,7 +239,7 @@ class TreeRow(NamedTuple):
     wrong: Severity | None = None
 
 
-class Chosen(NamedTuple):
+class Chosen(Struct, frozen=True):
     """Selected members: by number, as rows ``(first, count)`` of the flat table, or in folders.
 
     ``nodes`` are folders of the tree with everything in them; ``stretches`` are rows ``(node, first, count)`` of one.
@@ -253,7 +254,7 @@ class Chosen(NamedTuple):
         return any((self.members, self.rows, self.nodes, self.stretches))
 
 
-class MemberPlace(NamedTuple):
+class MemberPlace(Struct, frozen=True):
     """The location of a member: its layer and spans there, its row in the flat table and its rows in the tree.
 
     ``flat`` is None and ``tree`` empty if the filter hides it or the tree is not built yet.
@@ -265,7 +266,7 @@ class MemberPlace(NamedTuple):
     tree: tuple[int, ...]
 
 
-class FindingRow(NamedTuple):
+class FindingRow(Struct, frozen=True):
     """One finding and the layer of its spans; ``repair`` is the code of the repair that fixes it, if any.
 
     ``beneath``: the cause in a row above explains it.
@@ -282,7 +283,7 @@ class FindingRow(NamedTuple):
     beneath: bool = False
 
 
-class ChecksumRow(NamedTuple):
+class ChecksumRow(Struct, frozen=True):
     """One recorded checksum (see ``core.verdict.Checksum``). The spans are in ``layer``."""
 
     name: str
@@ -298,7 +299,7 @@ class ChecksumRow(NamedTuple):
     member: int | None
 
 
-class Target(NamedTuple):
+class Target(Struct, frozen=True):
     """The target of an expression: bytes ``[start, stop)`` of a layer."""
 
     layer: int
@@ -306,7 +307,7 @@ class Target(NamedTuple):
     stop: int
 
 
-class Reference(NamedTuple):
+class Reference(Struct, frozen=True):
     """What a byte refers to, in words, and the target bytes ``covers`` in ``layer``.
 
     For a hash, ``place`` is where its value is stored, and ``omits`` are bytes between those it covers.
@@ -320,7 +321,7 @@ class Reference(NamedTuple):
     omits: Spans = ()
 
 
-class Arrow(NamedTuple):
+class Arrow(Struct, frozen=True):
     """A reference from the bytes ``source`` of a layer to its bytes ``target``, and both in words.
 
     ``source`` is None if the reference is in a file beside the archive.
@@ -332,7 +333,7 @@ class Arrow(NamedTuple):
     target_words: str
 
 
-class DiskChange(NamedTuple):
+class DiskChange(Struct, frozen=True):
     """A change of the open file by another program, described by ``sentence``.
 
     ``size`` is the size when it was opened and ``now`` the current one, in bytes, None if the file is gone;

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.archive import Archive
 from inspector.core.field import Field, Run, at_path, runs
@@ -39,7 +40,7 @@ _MAX_NAMED_BYTES = 4 << 20
 """Bytes of a write whose fields are looked at for its name."""
 
 
-class Step(NamedTuple):
+class Step(Struct, frozen=True):
     """One step and the file after it; ``content`` is what it writes, None where it cannot stop in the middle."""
 
     view: StepView

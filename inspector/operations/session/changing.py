@@ -184,7 +184,7 @@ def _write_and_read_again(
                 source.replaced = True
             why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
             unread = f"Reading it again was {why}, so the old content is still shown. Reload it."
-            return result._replace(warnings=(*result.warnings, unread), revert=None, kept=None)
+            return replace(result, warnings=(*result.warnings, unread), revert=None, kept=None)
         return result
 
 

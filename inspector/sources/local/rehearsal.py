@@ -11,7 +11,8 @@ import os
 import stat
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.pieces import Piece, PieceTable, RepeatedSource
 from inspector.core.source import Source
@@ -33,7 +34,7 @@ class CallKind(StrEnum):
     SYNC = "sync"
 
 
-class Call(NamedTuple):
+class Call(Struct, frozen=True):
     """One call of a writer: ``content`` is written at ``offset``; a cut ends the file there; a sync waits."""
 
     kind: CallKind

@@ -78,7 +78,7 @@ class Page(Struct, frozen=True):
     following: str
 
 
-class UnfinishedUpload(NamedTuple):
+class UnfinishedUpload(Struct, frozen=True):
     """A multipart upload that was neither completed nor aborted."""
 
     key: str

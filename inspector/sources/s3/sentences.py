@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from inspector.core import limits
 from inspector.core.edit import EditError
@@ -40,7 +42,7 @@ _NEVER_SENT = (
 """What ends a request before it is sent."""
 
 
-class Failure(NamedTuple):
+class Failure(Struct, frozen=True):
     """What was being done when it failed; without an address it was connecting."""
 
     address: Place | None

@@ -24,6 +24,7 @@ from botocore.exceptions import (
 from botocore.httpsession import URLLib3Session
 from botocore.response import StreamingBody
 from botocore.utils import get_environ_proxies
+from msgspec.structs import replace
 
 from inspector import __version__
 from inspector.core import limits
@@ -197,7 +198,7 @@ class WebClient(Transport):
 
     def _sentence(self, failure: Failure, error: BaseException) -> S3Error:
         assert failure.address is not None
-        failure = failure._replace(where=_server(failure.address.location))
+        failure = replace(failure, where=_server(failure.address.location))
         return sentence(failure, error, _BY_NAME, _BY_STATUS)
 
 

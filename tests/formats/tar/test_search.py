@@ -49,7 +49,8 @@ def test_it_ends_where_looking_at_every_block_does(blocks: list[bytes], rest: by
     data = b"".join(blocks) + rest
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "SEARCH_WINDOW_BYTES", window * BLOCK)
-        assert next_header(BytesSource(data, "x"), 0, Progress())[:2] == (one_by_one(data), True)
+        found = next_header(BytesSource(data, "x"), 0, Progress())
+        assert (found.stop, found.complete) == (one_by_one(data), True)
 
 
 def torn(path: Path, size: int, *, goes_on: bool) -> Path:

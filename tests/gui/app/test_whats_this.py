@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
@@ -87,7 +88,7 @@ def test_the_pointer_and_shift_f1_explain_heads_bytes_columns_fields_and_panels(
 
     explanation = tab.document.explanation
     assert explanation is not None
-    row = explanation.fields[-1]._replace(name="<b>bold</b>")  # a name that looks like a command for text
+    row = replace(explanation.fields[-1], name="<b>bold</b>")  # a name that looks like a command for text
     assert "&lt;b&gt;bold" in about_field(row)
 
     view = tab.members.view

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LIBRARIES = frozenset(
     (
-        *("zstandard", "boto3", "botocore", "s3transfer", "urllib3", "numpy", "msgspec", "isal", "xxhash"),
+        *("zstandard", "boto3", "botocore", "s3transfer", "urllib3", "numpy", "isal", "xxhash"),
         *("charset_normalizer", "distributed", "dask", "sqlite3"),
     )
 )

@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.operations.audit.results import COLUMNS, Results, page
 from inspector.operations.audit.summary import (
@@ -27,7 +28,7 @@ from inspector.operations.protocol.check_views import CheckTarget
 
 def result(name: str, state: str = "sound", **more: object) -> Result:
     plain = Result(f"/place/{name}", 100, "1", False, state, format="caf", members=2, finished=1_700_000_000.0)
-    return plain._replace(**more)  # type: ignore[arg-type]
+    return replace(plain, **more)
 
 
 def finding(code: str, severity: str = "error") -> dict[str, object]:

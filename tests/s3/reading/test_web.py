@@ -7,11 +7,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from msgspec.structs import replace
 
 from inspector.__main__ import main
 from inspector.cli.run import REPORT_VARIABLE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
@@ -32,7 +32,7 @@ IN_DESCRIPTION, SCATTERED_LETTERS = 1_000, 10_000
 NATIVE_TEXT = QKeySequence.SequenceFormat.NativeText
 
 
-class PaletteEntry(NamedTuple):
+class PaletteEntry(Struct, frozen=True):
     """One entry of the palette: an action or a setting."""
 
     name: str

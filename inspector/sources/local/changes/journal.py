@@ -16,7 +16,6 @@ import stat
 import struct
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -49,7 +48,7 @@ class BrokenJournal(Exception):  # noqa: N818 - it is what a crash before the ch
         self.partial = partial
 
 
-class PartialJournal(NamedTuple):
+class PartialJournal(Struct, frozen=True):
     """The readable start of a truncated journal: the file's old size, -1 if missing, and offsets with old bytes."""
 
     size: int

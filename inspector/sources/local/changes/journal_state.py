@@ -6,7 +6,8 @@ import errno
 import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from inspector.core.edit import Edit
 from inspector.core.span import Span, Spans, united
@@ -43,7 +44,7 @@ class ChangeState(Enum):
     """Another program is changing the file right now."""
 
 
-class _TouchedRun(NamedTuple):
+class _TouchedRun(Struct, frozen=True):
     offset: int
     old: bytes
     new: bytes
