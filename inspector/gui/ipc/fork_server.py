@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # Windows has only one of the two
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-_PRELOADED = ["inspector.operations.session.archive_session", "inspector.operations.worker.server"]
-"""Modules that every worker of a tab needs, imported once in the fork server."""
-
 
 def context() -> ForkServerContext | SpawnContext:
     """The start method: a fork server with preloaded modules where the system has one, spawn otherwise."""
@@ -20,7 +17,7 @@ def context() -> ForkServerContext | SpawnContext:
     if getattr(sys, "frozen", False) or "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(_PRELOADED)
+    found.set_forkserver_preload(["inspector.operations.worker.preloaded"])
     return found
 
 
