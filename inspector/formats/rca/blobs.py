@@ -28,7 +28,7 @@ from inspector.formats.rca.layout import READ_AHEAD_BYTES, Cursor, Layout, ReadA
 MAX_NAME_BYTES = 65_535
 """The longest name that is kept, in bytes."""
 
-_SLICE_BYTES = 256 * 1024
+_SLICE_BYTES = 1 << 20
 MAX_BATCH_BLOBS = 256
 _MANY = 1024
 """Empty blobs that are passed over at once."""
@@ -57,16 +57,20 @@ class Content:
 
     def take(self, piece: bytes) -> bytes:
         """The part of ``piece`` that is content."""
+        return piece[len(piece) - self.count(piece) :]
+
+    def count(self, piece: bytes) -> int:
+        """How many bytes of ``piece`` are content: those behind the name. Taking them would copy them."""
         if self.name is not None:
-            return piece
+            return len(piece)
         cut = piece.find(0)
         part = piece if cut < 0 else piece[:cut]
         self.name_size += len(part)
         self._started += part[: MAX_NAME_BYTES - len(self._started)]
         if cut < 0:
-            return b""
+            return 0
         self.name = bytes(self._started)
-        return piece[cut + 1 :]
+        return len(piece) - cut - 1
 
 
 def _payload(source: Source, start: int, stop: int) -> Iterator[bytes]:
@@ -258,7 +262,7 @@ class Decoding:
         try:
             for data in self._slices(payload, stop):
                 for piece in self._stream.feed(data):
-                    size += len(content.take(piece))
+                    size += content.count(piece)
                     self._progress.advance(0)
                 at += len(data)
                 self._reached(at)

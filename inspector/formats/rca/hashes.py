@@ -25,6 +25,8 @@ from inspector.formats.rca.chunks import METADATA_BYTES
 from inspector.formats.rca.layout import READ_AHEAD_BYTES, Layout, ReadAhead
 
 MAX_WORKERS = 8
+_PIECE_BYTES = 1 << 20
+"""Bytes hashed at a time; smaller pieces cost more memory management than they save cache."""
 MAX_HASH_TRIALS = 1_000
 """Wrong hashes of which it is tried whether they alone are wrong."""
 _WORKER_ENDED = -1
@@ -319,7 +321,7 @@ class _Comparison:
 def _pieces(hashes: Hashes, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:
     for start, stop in ranges:
         if stop - start > READ_AHEAD_BYTES // 2:
-            yield from pieces(hashes.layout.inner, start, stop)
+            yield from pieces(hashes.layout.inner, start, stop, _PIECE_BYTES)
         else:
             yield hashes.inner.read(start, stop)
 
