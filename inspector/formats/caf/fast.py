@@ -95,8 +95,8 @@ class _Slices:
         stops = [entry.end_byte for entry in entries.values()]
         if (0 in starts or 0 in stops) and _MINUS.search(data):
             return False  # the decoder reads -0 as 0
-        index.starts.extend(starts)
-        index.stops.extend(stops)
+        index.starts.fromlist(starts)
+        index.stops.fromlist(stops)
         names, base = "".join(entries).encode(), len(index.names)
         # Names stand between the first two quotes of their entries, as they are where nothing is escaped.
         if b"\\" not in data:
@@ -105,5 +105,5 @@ class _Slices:
             lengths = np.fromiter((len(name.encode()) for name in entries), np.int64, len(entries))
         index.names += names
         index.name_stops.frombytes((np.cumsum(lengths) + base).astype(np.uint64).tobytes())
-        self.hashes.extend(map(hash, entries))
+        self.hashes.fromlist(list(map(hash, entries)))
         return True
