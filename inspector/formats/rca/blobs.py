@@ -242,9 +242,9 @@ class Decoding:
         members.paths += lines.replace(b"\n", b"")
         members.starts.extend(self._blocks.payloads[block:last])
         members.stops.extend(self._blocks.edges[block + 1 : last + 1])
-        sizes.extend(map(sub, map(sub, map(len, decoded), cuts), repeat(1)))
-        heads.extend(self._layout.outer_starts(block, last))
-        members.path_stops.extend(list(accumulate(cuts, initial=base))[1:])
+        sizes.fromlist(list(map(sub, map(sub, map(len, decoded), cuts), repeat(1))))
+        heads.fromlist(self._layout.outer_starts(block, last))
+        members.path_stops.fromlist(list(accumulate(cuts, initial=base))[1:])
 
     def _slices(self, start: int, stop: int) -> Iterable[bytes]:
         """A payload: a small one at once, out of what was read together with its neighbours."""
