@@ -418,7 +418,11 @@ def _extents(directory: Directory, emitter: Emitter, limit: int) -> Extents:
     heads, marks = members.heads, members.marks
     assert heads is not None
     assert marks is not None
-    extents = Extents(heads[:], array("Q", map(add, members.stops, directory.descriptors)))
+    described = any(directory.descriptors)
+    stops = array("Q", map(add, members.stops, directory.descriptors)) if described else members.stops[:]
+    extents = Extents(heads[:], stops)
+    if max(stops, default=0) <= limit and not any(mark & UNREADABLE for mark in set(marks)):
+        return extents
     for index, mark in enumerate(marks):
         if mark & UNREADABLE:
             extents.starts[index], extents.stops[index] = 1, 0
