@@ -183,6 +183,8 @@ def _central_offset(directory: Directory) -> int | None:
 def target_member(directory: Directory, entry: tuple[int, int]) -> int | None:
     """The member whose data an entry points to, from its first byte to its last; None if there is none."""
     offset, length = entry
+    if offset < LOCAL_SIZE:  # most entries are not in use: looking through a million members for each takes a while
+        return None
     members = directory.members
     at = -1
     try:
