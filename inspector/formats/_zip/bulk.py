@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from inspector.core.member import FOLDER, HAS_DIGEST, Codec, codec_number
 from inspector.formats._zip.compression import CODECS
@@ -123,8 +123,7 @@ class BulkWalk:
 
     def _ordinary(self, at: int, data: bytes, rows: Numbers) -> Ordinary:
         buffer = np.frombuffer(data, np.uint8)
-        raw = _gather(buffer, rows, CENTRAL_SIZE)
-        central = raw.view(_HEADER)[:, 0]
+        central = _gather(buffer, rows, CENTRAL_SIZE, _HEADER)[:, 0]
         sizes = central["size"].astype(np.int64)
         stored = central["stored"].astype(np.int64)
         lengths = central["name_length"].astype(np.int64)
@@ -135,8 +134,8 @@ class BulkWalk:
         chosen = np.flatnonzero(good)
         near, places = self._read_local(heads[chosen], lengths[chosen])
         local = _gather(near, places, LOCAL_SIZE)
-        same = (local[:, :4] == np.frombuffer(LOCAL, np.uint8)).all(axis=1)
-        same &= (local[:, 4:28] == raw[chosen, 6:30]).all(axis=1)
+        same = _is_signed(near, places)
+        same &= (_gather(near, places + 4, 24, "<u8") == _gather(buffer, rows[chosen] + 6, 24, "<u8")).all(axis=1)
         names, extras = _pair(local, 26), _pair(local, 28)
         same &= _harmless(near, places + LOCAL_SIZE + lengths[chosen], extras, local=True)
         renamed, unread = self._only_counted(buffer, rows[chosen] + CENTRAL_SIZE, near, places, lengths[chosen])
@@ -188,7 +187,7 @@ class BulkWalk:
             return none, none
         local = _gather(near, places, LOCAL_SIZE)
         name_sizes, extra_sizes = _pair(local, 26), _pair(local, 28)
-        signed = (local[:, :4] == np.frombuffer(LOCAL, np.uint8)).all(axis=1)
+        signed = _is_signed(near, places)
         renamed = unread = none
         if full:
             here, stops = _ragged(buffer, names, lengths)
@@ -240,10 +239,18 @@ class BulkWalk:
         _extend(directory.with_descriptor, index + np.flatnonzero(columns["described"][first:last]))
 
 
-def _gather(buffer: Bytes, starts: Numbers, size: int) -> Bytes:
-    """The ``size`` bytes from each start on, a row each. One element a row is copied, which is 15 times faster."""
+def _gather(buffer: Bytes, starts: Numbers, size: int, kind: DTypeLike = np.uint8) -> Numbers:
+    """The ``size`` bytes from each start on, a row each, as numbers of a kind.
+
+    What is copied is one element a row, which takes a fifteenth of the time that copying byte by byte does.
+    """
     elements = np.ndarray((max(0, len(buffer) - size + 1),), np.dtype((np.void, size)), buffer, strides=(1,))
-    return elements[starts].view(np.uint8).reshape(-1, size)
+    return elements[starts].view(kind).reshape(-1, size // np.dtype(kind).itemsize)
+
+
+def _is_signed(near: Bytes, places: Numbers) -> Numbers:
+    signed: Numbers = _gather(near, places, len(LOCAL), "<u4")[:, 0] == int.from_bytes(LOCAL, "little")
+    return signed
 
 
 def _pair(headers: Bytes, at: int) -> Numbers:
@@ -267,7 +274,7 @@ def _chain(buffer: Bytes) -> Numbers:
     found = np.flatnonzero(signed)
     if not len(found) or found[0]:
         return none
-    lengths = _gather(buffer, found + 28, 6).view("<u2").sum(axis=1, dtype=np.int64)
+    lengths = _gather(buffer, found + 28, 6, "<u2").sum(axis=1, dtype=np.int64)
     stops = found + CENTRAL_SIZE + lengths
     if (stops[:-1] != found[1:]).any():  # a name or a comment has the signature in it, or there is a gap
         follow = np.searchsorted(found, stops)
