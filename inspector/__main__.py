@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -85,6 +86,7 @@ def _run_window(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         unknown = f"{mistaken[0]} is neither a file nor a command. " if mistaken else ""
         print(f"{parser.prog}: {unknown}{NO_SCREEN}", file=sys.stderr)
         return 2
+    gc.disable()  # what is imported stays; the application collects when it is idle
     with exit_on_interrupt():
         from inspector.gui.app import app
 

@@ -70,10 +70,10 @@ os.fsync(out)
 LOADED = """
 import sys
 from inspector.__main__ import main
-main(["list", sys.argv[1]])
+main(sys.argv[1:])
 print(*sorted(each for each in sys.modules if each.startswith("inspector")), sep=", ", file=sys.stderr)
 """
-"""Says which modules of the program listing has loaded."""
+"""Says which modules of the program a command has loaded."""
 LISTED = 300_000
 ZEROS = 32 << 20
 PEER = [sys.executable, "-m", "zipfile"]
@@ -88,10 +88,7 @@ def rows(folder: Path) -> Iterator[Row]:
         *in_turn([*PEER, "-l", small], [*PRODUCT, "list", small], 7),
         2.6,
     )
-    loaded = subprocess.run(
-        [sys.executable, "-c", LOADED, small], check=True, capture_output=True, text=True, env=environment()
-    )
-    modules = [sys.executable, "-c", f"import {loaded.stderr}"]
+    modules = [sys.executable, "-c", f"import {loaded(['list', small])}"]
     yield Row(
         "... of which importing the modules that it loads / zipfile -l",
         *in_turn([*PEER, "-l", small], modules, 7),
@@ -113,6 +110,14 @@ def rows(folder: Path) -> Iterator[Row]:
     times = in_turn([*PRODUCT, "list", small], [*PRODUCT, "strings", zeros])
     yield Row("strings of 32 MiB of zeros / list a ZIP of 20 members", *times, 2.0)
     zeros.unlink()
+
+
+def loaded(command: list[str | Path]) -> str:
+    """The modules of the program that a command loads, as an import statement has them."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *command], check=True, capture_output=True, text=True, env=environment()
+    )
+    return done.stderr.splitlines()[-1]
 
 
 def many_files(folder: Path) -> Iterator[Row]:
