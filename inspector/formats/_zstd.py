@@ -53,6 +53,10 @@ class ZstdError(Exception):
     """Data is not the zstd it should be; the message is a sentence for a person."""
 
 
+class ZstdRefusedError(ZstdError):
+    """Data that may be right, and is not decoded here: it asks for too much memory, or for a dictionary."""
+
+
 class FrameHeader(Struct, frozen=True):
     """What a frame header says. ``size`` is its own, ``content`` the recorded content size or None, all in bytes."""
 
@@ -118,11 +122,11 @@ def _headers() -> Sequence[tuple[bytes, ...]]:
 def _checked(data: bytes) -> FrameHeader:
     header = frame_header(data)
     if header.window > WINDOW:
-        raise ZstdError(
+        raise ZstdRefusedError(
             f"The zstd frame asks for a window of {in_bytes(header.window)}; more than {in_bytes(WINDOW)} is refused."
         )
     if header.dictionary:
-        raise ZstdError(f"The zstd frame needs the dictionary {header.dictionary}, which is not here.")
+        raise ZstdRefusedError(f"The zstd frame needs the dictionary {header.dictionary}, which is not here.")
     return header
 
 
@@ -269,7 +273,9 @@ class Stream:
 
 
 def _translated(error: Exception) -> ZstdError:
-    reason = str(error).rpartition(": ")[2].rstrip(".") or "it needs too much memory"
+    if isinstance(error, MemoryError):
+        return ZstdRefusedError("The zstd data needs more memory than there is.")
+    reason = str(error).rpartition(": ")[2].rstrip(".")
     return ZstdError(f"The zstd data is damaged: {reason}.")
 
 

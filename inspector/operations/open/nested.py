@@ -194,7 +194,7 @@ def _unpacked(source: Source, progress: Progress) -> Source:
     progress.begin(f"Unpacking {visible(source.name)}", source.size)
     unpacking = _Unpacking(source, method, progress)
     unpacked = _kept(unpacking.pieces(), name)
-    if unpacking.failed is not None and not unpacked.size:
+    if unpacking.failed is not None and (unpacking.refused or not unpacked.size):
         raise SourceError(f"{visible(source.name)} cannot be unpacked: {unpacking.reason}.") from unpacking.failed
     unpacked.doubt = unpacking.doubt(unpacked.size) or doubt_of(source)
     return unpacked
@@ -203,11 +203,13 @@ def _unpacked(source: Source, progress: Progress) -> Source:
 class _Unpacking:
     """Unpacks as far as it goes. ``failed`` is why it went no further, None if all was unpacked.
 
+    ``refused``: the rest may be right, but is not unpacked here, for it needs too much memory or a dictionary.
     ``behind`` are the bytes of ``source`` behind its compressed data, if there are any that are not zeros.
     """
 
     def __init__(self, source: Source, method: bytes, progress: Progress) -> None:
         self.failed: Exception | None = None
+        self.refused = False
         self.behind: Span | None = None
         self._source = source
         self._method = method
@@ -217,6 +219,8 @@ class _Unpacking:
     @property
     def reason(self) -> str:
         """Why it went no further, as the end of a sentence."""
+        if self.refused and self._method == _XZ:
+            return f"it needs more than {in_bytes(_MAX_LZMA_BYTES)} of memory"
         return str(self.failed).rstrip(".")
 
     def pieces(self) -> Iterator[bytes]:
@@ -224,12 +228,13 @@ class _Unpacking:
         import lzma  # few files are unpacked
         import zlib
 
-        from inspector.formats._zstd import ZstdError
+        from inspector.formats._zstd import ZstdError, ZstdRefusedError
 
         try:
             yield from self._pieces
         except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError) as error:
             self.failed = error
+            self.refused = isinstance(error, ZstdRefusedError) or "limit exceeded" in str(error)
 
     def doubt(self, size: int) -> Finding | None:
         """What is wrong, in a finding of the ``size`` bytes that came out; None if nothing is."""

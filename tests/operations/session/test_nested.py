@@ -22,6 +22,7 @@ from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, SourceError, SplicedSource
 from inspector.core.span import Span
 from inspector.formats._zstd import compress
+from inspector.operations.open import nested
 from inspector.operations.open.listing import load
 from inspector.operations.open.nested import MAX_DEPTH, open_nested
 from inspector.operations.open.opening import Opened, around
@@ -127,6 +128,26 @@ def test_of_damaged_compressed_data_nothing_is_said_to_be_proved(
     assert not (tmp_path / "out" / "a").exists()
     assert main(["extract", f"{path}!/", "--to", str(tmp_path / "out"), "--doubtful"]) == 1
     assert (tmp_path / "out" / "a").read_bytes() == b"1" * 700
+
+
+HUGE_WINDOW = bytes.fromhex("28b52ffd 00 f8 010000")
+"""A zstd frame of an empty block that asks for a window of 2 TiB."""
+
+
+def test_later_data_that_needs_too_much_memory_is_refused_and_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(nested, "_MAX_LZMA_BYTES", 1 << 20)
+    small = lzma.compress(INNER, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 4096}])
+    for name, data, why in (
+        ("a.zip.zst", compress(INNER) + HUGE_WINDOW, "The zstd frame asks for a window of "),
+        ("a.zip.xz", small + lzma.compress(b"more"), "it needs more than 1,048,576 bytes of memory"),
+    ):
+        (tmp_path / name).write_bytes(data)
+        assert main(["check", f"{tmp_path / name}!/"]) == 2
+        said = capsys.readouterr().out
+        assert f"{name} cannot be unpacked: {why}" in said
+        assert "damaged" not in said
 
 
 def test_what_lies_in_damaged_compressed_data_is_in_doubt_at_any_depth(tmp_path: Path) -> None:
