@@ -27,6 +27,10 @@ class MemberError(Exception):
     """A member's content cannot be read, or not to its end; the message is for the user."""
 
 
+class RefusedMemberError(MemberError):
+    """A member's content may be right, but is not decoded: it asks for too much memory."""
+
+
 class ProbeResult(IntEnum):
     """Whether a source is of a format, judged by its content alone."""
 

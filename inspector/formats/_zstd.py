@@ -22,6 +22,8 @@ HEADER = 18
 
 WINDOW = 128 * 1024 * 1024
 """The largest window, in bytes, that a frame may ask for: it is memory."""
+_LARGEST_WINDOW = 1 << 31
+"""What ``zstd --long=31`` asks for. No program writes more, so a header that asks for it is damaged."""
 
 BLOCK = 128 * 1024
 """The most bytes that one block decodes to, or holds."""
@@ -54,7 +56,7 @@ class ZstdError(Exception):
 
 
 class ZstdRefusedError(ZstdError):
-    """Data that may be right, and is not decoded here: it asks for too much memory, or for a dictionary."""
+    """Data that may be right, and is not decoded here: it asks for too much memory."""
 
 
 class FrameHeader(Struct, frozen=True):
@@ -122,11 +124,12 @@ def _headers() -> Sequence[tuple[bytes, ...]]:
 def _checked(data: bytes) -> FrameHeader:
     header = frame_header(data)
     if header.window > WINDOW:
-        raise ZstdRefusedError(
+        kind = ZstdRefusedError if header.window <= _LARGEST_WINDOW else ZstdError
+        raise kind(
             f"The zstd frame asks for a window of {in_bytes(header.window)}; more than {in_bytes(WINDOW)} is refused."
         )
     if header.dictionary:
-        raise ZstdRefusedError(f"The zstd frame needs the dictionary {header.dictionary}, which is not here.")
+        raise ZstdError(f"The zstd frame needs the dictionary {header.dictionary}, which is not here.")
     return header
 
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive, Emitter
 from inspector.core.field import LazyRows
 from inspector.core.finding import Severity
-from inspector.core.format import MemberError
+from inspector.core.format import MemberError, RefusedMemberError
 from inspector.core.limits import BOUNDS
 from inspector.core.member import UNREADABLE, Codec
 from inspector.core.names import brief
@@ -264,6 +264,11 @@ class _Check:
             return
         try:
             crc = self._stored_crc(index, data) if codec is Codec.STORED else self._content_crc(index, data)
+        except RefusedMemberError as error:
+            self.emitter.judge(index, Verdict.NOT_CHECKABLE)
+            span = (members.starts[index], members.stops[index])
+            self.emitter.report(codes.CONTENT_NOT_READ, f"{error} Its CRC-32 cannot be compared.", span, member=index)
+            return
         except MemberError as error:
             if self._is_empty(index):
                 self.bad_nothings.add(nothing)

@@ -218,6 +218,11 @@ METHOD_NOT_READ = warning(
     "A member uses a compression method that this program does not read.",
     "Extract it with a program that knows the method.",
 )
+CONTENT_NOT_READ = warning(
+    "zip-content-not-read",
+    "The data of a member needs more memory than this program takes.",
+    "Extract it with a program that allows for it.",
+)
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 

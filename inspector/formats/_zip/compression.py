@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from inspector.core.format import MemberError
+from inspector.core.format import MemberError, RefusedMemberError
 from inspector.core.member import Codec, Member
 from inspector.core.names import brief
 from inspector.core.numbers import in_bytes
@@ -106,7 +106,7 @@ def _pieces(decoder: zlib._Decompress, data: bytes) -> Iterator[bytes]:
 
 def _zstd(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
     # Imported here because few archives need it.
-    from inspector.formats._zstd import Stream, ZstdError
+    from inspector.formats._zstd import Stream, ZstdError, ZstdRefusedError
 
     stream = Stream(skippable=True)
     try:
@@ -114,7 +114,8 @@ def _zstd(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
             for piece in stream.feed(data):
                 yield from (piece[at : at + BLOCK] for at in range(0, len(piece), BLOCK))
     except ZstdError as error:
-        raise MemberError(f"{brief(member.path)} cannot be decompressed. {error}") from error
+        kind = RefusedMemberError if isinstance(error, ZstdRefusedError) else MemberError
+        raise kind(f"{brief(member.path)} cannot be decompressed. {error}") from error
     if not stream.ended:
         raise MemberError(
             f"The Zstandard data of {brief(member.path)} does not end within its {in_bytes(member.stored)}."
@@ -135,16 +136,20 @@ def _unpacked(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
             over += piece[room:]
             if len(over) > _MAX_OVER_BYTES:
                 break
-    except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
-        raise MemberError(f"The {what} of {name} is damaged: {str(error).rstrip('.')}.") from error
-    except MemoryError as error:
-        raise MemberError(f"The {what} of {name} needs too much memory.") from error
+    except (OSError, EOFError, ValueError, lzma.LZMAError, MemoryError) as error:
+        raise _translated(error, f"{what} of {name}") from error
     if decoder.eof or len(over) > _MAX_OVER_BYTES:
         yield over
     if decoder.eof:
         _refuse_rest(what, member, len(decoder.unused_data) + sum(map(len, stored)))
     elif marked or given < member.size:
         raise MemberError(f"The {what} of {name} does not end within its {in_bytes(member.stored)}.")
+
+
+def _translated(error: Exception, what: str) -> MemberError:
+    if isinstance(error, MemoryError) or "limit exceeded" in str(error):
+        return RefusedMemberError(f"The {what} needs too much memory.")
+    return MemberError(f"The {what} is damaged: {str(error).rstrip('.')}.")
 
 
 def _bounded(decoder: _Decompressor, stored: Iterator[bytes]) -> Iterator[bytes]:
@@ -182,7 +187,7 @@ def _opened(member: Member, stored: Iterator[bytes]) -> _Stream:
     # What is decoded is never longer than the member, so neither does the dictionary need to be.
     dictionary = max(_MIN_DICTIONARY_BYTES, min(int.from_bytes(properties[1:], "little"), member.size))
     if dictionary > _MAX_DICTIONARY_BYTES:
-        raise MemberError(
+        raise RefusedMemberError(
             f"The LZMA data of {brief(member.path)} needs a dictionary of {in_bytes(dictionary)}; the limit is "
             f"{in_bytes(_MAX_DICTIONARY_BYTES)}."
         )

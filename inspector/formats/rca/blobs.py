@@ -20,7 +20,7 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.program.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Spans
-from inspector.formats._zstd import Stream, ZstdError
+from inspector.formats._zstd import Stream, ZstdError, ZstdRefusedError
 from inspector.formats.rca import codes
 from inspector.formats.rca.blocks import BLOB, REST
 from inspector.formats.rca.layout import READ_AHEAD_BYTES, Cursor, Layout, ReadAhead
@@ -36,6 +36,7 @@ _SHORT_NAME_BYTES = 255
 """A name of so many bytes at most can be neither too long nor too deep, in bytes."""
 _CAPPED_TYPES = {
     codes.ZSTD: "segments that cannot be decoded whole",
+    codes.ZSTD_NOT_READ: "segments that are not decoded",
     codes.ZSTD_FRAMES: "segments of more than one zstd frame",
     codes.ZSTD_UNALIGNED: "blobs that end inside a zstd block",
     codes.NAME_UNTERMINATED: "stretches without a name",
@@ -120,6 +121,8 @@ class Decoding:
             self._layout.damaged[number] = lost.block
         except _DamageError as damage:
             self._layout.damaged[number] = damage.block
+            if damage.refused:
+                self._layout.refused.add(number)
             self._report_damage(number, damage, last)
         self._reached(self._blocks.edges[last] if last else 0)
         if self._stream.frames > 1 and not self._capped[codes.ZSTD_FRAMES].full():
@@ -181,12 +184,13 @@ class Decoding:
     def _report_damage(self, number: int, damage: _DamageError, last: int) -> None:
         if damage.member is None and not self._blocks.whole(damage.block):
             return  # that it reaches past the end has been said, and there is no member to mark
-        if self._capped[codes.ZSTD].full():
+        capped = self._capped[codes.ZSTD_NOT_READ if damage.refused else codes.ZSTD]
+        if capped.full():
             return
         left = self._layout.blobs(damage.block + 1, last)
         lost = f" {count(left, 'further blob')} of segment {number + 1} cannot be decoded without it." if left else ""
         message = f"{self._where(damage.block)} {damage}{lost}"
-        self._capped[codes.ZSTD].add(message, self._spans(damage.block), damage.member)
+        capped.add(message, self._spans(damage.block), damage.member)
 
     def _spans(self, block: int) -> Spans:
         return self._inner.outer(self._blocks.edges[block], self._blocks.edges[block + 1])
@@ -211,7 +215,7 @@ class Decoding:
         except ZstdError as error:
             damaged = block + len(decoded)
             self._append(block, decoded)
-            raise _DamageError(f"cannot be decoded. {error}", damaged) from error
+            raise _DamageError(f"cannot be decoded. {error}", damaged, error) from error
         self._append(block, decoded)
         # Where few are taken, few more are tried: taking many apart in vain costs more than one by one.
         self._ahead = min(MAX_BATCH_BLOBS, max(1, 2 * len(decoded)))
@@ -270,7 +274,8 @@ class Decoding:
                 raise ZstdError(f"Its payload is missing {in_bytes(self._blocks.claimed - stop)}.")
         except ZstdError as error:
             member = None if content.name is None else self._add(block, content, size)
-            raise _DamageError(f"cannot be decoded{' whole' if size else ''}. {error}", block, member) from error
+            message = f"cannot be decoded{' whole' if size else ''}. {error}"
+            raise _DamageError(message, block, error, member) from error
         self._add(block, content, size)
         if self._stream.aligned or self._stream.ended or stop == payload or self._capped[codes.ZSTD_UNALIGNED].full():
             return
@@ -324,9 +329,10 @@ class _LostError(Exception):
 class _DamageError(Exception):
     """A segment cannot be decoded from ``block`` on; the message goes on from what says where that is."""
 
-    def __init__(self, message: str, block: int, member: int | None = None) -> None:
+    def __init__(self, message: str, block: int, cause: ZstdError, member: int | None = None) -> None:
         super().__init__(message)
         self.block = block
+        self.refused = isinstance(cause, ZstdRefusedError)
         self.member = member
 
 

@@ -79,6 +79,8 @@ class _SegmentState(Enum):
 
 def _segment_state(hashes: Hashes, row: int) -> _SegmentState:
     segment, wrong = hashes.segment(row), hashes.verdict(row) is Verdict.MISMATCH
+    if segment in hashes.layout.refused:
+        return _SegmentState.DAMAGED if wrong and not hashes.hash_only(row) else _SegmentState.UNSURE
     if segment in hashes.layout.damaged:
         return _SegmentState.DAMAGED
     if wrong and (segment < 0 or hashes.hash_only(row)):

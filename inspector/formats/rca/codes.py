@@ -88,6 +88,11 @@ UNDECODABLE_AS_WRITTEN = info(
 )
 UNPROVED = error("rca-unproved", "No hash proves the content that was read.", "Compare the members with their sources.")
 ZSTD = error("rca-zstd", "A blob cannot be decoded whole.", "Get the member from another copy.")
+ZSTD_NOT_READ = warning(
+    "rca-zstd-not-read",
+    "A segment needs more memory to decode than this program takes.",
+    "Read it with a program that allows for it.",
+)
 ZSTD_FRAMES = warning(
     "rca-zstd-frames",
     "A segment holds more than one zstd frame, and some readers stop after the first.",

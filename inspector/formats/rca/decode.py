@@ -67,6 +67,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
             _decode(source, searched.layout, emitter, progress)
         else:
             searched.layout.damaged.update(reading.layout.damaged)
+            searched.layout.refused.update(reading.layout.refused)
             emitter.archive.detail = searched.layout
         reading = searched
     layout = reading.layout

@@ -140,7 +140,7 @@ class _Explanation:
     def _as_written(self, row: int) -> Iterator[FindingParts]:
         segment = self._hashes.segment(row)
         block = self._layout.damaged.get(segment)
-        if block is None or self._over_cap(codes.UNDECODABLE_AS_WRITTEN):
+        if block is None or segment in self._layout.refused or self._over_cap(codes.UNDECODABLE_AS_WRITTEN):
             return
         message = (
             f"The hash of segment {segment + 1} is right although its blob at byte "
@@ -180,7 +180,7 @@ class _Explanation:
             what, why, spans = codes.HASH_RESUMED_WRONGLY, self._resumed(row), place
         elif segment < 0 or hashes.hash_only(row):
             why, spans = self._only_hash(row), place
-        elif segment in self._layout.damaged:
+        elif segment in self._layout.damaged.keys() - self._layout.refused:
             why, spans = self._undecodable(row)
         else:
             why, spans = self._decodable(row), self._suspects(row)

@@ -56,7 +56,8 @@ class Layout(Struct):
     """The two layers of an archive.
 
     ``cursor`` is where the last reader stopped, so that the next one need not start over; ``damaged`` says of
-    each segment that could not be decoded to its end at which block that was; ``lost`` are stretches left out.
+    each segment that could not be decoded to its end at which block that was; ``refused`` are those of them that may be
+    right, see ZstdRefusedError; ``lost`` are stretches left out.
 
     What a hash proves to be wrong in the file is read as it should be: ``sizes`` are what it takes to put chunk headers
     right, ``varints`` the same for the varints of blocks. ``inner`` is the blob layer with them in place, ``raw`` the
@@ -69,6 +70,7 @@ class Layout(Struct):
     raw: SplicedSource
     cursor: Cursor | None = None
     damaged: dict[int, int] = field(default_factory=dict)
+    refused: set[int] = field(default_factory=set)
     lost: tuple[Lost, ...] = ()
     sizes: tuple[Patch, ...] = ()
     varints: tuple[Patch, ...] = ()

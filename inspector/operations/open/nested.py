@@ -203,7 +203,7 @@ def _unpacked(source: Source, progress: Progress) -> Source:
 class _Unpacking:
     """Unpacks as far as it goes. ``failed`` is why it went no further, None if all was unpacked.
 
-    ``refused``: the rest may be right, but is not unpacked here, for it needs too much memory or a dictionary.
+    ``refused``: the rest may be right, but is not unpacked here, for it needs too much memory.
     ``behind`` are the bytes of ``source`` behind its compressed data, if there are any that are not zeros.
     """
 

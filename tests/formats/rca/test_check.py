@@ -234,6 +234,20 @@ def test_a_blob_that_was_hashed_undecodable_was_written_so() -> None:
     assert finding.severity is Severity.INFO
 
 
+def test_a_segment_that_needs_too_much_memory_is_not_called_damaged() -> None:
+    """Its writer may have had a larger window: zstd --long=31."""
+    compress = build.Compressor()
+    frame = compress(b"a\0" + b"1" * 99)
+    assert not frame[4] & 0x20, "a byte says how large the window is"
+    blobs = build.blob_block(frame[:5] + b"\xa0" + frame[6:]) + build.blob(b"b", b"2", compress)
+    archive, sentence = checked(build.chunked(*build.inner([build.segment(ONE), blobs])))
+
+    assert sentence == f"1 of 2 segments cannot be checked; {len(ONE)} of {len(ONE) + 2} blobs are proved whole."
+    assert state_of([archive]) is State.WARNING
+    assert codes(archive) == {"rca-zstd-not-read"}
+    assert FORMAT.repairs(archive, Progress()) == []
+
+
 def test_what_is_cut_off_is_doubtful_and_what_is_broken_a_mismatch() -> None:
     noise = Random(1).randbytes(400_000)
     data = build.archive(ONE, [(b"small", b"x"), (b"large", noise)])

@@ -15,12 +15,13 @@ from collections.abc import Callable
 import pytest
 import zstandard
 
-from inspector.core.format import MemberError
+from inspector.core.format import MemberError, RefusedMemberError
 from inspector.core.member import Codec
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource
-from inspector.core.verdict import Verdict
-from inspector.operations.check.checking import check_archive
+from inspector.core.verdict import State, Verdict
+from inspector.formats._zip import compression
+from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.open import opening
 from inspector.operations.open.opening import Opened
 
@@ -139,8 +140,24 @@ def test_memory_stays_small_whatever_is_packed(method: int) -> None:
         tracemalloc.stop()
 
 
-def test_a_dictionary_larger_than_the_limit_is_refused() -> None:
-    header = b"\x09\x14\x05\x00" + b"\x5d" + (0xFFFFFFFF).to_bytes(4, "little")
-    archive = checked(by_hand(14, header + bytes(100), size=1 << 30))
-    with pytest.raises(MemberError, match="dictionary"):
+REFUSED = {
+    "LZMA": (14, b"\x09\x14\x05\x00\x5d" + (0xFFFFFFFF).to_bytes(4, "little") + bytes(100), "a dictionary of"),
+    "xz": (95, lzma.compress(b"1"), "too much memory"),
+    "Zstandard": (93, bytes.fromhex("28b52ffd 00 a0 010000"), "a window of"),
+}
+"""Methods, data that asks for a lot of memory, and what is said of it."""
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_needs_too_much_memory_is_refused_and_not_called_damaged(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method, packed, why = REFUSED[kind]
+    if kind == "xz":  # of which only gigabytes would be too much
+        monkeypatch.setattr(compression, "_MAX_DICTIONARY_BYTES", 1 << 20)
+    archive = checked(by_hand(method, packed, size=1 << 30))
+    with pytest.raises(RefusedMemberError, match=why):
         content(archive)
+    assert archive.verdict(0) is Verdict.NOT_CHECKABLE
+    assert [finding.code for finding in archive.findings] == ["zip-content-not-read"]
+    assert state_of([archive]) is State.WARNING

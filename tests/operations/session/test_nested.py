@@ -130,8 +130,8 @@ def test_of_damaged_compressed_data_nothing_is_said_to_be_proved(
     assert (tmp_path / "out" / "a").read_bytes() == b"1" * 700
 
 
-HUGE_WINDOW = bytes.fromhex("28b52ffd 00 f8 010000")
-"""A zstd frame of an empty block that asks for a window of 2 TiB."""
+HUGE_WINDOW = bytes.fromhex("28b52ffd 00 a0 010000")
+"""A zstd frame of an empty block that asks for a window of 1 GiB."""
 
 
 def test_later_data_that_needs_too_much_memory_is_refused_and_not_called_damaged(
