@@ -28,6 +28,10 @@ ours, theirs = Pipe()
 ours.close()
 worker.run(dict(os.environ), {}, worker.create, theirs)
 """
+FORK_SERVER = """
+from inspector.operations.worker import preloaded
+assert "numpy" in sys.modules
+"""
 THREADS = """
 import numpy
 sys.stderr.write(str(len(os.listdir("/proc/self/task"))))
@@ -84,7 +88,7 @@ def test_create_loads_what_writes_one_kind(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads as Linux lists them")
-@pytest.mark.parametrize("story", [COMMAND, WORKER], ids=["command", "worker"])
+@pytest.mark.parametrize("story", [COMMAND, WORKER, FORK_SERVER], ids=["command", "worker", "fork server"])
 def test_numpy_starts_no_threads_that_only_wait(
     sample: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, story: str
 ) -> None:
