@@ -72,16 +72,17 @@ def decompressed(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
 
 def _inflated(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
     decoder = zlib.decompressobj(-zlib.MAX_WBITS)
-    name = brief(member.path)
     try:
         for piece in stored:
             yield from _pieces(decoder, piece)
             if decoder.eof:
                 break
     except zlib.error as error:
-        raise MemberError(f"The deflate stream of {name} is damaged: {error}.") from error
+        raise MemberError(f"The deflate stream of {brief(member.path)} is damaged: {error}.") from error
     if not decoder.eof:
-        raise MemberError(f"The deflate stream of {name} does not end within its {in_bytes(member.stored)}.")
+        raise MemberError(
+            f"The deflate stream of {brief(member.path)} does not end within its {in_bytes(member.stored)}."
+        )
     _refuse_rest("deflate stream", member, len(decoder.unused_data) + sum(map(len, stored)))
 
 
