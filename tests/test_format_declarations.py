@@ -10,11 +10,11 @@ import importlib
 import pickle
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 import inspector.formats
 from inspector.core import codes

@@ -16,8 +16,6 @@ from json.encoder import encode_basestring_ascii as quoted
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from msgspec.structs import asdict
-
 from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes, rounded
@@ -237,7 +235,7 @@ class OldBytes:
         """The write that cuts the end off, empty if there is none; ``kept`` is where the old bytes are afterwards."""
         if self._old is None:
             return []
-        old = asdict(kept) if kept is not None and not isinstance(self._old, str) else self._old
+        old = kept._asdict() if kept is not None and not isinstance(self._old, str) else self._old
         return [{"offset": self._at, "old": old, "new": ""}]
 
 

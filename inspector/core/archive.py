@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-
-from msgspec import Struct, field
 
 from inspector.core.field import Field, locate, tile
 from inspector.core.finding import UNREADABLE, Finding, FindingType, Severity
@@ -23,7 +22,8 @@ MAX_FINDINGS_PER_KIND = 1_000
 """Findings of one kind that are reported one by one."""
 
 
-class Archive(Struct):
+@dataclass(slots=True)
+class Archive:
     """One decoded source. It only grows, so it may be read while it is being decoded.
 
     ``format`` is the short name of the format (``rca``; ``zip`` for a ZIP without a TACO header, ``bytes`` if unknown)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
@@ -153,7 +151,7 @@ MEANINGS: dict[Cause, tuple[str, str]] = {
 """What each cause means and what to do, a sentence each."""
 
 
-class FoundCause(Struct, frozen=True):
+class FoundCause(NamedTuple):
     """One cause that was found.
 
     ``spans`` are file bytes; where they are the whole file a finding has none, for they would mark all of it.

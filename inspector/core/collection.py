@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.finding import Finding
 
 
-class Range(Struct, frozen=True):
+class Range(NamedTuple):
     """One archive of a dataset: the datapoints with the keys ``first`` to ``last``, inclusive.
 
     ``location`` is where the archive is, ``beside`` where its metadata or index is (empty if there is none), ``name``
@@ -23,7 +23,7 @@ class Range(Struct, frozen=True):
     size: int
 
 
-class Overlap(Struct, frozen=True):
+class Overlap(NamedTuple):
     """The keys ``first`` to ``last``, inclusive, that range number ``later`` shares with an earlier range."""
 
     finding: Finding
@@ -32,7 +32,7 @@ class Overlap(Struct, frozen=True):
     last: int
 
 
-class Orphan(Struct, frozen=True):
+class Orphan(NamedTuple):
     """Metadata or an index, called ``name``, for the keys ``first`` to ``last``, inclusive, without its archive."""
 
     dataset: str
@@ -41,7 +41,7 @@ class Orphan(Struct, frozen=True):
     name: str
 
 
-class Collection(Struct, frozen=True):
+class Collection(NamedTuple):
     """Datasets of ranges; ``ranges`` are sorted by dataset, then by key.
 
     ``findings`` and ``overlaps`` are what the names alone reveal, for the collection and for single ranges;

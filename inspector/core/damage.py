@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct
-
 from inspector.core.archive import Archive
 from inspector.core.cause import FoundCause
 from inspector.core.finding import Finding
@@ -36,7 +34,7 @@ class Landmark(NamedTuple):
     holds: Callable[[Source, int, bytes], bool]
 
 
-class Newer(Struct, frozen=True):
+class Newer(NamedTuple):
     """The archive of the format ``kind`` in the first ``stop`` bytes of a file, written over a longer older one.
 
     ``certain``: the longer archive cannot have such a member.
@@ -72,7 +70,7 @@ def no_landmarks(archive: Archive) -> Sequence[Landmark]:  # noqa: ARG001 - a Fo
     return ()
 
 
-class Damage(Struct, frozen=True):
+class Damage(NamedTuple):
     """What a format knows of damaged files of its kind; nothing by default. All functions may raise SourceError.
 
     How its archives are built: ``data_first``: they begin with data of members, which may be anything, and all that

@@ -6,10 +6,9 @@ A History is what can be undone and redone: states, and which of them is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Generic, TypeVar
-
-from msgspec import Struct
+from typing import Generic, NamedTuple, TypeVar
 
 from inspector.core.pieces import Piece, PieceSource, PieceTable
 from inspector.core.source import BytesSource, Source
@@ -23,7 +22,7 @@ class EditError(Exception):
     """A change cannot be made: the message is a sentence for a person. Nothing was changed unless it says so."""
 
 
-class CutBytes(Struct, frozen=True):
+class CutBytes(NamedTuple):
     """Where bytes are kept that were cut off a file: ``length`` of them from ``offset`` on in the file at ``path``."""
 
     path: str
@@ -32,7 +31,7 @@ class CutBytes(Struct, frozen=True):
     sha256: str
 
 
-class Patch(Struct, frozen=True):
+class Patch(NamedTuple):
     """One run of bytes: ``old`` stands at ``offset``, and ``new`` is to stand there.
 
     ``new`` is as long as ``old``; it may be longer only where ``old`` reaches to the end of the file, which then grows.
@@ -48,7 +47,8 @@ class Patch(Struct, frozen=True):
         return Span(self.offset, self.offset + len(self.new))
 
 
-class Edit(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Edit:
     """One change. ``label`` says in the imperative what it does (``Set the TACO header``).
 
     ``patches`` are written in their order, whatever their offsets, do not overlap and end before ``new_size``.

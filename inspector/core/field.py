@@ -6,10 +6,7 @@ from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar, overload
-
-from msgspec import Struct
-from msgspec.structs import replace
+from typing import NamedTuple, TypeVar, overload
 
 from inspector.core.kinds import Family, Kind, Role, Shape, family_of, is_structure, role_of
 from inspector.core.span import Span, Spans, intersect, subtract
@@ -19,7 +16,7 @@ Value = int | float | str | bool | list["Value"] | None
 """The decoded value of a field, as JSON can hold it."""
 
 
-class Field(Struct, frozen=True):
+class Field(NamedTuple):
     """The meaning of some bytes.
 
     ``name`` is the specification's term. ``value`` is the decoded value; ``text`` is how the specification writes it
@@ -236,7 +233,7 @@ def _is_tiled(fields: Sequence[Field], span: Span) -> bool:
 def _owning(field: Field, owned: Sequence[Span]) -> Field:
     """``field`` reduced to the bytes ``owned``; if nothing is left, it keeps its position as an empty span."""
     if not owned:
-        return replace(field, spans=(Span(field.start, field.start),), children=(), inside=())
+        return field._replace(spans=(Span(field.start, field.start),), children=(), inside=())
     children: Sequence[Field] = field.children
     if isinstance(children, FieldTable):
         table = children
@@ -245,7 +242,7 @@ def _owning(field: Field, owned: Sequence[Span]) -> Field:
         )
     elif children:
         children = tuple(_cut(child, owned) for child in children)
-    return replace(field, spans=tuple(owned), children=children, inside=())
+    return field._replace(spans=tuple(owned), children=children, inside=())
 
 
 def _cut(field: Field, owned: Sequence[Span]) -> Field:
@@ -272,7 +269,7 @@ def parent(
     return Field(name, kind, tuple(spans), value, note, inside, text, specification, member, label=label, unused=unused)
 
 
-class Structure(Struct, frozen=True):
+class Structure(NamedTuple):
     """One piece ``[start, stop)`` of a structure, whole, for painting and naming it beside its bytes.
 
     ``family`` is None for what only holds others and for bytes that nothing owns. ``level`` is 0 for a structure that
@@ -291,7 +288,7 @@ class Structure(Struct, frozen=True):
     unused: bool = False
 
 
-class Run(Struct, frozen=True):
+class Run(NamedTuple):
     """Consecutive bytes ``[start, stop)`` of one leaf, for painting.
 
     ``shade`` alternates between 0 and 1 from member to member; ``path`` is the positions in the tree from the root.
@@ -326,7 +323,7 @@ def runs(
     return collector.found
 
 
-class _Around(Struct, frozen=True):
+class _Around(NamedTuple):
     """What fields take from those around them."""
 
     role: Role

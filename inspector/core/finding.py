@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.span import Span, Spans
 
@@ -27,7 +26,7 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
-class FindingType(Struct, frozen=True):
+class FindingType(NamedTuple):
     """What may be found: the stable code, how bad it is, what it means, and what to do about it.
 
     Where the severity depends on the case, there is a type of the same code for each. ``changed``: it may show that
@@ -76,7 +75,7 @@ def finding_types(names: Mapping[str, object]) -> tuple[FindingType, ...]:
     return tuple(each for each in names.values() if isinstance(each, FindingType))
 
 
-class Finding(Struct, frozen=True):
+class Finding(NamedTuple):
     """One finding of a decoder or a check.
 
     ``code`` is stable (``caf-index-not-strict-json``). ``message`` is for the user: its first sentence names the cause,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
-
-from msgspec import Struct, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.damage import Damage
@@ -48,7 +47,7 @@ class Concern(StrEnum):
     """The record of its content, so nothing proves it."""
 
 
-class Magic(Struct, frozen=True):
+class Magic(NamedTuple):
     """Bytes that files of a type have at an offset, in the notation of shared-mime-info, and one of ``inside`` too."""
 
     value: str
@@ -56,7 +55,7 @@ class Magic(Struct, frozen=True):
     inside: tuple[Magic, ...] = ()
 
 
-class Signature(Struct, frozen=True):
+class Signature(NamedTuple):
     """What files of a kind have at ``at``, and how a sentence calls one (``a tar archive``).
 
     ``command`` makes something else of it. Without ``begins`` nothing in it is sure.
@@ -68,7 +67,7 @@ class Signature(Struct, frozen=True):
     at: int = 0
 
 
-class MimeType(Struct, frozen=True):
+class MimeType(NamedTuple):
     """A type of files, by which a desktop knows what opens them.
 
     Types with ``globs`` (and the weight of each, 50 being usual) are declared by this program, under the ``title``; for
@@ -109,7 +108,7 @@ def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noq
     return ()
 
 
-class DiagramColumn(Struct, frozen=True):
+class DiagramColumn(NamedTuple):
     """Fields of these kinds, as boxes one below another.
 
     Boxes of columns that are not ``apart`` are beside each other where they share bytes; those of a column that is
@@ -124,7 +123,7 @@ class DiagramColumn(Struct, frozen=True):
     single: bool = False
 
 
-class MemberMetadata(Struct, frozen=True):
+class MemberMetadata(NamedTuple):
     """What an archive records of a member besides its name and content.
 
     ``link`` is the name of the earlier member that a hard link points to; ``changed`` is the modification time in
@@ -177,7 +176,7 @@ def hides_nothing(archive: Archive, progress: Progress) -> bool:  # noqa: ARG001
     return False
 
 
-class Functions(Struct, frozen=True):
+class Functions(NamedTuple):
     """What a format can do. All may raise SourceError; those that take a Progress may raise Cancelled.
 
     ``probe`` looks at the content only and reads little; the suffixes decide when the content cannot. ``decode`` emits
@@ -215,7 +214,8 @@ class Functions(Struct, frozen=True):
     structure: Callable[[Source], Sequence[Span]] = no_structure
 
 
-class Format(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Format:
     """One kind of archive: its names, what it consists of, and what it can do.
 
     ``kinds`` are the kinds of fields that it has beside those of ``Kind``, in the order of its specification. Where it

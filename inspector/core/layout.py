@@ -5,8 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.field import Field, RecordFields, Value
 from inspector.core.kinds import Kind
@@ -35,7 +34,7 @@ def hex_text(data: bytes) -> str:
     return data.hex()
 
 
-class Part(Struct, frozen=True):
+class Part(NamedTuple):
     """One fixed-size part of a record.
 
     ``read`` turns its bytes into the value; ``digits`` > 0 shows a number as hex with that many digits; ``note`` turns

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-
-from msgspec import Struct
+from typing import NamedTuple
 
 
 def calculate_in_one_thread() -> None:
@@ -22,7 +21,7 @@ def calculate_in_one_thread() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-class Limit(Struct, frozen=True):
+class Limit(NamedTuple):
     """A whole number from ``least`` to ``most``, inclusive, times ``unit`` (in bytes; 1 for a plain number).
 
     ``what`` says what it limits.
@@ -123,7 +122,7 @@ def ignored() -> Iterator[str]:
 # ---- what any archive may cost ---------------------------------------------------------------------------------------
 
 
-class Bounds(Struct, frozen=True):
+class Bounds(NamedTuple):
     """The bounds, each with its unit; none of them depends on a number in the file but its size."""
 
     seconds_per_work: float = 2.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise, repeat
 from operator import sub
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.source import SplicedSource
 from inspector.core.span import Span, Spans
@@ -60,7 +60,8 @@ STRETCH = 1_000
 """Members whose skipped headers are read together when all members are iterated."""
 
 
-class Member(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Member:
     """One archived file, folder or link.
 
     ``path`` is the name as bytes (UTF-8 if the format says so). ``size`` is the decoded size and ``stored`` the size in
@@ -88,7 +89,7 @@ def _one_span(start: int, stop: int) -> Spans:
     return (Span(start, stop),)
 
 
-class PlainMembers(Struct, frozen=True):
+class PlainMembers(NamedTuple):
     """Consecutive members that lie in one span each, as columns: all of them can be read, and none is special."""
 
     paths: list[bytes]

@@ -10,8 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from inspector.core.source import BytesSource, Source, expect, is_sparing
 from inspector.core.span import Span
 
@@ -60,7 +58,7 @@ class RepeatedSource:
         return None
 
 
-class _Node(Struct, frozen=True):
+class _Node(NamedTuple):
     """A node of a balanced tree: the heights of its two sides differ by at most two."""
 
     left: _Node | None

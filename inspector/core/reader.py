@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any
-
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
@@ -60,7 +58,7 @@ class Rejected(Exception):  # noqa: N818 - an answer, not an error
         self.known = known
 
 
-class Step(Struct, frozen=True):
+class Step(NamedTuple):
     """One step of a reader.
 
     ``n`` counts from 1. ``span`` are the bytes of the file it is about, None without any; ``read``: it reads them.
@@ -80,7 +78,7 @@ class Step(Struct, frozen=True):
     folded: int = 0
 
 
-class ReaderOutcome(Struct, frozen=True):
+class ReaderOutcome(NamedTuple):
     """How a reader ended.
 
     ``accepts`` is None if that is not known; then ``message`` says why. ``members`` are those given before it stopped,
@@ -101,7 +99,7 @@ class ReaderOutcome(Struct, frozen=True):
     lists: bool = True
 
 
-class Reader(Struct, frozen=True):
+class Reader(NamedTuple):
     """A program or a specification that reads archives of a format.
 
     ``about`` says what runs, or what the description is. ``present`` tells why it cannot run here, empty if it can.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit
@@ -20,7 +20,7 @@ Content = Callable[[Progress], Iterator[bytes]]
 """Gives a whole file in pieces of bounded size; raises MemberError, SourceError or Cancelled."""
 
 
-class Companion(Struct, frozen=True):
+class Companion(NamedTuple):
     """A file beside an archive, whose name is the archive's with ``instead_of`` taken off and ``suffix`` appended."""
 
     suffix: str
@@ -28,7 +28,8 @@ class Companion(Struct, frozen=True):
     content: Content
 
 
-class Repair(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Repair:
     """One way of repairing.
 
     ``code`` is stable (``rca-drop-garbage``), ``title`` says in the imperative what it does and to which bytes
@@ -97,7 +98,7 @@ class Fate(StrEnum):
     LOST = "lost"
 
 
-class Outcome(Struct, frozen=True):
+class Outcome(NamedTuple):
     """A member by its name, what becomes of it, and a clause that says why."""
 
     path: bytes

@@ -8,10 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Protocol
-
-from msgspec import Struct
-from msgspec.structs import replace
+from typing import NamedTuple, Protocol
 
 from inspector.core.finding import Finding
 from inspector.core.program.progress import Progress
@@ -196,7 +193,7 @@ Place = Callable[[int, int], Spans]
 """Where the bytes ``[start, stop)`` of what is parsed lie in the file."""
 
 
-class Stored(Struct, frozen=True):
+class Stored(NamedTuple):
     """Stored bytes ``[start, stop)`` of ``source``; ``place`` says where they lie in the file, as they are without."""
 
     source: Source
@@ -223,7 +220,7 @@ def doubt_of(source: Source) -> Finding | None:
     Its span is all of the source where nothing proves its bytes; the attribute may be of a source around it.
     """
     doubt = getattr(source, "doubt", None)
-    return replace(doubt, spans=(Span(0, source.size),) * bool(doubt.spans)) if isinstance(doubt, Finding) else None
+    return doubt._replace(spans=(Span(0, source.size),) * bool(doubt.spans)) if isinstance(doubt, Finding) else None
 
 
 def is_remote(source: Source) -> bool:

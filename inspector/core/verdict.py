@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.span import Spans
 
@@ -47,7 +46,7 @@ class State(StrEnum):
         return self in (State.SOUND, State.WARNING)
 
 
-class Checksum(Struct, frozen=True):
+class Checksum(NamedTuple):
     """One checksum that the archive records.
 
     ``name`` says what it covers (``CRC-32 of a.bin``). ``stored`` and ``computed`` are hex; ``computed`` is empty until

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec.structs import replace
-
 from inspector.core.field import Field, Unread
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
@@ -33,7 +31,7 @@ def with_inside(field: Field, source: Source, name: str) -> Field:
     if not field.spans or not field.spans[0].size or len(field.spans) > 1 or is_sparing(source):
         return field
     make = next((make for suffix, make in _SUFFIXES.items() if name.lower().endswith(suffix)), None)
-    return field if make is None else replace(field, inside=make(Stored(source, *field.spans[0])))
+    return field if make is None else field._replace(inside=make(Stored(source, *field.spans[0])))
 
 
 def _lazily(make: Callable[[Stored], list[Field]]) -> Callable[[Stored], Sequence[Field]]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from msgspec.structs import replace
 
 from inspector.core.archive import Archive
 from inspector.core.cause import LIKELY_CODE, MEANINGS, PREFIX, PROVED_CODE, Cause
@@ -424,7 +423,7 @@ def test_no_way_inside_is_told_where_there_is_none(kind: str) -> None:
 
 def test_advice_is_given_where_neither_a_repair_nor_a_cause_has_a_better_answer() -> None:
     told = error("x-told", "Meaning.", "Do this.").finding("Cause. Evidence.", [(0, 1)])
-    repaired = replace(told, repair="x-mend")
+    repaired = told._replace(repair="x-mend")
     cause = Finding(Severity.ERROR, "cause-truncated", "Cut off. Get it again.", (Span(0, 1),))
 
     assert [each.message for each in folded([told, repaired], NO_DIAGNOSIS)] == [

@@ -322,7 +322,7 @@ def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | N
         "salvage": _row_object(shown.salvage) if shown.salvage is not None else None,
         "writes": [*write_objects(shown.edit), *old.cut(kept)] if shown.edit is not None else [],
         "size": shown.edit.new_size if shown.edit is not None else None,
-        "kept": asdict(kept) if kept is not None else None,
+        "kept": kept._asdict() if kept is not None else None,
         "beside": list(shown.beside),
         "beside_old": old.beside,
         "left": list(shown.left),

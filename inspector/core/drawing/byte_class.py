@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
 from math import exp, log2
-
-from msgspec import Struct
+from typing import NamedTuple
 
 SMALL_BLOCK = 256
 """Bytes that are judged together where bytes are looked at closely."""
@@ -41,7 +40,7 @@ UTF8_BYTES = bytes((*range(0x80, 0xC0), *range(0xC2, 0xF5)))
 """The bytes of UTF-8 beyond ASCII."""
 
 
-class Look(Struct, frozen=True):
+class Look(NamedTuple):
     """What bytes look like, and their entropy in bits a byte."""
 
     byte_class: ByteClass

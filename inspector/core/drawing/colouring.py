@@ -7,8 +7,7 @@ from enum import StrEnum
 from functools import lru_cache, reduce
 from itertools import groupby
 from operator import or_
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.drawing.byte_class import ByteClass
 from inspector.core.drawing.palette import FAMILY_HUES, LEVELS, ROLE_HUES, Colours, Hue
@@ -27,7 +26,7 @@ class ColourBy(StrEnum):
     ENTROPY = "entropy"
 
 
-class Paint(Struct, frozen=True):
+class Paint(NamedTuple):
     """What the background of bytes says: ``what`` is told apart ``by`` structure, kind, verdict, member or look.
 
     ``what`` is a kind of structure and whether it is unused, a role, a verdict, a Hue or a ByteClass. ``shade`` varies

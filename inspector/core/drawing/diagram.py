@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from math import log2
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from inspector.core.kinds import Family, Role
 from inspector.core.span import Span, Spans
 
 
-class Box(Struct, frozen=True):
+class Box(NamedTuple):
     """A structure in a column, or ``more`` of them that are left out.
 
     ``archive`` is the number of the archive that ``spans`` are in; ``place`` says where the box stands among those of
@@ -68,7 +66,7 @@ class Link(NamedTuple):
     text: str
 
 
-class Diagram(Struct, frozen=True):
+class Diagram(NamedTuple):
     """The titles of the columns, which of them are apart, the boxes by column and place, and the links."""
 
     titles: tuple[str, ...]
@@ -122,7 +120,7 @@ class Rect(NamedTuple):
 Points = tuple[tuple[float, float], ...]
 
 
-class Layout(Struct, frozen=True):
+class Layout(NamedTuple):
     """Where everything stands on a page of this size.
 
     ``columns`` are the places of the titles; ``boxes`` the rectangles of each box, one for each piece; ``links`` the

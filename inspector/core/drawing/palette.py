@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from enum import Enum, StrEnum
 from functools import cache
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.kinds import Family, Role
 
@@ -67,14 +66,14 @@ LEVELS = 3
 """Levels of a hue: 0 is pale, 1 and 2 are for neighbours in turn."""
 
 
-class Tones(Struct, frozen=True):
+class Tones(NamedTuple):
     """One hue in one scheme as ``#RRGGBB``: ``fills[level][tone]`` are backgrounds, ``line`` surrounds a structure."""
 
     fills: tuple[tuple[str, str], ...]
     line: str
 
 
-class Colours(Struct, frozen=True):
+class Colours(NamedTuple):
     """All colours of one scheme as ``#RRGGBB``.
 
     ``tones`` are those of the hues. ``fills`` are the backgrounds of each role, two alternating ones for member data;

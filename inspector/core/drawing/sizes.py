@@ -7,8 +7,7 @@ a page, from its upper left corner.
 from __future__ import annotations
 
 from math import ceil, floor, log2
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector.core.drawing.diagram import Rect
 from inspector.core.numbers import count, in_bytes, rounded
@@ -19,7 +18,7 @@ LOGARITHMIC_FROM = 1_000
 _COLLECTION = -1
 
 
-class Scope(Struct, frozen=True):
+class Scope(NamedTuple):
     """The members ``[first, stop)`` of an archive, or of the collection the archives ``[first, stop)``."""
 
     archive: int
@@ -36,7 +35,7 @@ ALL = Scope(_COLLECTION, 0, -1)
 """Everything that is opened."""
 
 
-class Bar(Struct, frozen=True):
+class Bar(NamedTuple):
     """A member, a segment or a range, or several in a row.
 
     ``stored`` and ``content`` are sizes in bytes, None where they are not known. ``spans`` are the stored bytes in the
@@ -68,7 +67,7 @@ class Bar(Struct, frozen=True):
         return " ".join(filter(None, (f"{said}, {self.ratio}." if self.ratio != "–" else f"{said}.", self.note)))
 
 
-class SizePlot(Struct, frozen=True):
+class SizePlot(NamedTuple):
     """Bars in the order of the archive.
 
     ``number`` of things called ``thing`` are in them; ``stored_as`` says what is counted as stored. ``scope`` is what
@@ -178,7 +177,7 @@ _LABEL_SHARE, _MIN_LABEL, _MAX_LABEL = 0.28, 130, 300
 _LEAST_BAR = 2
 
 
-class SizeLayout(Struct, frozen=True):
+class SizeLayout(NamedTuple):
     """Where everything stands on a page of this size.
 
     ``label`` and ``track`` are the places of the names and of the bars over all rows; ``numbers`` the titles of the

@@ -15,8 +15,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from types import TracebackType
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from inspector import __version__
 
@@ -32,7 +31,7 @@ MAX_CAUSES = 8
 _NO_MESSAGE = "message left out: it may hold names, paths or content"
 
 
-class CrashReport(Struct, frozen=True):
+class CrashReport(NamedTuple):
     """The message a worker process sends when an unexpected exception was raised in it."""
 
     text: str

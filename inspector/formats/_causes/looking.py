@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from inspector.core.archive import Archive
 from inspector.core.cause import Cause, FoundCause, wrong
 from inspector.core.finding import Finding, Severity
@@ -45,7 +43,7 @@ def causes_of(archive: Archive, progress: Progress) -> Sequence[FoundCause]:
     text = text_mode(archive, found, expected)
     if text is not None:
         repair = convert_back(archive, text.cause, progress)
-        return (text if repair is None else replace(text, repairs=(repair,)),)
+        return (text if repair is None else text._replace(repairs=(repair,)),)
     behind = trailing(archive) if not causes and damage.ends_itself else None
     if behind is not None:
         return (behind,)  # zeros among them are not in the place of anything
@@ -72,7 +70,7 @@ def _folded(archive: Archive, causes: Sequence[FoundCause]) -> Sequence[FoundCau
     following = tuple(each for each in left if id(each) not in apart_ids)
     if causes and following:
         first = causes[0]
-        causes = (replace(first, explains=(*first.explains, *following)), *causes[1:])
+        causes = (first._replace(explains=(*first.explains, *following)), *causes[1:])
     others = changed_bytes(archive, apart) if any(each.severity is Severity.ERROR for each in apart) else None
     return causes if others is None else (*causes, others)
 

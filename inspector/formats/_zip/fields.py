@@ -13,7 +13,6 @@ from itertools import islice
 from operator import add
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from inspector.core.archive import Emitter
 from inspector.core.field import Census, Field, FieldTable, Unread, census, parent, tile
@@ -215,7 +214,7 @@ class MemberRows:
         if data.size:
             content = first_member.content(data, index)
             if member.codec is Codec.ZSTD and not is_sparing(self.source):
-                content = replace(content, inside=zstd_inside(Stored(self.source, *data)))
+                content = content._replace(inside=zstd_inside(Stored(self.source, *data)))
             elif member.codec is Codec.STORED:
                 content = with_inside(content, self.source, visible(member.path))
             children.append(content)

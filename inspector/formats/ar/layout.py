@@ -5,8 +5,6 @@ The names of the parts are those of ar(5). Numbers are text, padded with spaces.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from inspector.core.field import Value
 from inspector.core.finding import CORRECT_WRITER, error, finding_types, info, warning
 from inspector.core.kinds import Family, Kind, Role, Shape
@@ -156,5 +154,5 @@ IS_THIN = info(
     "The archive only names its members, which are files beside it.",
     "Keep those files, or make an archive that holds them.",
 )
-FINDINGS = tuple(replace(each, changed=False) for each in finding_types(globals()))
+FINDINGS = tuple(each._replace(changed=False) for each in finding_types(globals()))
 """What may be found in an ar archive: nothing in it shows that other bytes stand there than were written."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from inspector.core.archive import Archive
 from inspector.core.damage import Damage
 from inspector.core.format import Concern, DiagramColumn, Format, Functions, MimeType
@@ -73,8 +71,8 @@ def _damage() -> Damage:
     from inspector.formats._tar.damage import DAMAGE
     from inspector.formats.datas3t import datapoints
 
-    return replace(
-        DAMAGE, named=True, beside=(".metadata",), missing=datapoints.missing, landmarks=datapoints.landmarks
+    return DAMAGE._replace(
+        named=True, beside=(".metadata",), missing=datapoints.missing, landmarks=datapoints.landmarks
     )
 
 

@@ -7,6 +7,7 @@ mismatch whatever the hash.
 
 from __future__ import annotations
 
+import dataclasses
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -138,7 +139,7 @@ def decode_group(archive: Archive, index: int) -> int:
 def thread_copy(archive: Archive) -> Archive:
     """See Format.thread_copy: a reader stores its position in the layout, so each thread needs its own layout."""
     layout = archive.detail
-    return replace(archive, detail=replace(layout, cursor=None)) if isinstance(layout, Layout) else archive
+    return dataclasses.replace(archive, detail=replace(layout, cursor=None)) if isinstance(layout, Layout) else archive
 
 
 def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Sequence[Finding]:
@@ -151,7 +152,7 @@ def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Seque
         return archive.findings
     hashes = stored.hashes
     segments = sorted({decode_group(archive, member) for member in members})
-    copy = replace(archive, findings=list(archive.findings))
+    copy = dataclasses.replace(archive, findings=list(archive.findings))
     if not any(hashes.verdict(row) in _COMPARED for row in range(len(hashes))):
         near = {hashes.row(segment) + step for segment in segments for step in (-1, 0, 1)}
         hashes = compare(layout, progress, sorted(near.intersection(range(len(hashes)))))

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from inspector.core.archive import Archive
 from inspector.core.damage import Damage
 from inspector.core.format import DiagramColumn, Format, Functions, Magic, MimeType
@@ -51,7 +49,7 @@ def _damage() -> Damage:
     from inspector.formats._zip.damage import DAMAGE
     from inspector.formats.taco.decode import landmarks
 
-    return replace(DAMAGE, header_member=0, landmarks=landmarks)
+    return DAMAGE._replace(header_member=0, landmarks=landmarks)
 
 
 FORMAT = Format(
@@ -84,7 +82,7 @@ FORMAT = Format(
     kinds=(LOCAL_HEADER, TACO_PAYLOAD, TACO_ENTRY, *ZIP_KINDS),
     diagram=(
         DiagramColumn("TACO header", (TACO_ENTRY,), apart=True),
-        replace(ZIP_FILE, opened=True),
+        ZIP_FILE._replace(opened=True),
         ZIP_DIRECTORY,
     ),
     torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),

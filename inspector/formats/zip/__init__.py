@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from inspector.core.damage import Damage
 from inspector.core.format import Concern, Format, Functions, MimeType, Signature
 from inspector.formats._kinds import ZIP_DIRECTORY, ZIP_FILE, ZIP_KINDS
@@ -38,7 +36,7 @@ def _damage() -> Damage:
     from inspector.formats._zip.damage import DAMAGE
     from inspector.formats.zip.decode import older
 
-    return replace(DAMAGE, older=older)
+    return DAMAGE._replace(older=older)
 
 
 FORMAT = Format(

@@ -7,9 +7,8 @@ from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import Struct
 from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -28,7 +27,7 @@ CLOSED = "closed_panels"
 MAX_LAYOUTS = 50
 
 
-class Layout(Struct, frozen=True):
+class Layout(NamedTuple):
     """A built-in layout: the panels shown, the front one at the bottom, and the height of the bottom in percent."""
 
     shown: tuple[str, ...]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from msgspec.structs import asdict, replace
-
 from inspector.core.program.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.kit import preferences
@@ -17,7 +15,7 @@ from inspector.sources.s3.connection import DEFAULT, Addressing, Connection
 SETTING = "connections"
 """The setting that stores them: a JSON list of objects, latest first."""
 MAX_BUCKETS = 50
-_TYPES = {name: type(getattr(DEFAULT, name)) for name in Connection.__struct_fields__}
+_TYPES = {name: type(getattr(DEFAULT, name)) for name in Connection._fields}
 
 
 class Connections:
@@ -64,9 +62,9 @@ class Connections:
         bucket = _bucket(location)
         if not bucket:
             return
-        clean = replace(connection, endpoint=strip_credentials(connection.endpoint))
+        clean = connection._replace(endpoint=strip_credentials(connection.endpoint))
         others = [(name, found) for name, found in self._entries() if name != bucket]
-        stored = [{"bucket": name, **asdict(found)} for name, found in [(bucket, clean), *others][:MAX_BUCKETS]]
+        stored = [{"bucket": name, **found._asdict()} for name, found in [(bucket, clean), *others][:MAX_BUCKETS]]
         self._settings.set_text(SETTING, json.dumps(stored))
 
     def _entries(self) -> list[tuple[str, Connection]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from bisect import bisect_right, insort
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -250,7 +251,7 @@ class Editing(QObject):
         edit, steps = self.pending, self.history.steps
         if edit is not None and self.may_write(edit):
             label = edit.label if steps == 1 else plural("Make {number} change", "Make {number} changes", steps)
-            every = replace(edit, label=label)
+            every = dataclasses.replace(edit, label=label)
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, every, whole), edit=every)
 
     def take_back(self) -> None:

@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import Struct, to_builtins
 from PySide6.QtCore import QLockFile, QSaveFile, Qt
 
 from inspector.core.numbers import count
@@ -36,7 +35,7 @@ SIDES = {
 """The titles of tabs without a document, by their kind in a session."""
 
 
-class OpenTab(Struct, frozen=True):
+class OpenTab(NamedTuple):
     """One tab: its location, caret and selection.
 
     ``start`` and ``stop`` are the selected bytes, half-open, equal for none; ``member`` is the member whose content was
@@ -70,7 +69,7 @@ Sides = dict[str, Callable[[OpenTab], object]]
 """Functions that reopen tabs without a document, by their key in ``SIDES``."""
 
 
-class Session(Struct, frozen=True):
+class Session(NamedTuple):
     """The tabs from left to right, and the index of the one shown. ``ended``: the program ended normally."""
 
     tabs: tuple[OpenTab, ...] = ()
@@ -89,10 +88,14 @@ class Session(Struct, frozen=True):
 NO_SESSION = Session()
 
 
+def _as_object(session: Session) -> dict[str, object]:
+    return session._asdict() | {"tabs": [tab._asdict() for tab in session.tabs]}
+
+
 def to_json(session: Session) -> bytes:
     """A session as JSON."""
     # Names that are not UTF-8 contain surrogates, which JSON escapes.
-    return json.dumps(to_builtins(session)).encode("ascii")
+    return json.dumps(_as_object(session)).encode("ascii")
 
 
 def from_json(stored: bytes) -> Session:

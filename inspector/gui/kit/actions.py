@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from msgspec import Struct
-from msgspec.structs import replace
 from PySide6.QtGui import QAction, QKeySequence
 
 K = QKeySequence.StandardKey
@@ -15,7 +13,7 @@ Key = K | str
 Does = TypeVar("Does", bound=Callable[..., Any])
 
 
-class Action(Struct, frozen=True):
+class Action(NamedTuple):
     """One action; ``run`` does it, given its owner: the object of the class that declares it, or the tab shown.
 
     Attributes:
@@ -76,7 +74,7 @@ def actions_in(place: type | ModuleType) -> Iterator[Action]:
     """The actions declared in a class, or as functions in a module."""
     owner = place if isinstance(place, type) else None
     functions = (value for value in vars(place).values() if isinstance(value, FunctionType))
-    return (replace(_DECLARED[function], owner=owner) for function in functions if function in _DECLARED)
+    return (_DECLARED[function]._replace(owner=owner) for function in functions if function in _DECLARED)
 
 
 def without_marks(text: str) -> str:

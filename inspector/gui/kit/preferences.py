@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
-
-from msgspec import Struct
 
 from inspector.core import limits
 from inspector.core.limits import Limit
@@ -24,7 +23,8 @@ class SettingsPage(StrEnum):
     S3 = "S3"
 
 
-class Setting(Struct, Generic[T], frozen=True):
+@dataclass(frozen=True, slots=True)
+class Setting(Generic[T]):
     """One setting; ``label`` and ``tip`` describe it in the dialog, on ``page``."""
 
     key: str
@@ -42,7 +42,8 @@ class Setting(Struct, Generic[T], frozen=True):
         return str(value)
 
 
-class Flag(Setting[bool], frozen=True):
+@dataclass(frozen=True, slots=True)
+class Flag(Setting[bool]):
     """A setting that is on or off."""
 
     def read(self, stored: str) -> bool:
@@ -52,7 +53,8 @@ class Flag(Setting[bool], frozen=True):
         return "yes" if value else "no"
 
 
-class Number(Setting[int], frozen=True):
+@dataclass(frozen=True, slots=True)
+class Number(Setting[int]):
     """An integer from ``least`` to ``most`` inclusive; ``special``, if set, is the label of ``least``."""
 
     least: int
@@ -68,7 +70,8 @@ class Number(Setting[int], frozen=True):
         return number if self.least <= number <= self.most else self.default
 
 
-class Choice(Setting[str], frozen=True):
+@dataclass(frozen=True, slots=True)
+class Choice(Setting[str]):
     """One of several values; ``labels`` maps each to its label, in the order of the menu."""
 
     labels: dict[str, str]
@@ -81,7 +84,8 @@ class Choice(Setting[str], frozen=True):
         return self.labels[value]
 
 
-class Text(Setting[str], frozen=True):
+@dataclass(frozen=True, slots=True)
+class Text(Setting[str]):
     """A line of text; ``hint`` is its placeholder."""
 
     hint: str = ""
@@ -90,14 +94,16 @@ class Text(Setting[str], frozen=True):
         return stored or self.default
 
 
-class Address(Text, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Address(Text):
     """The address of a server, stored without credentials."""
 
     def text(self, value: str) -> str:
         return strip_credentials(value.strip())
 
 
-class FontFamily(Text, frozen=True):
+@dataclass(frozen=True, slots=True)
+class FontFamily(Text):
     """The name of a monospaced font."""
 
 

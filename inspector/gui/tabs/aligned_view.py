@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, QPointF, Signal
 from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtWidgets import QWidget
@@ -97,7 +96,7 @@ class AlignedModel(HexModel):
         start = self.alignment.aligned(self.side, structure.start)
         stop = self.alignment.aligned(self.side, structure.stop - 1) + 1
         outer = None if structure.outer is None else self._aligned(structure.outer)
-        return replace(structure, start=start, stop=max(start, stop), outer=outer)
+        return structure._replace(start=start, stop=max(start, stop), outer=outer)
 
     def _laid_out(self, pieces: Sequence[AlignedPiece], own: Span, data: bytes) -> tuple[bytes, list[Run]]:
         """Bytes with gaps filled, up to what could not be read, and the runs that colour them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+import dataclasses
 
 from inspector.core.cause import SPLIT_CODE, TAKEN_OUT, Cause, is_cause
 from inspector.core.finding import UNREADABLE, Finding, Severity
@@ -33,7 +33,7 @@ def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
     if any(each.code == SPLIT_CODE for each in archive.diagnosis.repairs):
         return archive.diagnosis.repairs  # what the format would cut off or rewrite is another archive
     own = [each for each in archive.findings if not is_cause(each)]  # a format knows the codes of its findings only
-    without = archive if len(own) == len(archive.findings) else replace(archive, findings=own)
+    without = archive if len(own) == len(archive.findings) else dataclasses.replace(archive, findings=own)
     repairs = (*archive.diagnosis.repairs, *archive.decoder.repairs(without, progress))
     if not _is_changed_throughout(archive):
         return repairs
@@ -67,4 +67,4 @@ def mark_repairs(archive: Opened, progress: Progress) -> None:
 
 
 def _marked(finding: Finding, repair: str | None) -> Finding:
-    return replace(finding, repair=repair) if repair is not None and finding.repair is None else finding
+    return finding._replace(repair=repair) if repair is not None and finding.repair is None else finding

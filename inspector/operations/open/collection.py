@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from inspector.core.archive import MAX_FINDINGS_PER_KIND, Archive
 from inspector.core.collection import Collection, Orphan, Overlap, Range
 from inspector.core.finding import Finding, first_sentence
@@ -64,7 +62,7 @@ def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[F
 
             spans = tuple(islice(headers_of(archive, overlap.first, overlap.last), MAX_FINDINGS_PER_KIND))
             here = "" if spans else " This follows from their names: this one has no member with such a key."
-            yield replace(overlap.finding, message=overlap.finding.message + here, spans=spans)
+            yield overlap.finding._replace(message=overlap.finding.message + here, spans=spans)
 
 
 def gap_in(collection: Collection) -> Finding | None:
@@ -76,7 +74,7 @@ def gap_in(collection: Collection) -> Finding | None:
     verb = "is" if len(gaps) == 2 else "are"
     more = f", and there {verb} {count(len(gaps) - 1, 'more gap')}" if len(gaps) > 1 else ""
     message = f"{first.removesuffix('.')}{more}.{gaps[0].message.removeprefix(first)}"
-    return replace(gaps[0], message=message)
+    return gaps[0]._replace(message=message)
 
 
 def _range_folders(folder: Folder) -> Iterator[tuple[str, Folder]]:

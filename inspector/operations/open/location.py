@@ -9,8 +9,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from inspector.core.names import visible
 from inspector.core.program.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError, expect
@@ -156,7 +154,7 @@ class Location:
             return
         ranges = tuple(each for each in self.collection.ranges if any(each.first <= key <= each.last for key in keys))
         if ranges:
-            self.collection = replace(self.collection, ranges=ranges, findings=(), overlaps=())
+            self.collection = self.collection._replace(ranges=ranges, findings=(), overlaps=())
             self.total = len(ranges)
 
     def read(self, at: int, progress: Progress) -> Opened:

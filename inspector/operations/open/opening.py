@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-from msgspec import field
 
 from inspector.core import codes
 from inspector.core.archive import Archive, Emitter
@@ -55,6 +54,7 @@ MAX_READ_ONCE_BYTES = 32 << 20
 _LOG = logging.getLogger(__name__)
 
 
+@dataclasses.dataclass(slots=True)
 class Opened(Archive):
     """An archive and the format that decodes it and reads its members; ``decoder`` is None for plain bytes.
 
@@ -82,7 +82,7 @@ class Opened(Archive):
     cut_short: bool = False
     decode_seconds: float = 0.0
     listed: Members | None = None
-    targets: Mapping[int, bytes | None] = field(default_factory=dict)
+    targets: Mapping[int, bytes | None] = dataclasses.field(default_factory=dict)
     diagnosis: Diagnosis = NO_DIAGNOSIS
 
     @property
@@ -234,8 +234,8 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
         if was_sparing:
             source.sparing = True
         raise
-    for name in Opened.__struct_fields__:
-        setattr(archive, name, getattr(again, name))
+    for each in dataclasses.fields(Opened):
+        setattr(archive, each.name, getattr(again, each.name))
 
 
 def learn(archive: Opened, indices: Iterable[int], progress: Progress) -> bool:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from itertools import islice, pairwise
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from inspector import __version__
 from inspector.core import codes
@@ -354,7 +353,7 @@ class _Gathering:
             for run, part in _runs_in(found, first, min(first + COLUMNS, start + len(data))):
                 paint = PAINTS[ColourBy.STRUCTURE](run) if run is not None else None
                 if run is not None and paint is not None:
-                    legend.setdefault(replace(paint, shade=0), _paint_label(paint, run))
+                    legend.setdefault(paint._replace(shade=0), _paint_label(paint, run))
                 hide = self._redact and not (run is not None and _is_plain(run))
                 for span, bad in _split(part, wrong):
                     pieces.append(_piece(data[span.start - start : span.stop - start], paint, wrong=bad, hide=hide))

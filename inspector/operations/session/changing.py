@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
@@ -125,7 +126,7 @@ def header_edit(session: SessionState, draft: HeaderDraft) -> Edit:
     Its old bytes are those on disk where it has them, because a pending edit may have changed what is shown.
     """
     edit, disk = preview_header(_header_archive(session), draft), file_to_change(session)
-    return replace(edit, patches=tuple(_with_old_bytes_of(patch, disk) for patch in edit.patches))
+    return dataclasses.replace(edit, patches=tuple(_with_old_bytes_of(patch, disk) for patch in edit.patches))
 
 
 def header_target(session: SessionState, member: int) -> TacoEntry:
@@ -428,4 +429,4 @@ def append(
 
 def _with_old_bytes_of(patch: Patch, disk: Source) -> Patch:
     stands = disk.read(patch.offset, len(patch.old))
-    return replace(patch, old=stands + patch.old[len(stands) :])
+    return patch._replace(old=stands + patch.old[len(stands) :])

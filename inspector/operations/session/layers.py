@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from inspector.core.field import Field, FieldTable, LazyRows, Unread, at_path, locate
 from inspector.core.kinds import Family, Kind, Role, family_of, role_of
@@ -305,7 +304,7 @@ class StreamMapping:
         def make(row: int) -> Field:
             field = table.make(row)
             at = self.position(table.starts[row])
-            return self._mapped(field) or replace(field, spans=(Span(at, at),), children=())
+            return self._mapped(field) or field._replace(spans=(Span(at, at),), children=())
 
         return FieldTable(_MappedStarts(table.starts, self), make, table.roles, table.counts, table.turn)
 
@@ -317,7 +316,7 @@ class StreamMapping:
         if not spans:
             return None
         inside = Unread(lambda: self.fields(field.inside)) if field.inside else ()
-        return replace(field, spans=spans, children=self.fields(field.children), inside=inside)
+        return field._replace(spans=spans, children=self.fields(field.children), inside=inside)
 
 
 class _MappedStarts(LazyRows[int]):

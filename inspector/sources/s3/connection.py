@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
-
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from inspector.core.program.progress import Progress
 
@@ -18,7 +16,7 @@ class Addressing(StrEnum):
     VIRTUAL = "virtual"
 
 
-class Connection(Struct, frozen=True):
+class Connection(NamedTuple):
     """Connection settings; empty ones are left to the environment and the profile.
 
     ``anonymous`` sends unsigned requests, ``requester_pays`` agrees to be charged for them. ``addressing`` is an
@@ -37,7 +35,7 @@ DEFAULT = Connection()
 """Everything from the environment and the profile."""
 
 
-class Profile(Struct, frozen=True):
+class Profile(NamedTuple):
     """A profile of the AWS configuration, with its region and endpoint or empty strings."""
 
     name: str
@@ -45,7 +43,7 @@ class Profile(Struct, frozen=True):
     endpoint: str = ""
 
 
-class Attempt(Struct, frozen=True):
+class Attempt(NamedTuple):
     """What came of testing a connection."""
 
     ok: bool

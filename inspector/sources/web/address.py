@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from threading import Lock
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
-
-from msgspec import Struct
 
 from inspector.core.names import visible
 from inspector.core.program.redaction import strip_user
@@ -106,7 +105,7 @@ def learn(addresses: Mapping[str, str]) -> None:
         _known.update(addresses)
 
 
-class WebAddress(Struct, frozen=True):
+class WebAddress(NamedTuple):
     """An address that can be asked for. ``location`` has no query, and is what is shown."""
 
     location: str

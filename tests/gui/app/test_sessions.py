@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import asdict
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
@@ -93,7 +92,13 @@ documents = st.builds(
 )
 places = st.lists(st.text(), max_size=3).map(tuple)
 pairs = st.lists(st.tuples(st.text(min_size=1), st.text()), max_size=3).map(tuple)
-sides = st.builds(OpenTab, st.text(), side=st.text(min_size=1), places=places, said=pairs)
+sides = st.builds(
+    lambda location, side, places, said: OpenTab(location, side=side, places=places, said=said),
+    st.text(),
+    st.text(min_size=1),
+    places,
+    pairs,
+)
 
 
 @given(st.lists(documents | sides, max_size=5).map(tuple), st.integers(0, 9), st.booleans())
@@ -109,7 +114,7 @@ def test_what_is_no_session_is_nothing(stored: bytes) -> None:
 
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3)))
 def test_what_was_said_that_is_none_is_left_out(stored: object) -> None:
-    tab = {**asdict(OpenTab("", side="draft")), "places": stored, "said": stored}
+    tab = {**OpenTab("", side="draft")._asdict(), "places": stored, "said": stored}
     (found,) = from_json(json.dumps({"tabs": [tab], "current": 0, "ended": True}).encode()).tabs
     assert all(isinstance(each, str) for each in found.places)
     assert all(isinstance(each, str) for pair in found.said for each in pair)

@@ -7,10 +7,10 @@ import random
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.format import MemberError

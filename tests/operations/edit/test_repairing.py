@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from inspector.core.edit import OverlaySource
 from inspector.core.finding import Severity
@@ -127,7 +127,7 @@ def test_what_only_a_check_finds_is_planned_for(sample: Sample) -> None:
 def offering(archive: Opened, *repairs: Repair) -> Opened:
     """The archive, of a format that would repair it so."""
     assert archive.decoder is not None
-    functions = replace(archive.decoder.load(), repairs=lambda *_: repairs)
+    functions = archive.decoder.load()._replace(repairs=lambda *_: repairs)
     archive.decoder = replace(archive.decoder, load=lambda: functions)
     return archive
 
@@ -196,7 +196,7 @@ def test_findings_name_the_repair_that_answers_them(sample: Sample) -> None:
 
     fixes = frozenset(finding.code for finding in wrong)
     offering(archive, Repair("best", "", fixes), Repair("other", "", fixes))
-    archive.findings[:] = [replace(finding, repair=None) for finding in archive.findings]
+    archive.findings[:] = [finding._replace(repair=None) for finding in archive.findings]
     mark_repairs(archive, Progress())
     assert {finding.repair for finding in archive.findings} <= {"best", None}
     assert "best" in {finding.repair for finding in archive.findings}

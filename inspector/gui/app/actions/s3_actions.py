@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.actions.audits import Audits
@@ -149,8 +148,8 @@ class S3Actions(DialogActions):
             dialog.open()
         else:
             if action is ErrorAction.UNSIGNED:
-                connection = replace(connection, anonymous=True, profile="")
+                connection = connection._replace(anonymous=True, profile="")
             elif action is ErrorAction.REGION:
-                connection = replace(connection, region=tab.error_actions.region)
+                connection = connection._replace(region=tab.error_actions.region)
             self.connections.remember(location, connection)
             self._window.reopen()

@@ -9,8 +9,8 @@ import time
 import traceback
 from collections.abc import Callable
 from types import FrameType
+from typing import NamedTuple
 
-from msgspec import Struct
 from PySide6.QtCore import QObject, Qt, QTimer
 
 VARIABLE = "ARCHIVE_INSPECTOR_STALLS"
@@ -20,7 +20,7 @@ LIMIT_S = 0.05
 _TICK_MS = 5
 
 
-class Stall(Struct, frozen=True):
+class Stall(NamedTuple):
     """A time without a turn of the event loop, in seconds, and how much of it this thread computed.
 
     ``stack`` is what the thread did when the limit had passed, the outermost call first; empty if that was not seen.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 
 from msgspec import Struct
-from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -276,7 +275,7 @@ def _swatch(painter: QPainter, rect: QRect, entry: LegendEntry, colours: Colours
         paint = entry.paint
         painter.fillRect(rect, QColor(fill_of(paint, colours)))
         # Both shades of what takes turns side by side.
-        turn = replace(paint, shade=1 if paint.by is ColourBy.KIND else paint.shade + 2 if paint.shade else 1)
+        turn = paint._replace(shade=1 if paint.by is ColourBy.KIND else paint.shade + 2 if paint.shade else 1)
         painter.fillRect(rect.adjusted(half, 0, 0, 0), QColor(fill_of(turn, colours)))
         role, hue = hatched_role(paint), hue_of(paint)
         strokes = None if role is None else hatching(role, colours)

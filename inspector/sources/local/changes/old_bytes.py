@@ -19,7 +19,6 @@ from pathlib import Path
 
 import platformdirs
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from inspector.core.edit import CutBytes, Edit, EditError
 from inspector.core.names import visible
@@ -132,7 +131,7 @@ def _write_entry(disk: Disk, journal: Journal, cut: CutBytes | None, files: list
     dropped, path = journal.dropped, Path(journal.path)
     if dropped is not None and len(dropped) != journal.edit.dropped.size:
         raise OSError(errno.EIO, "The file ends before the bytes to be kept")
-    line = json.dumps({"cut": asdict(cut) if cut is not None else None}).encode() + b"\n"
+    line = json.dumps({"cut": cut._asdict() if cut is not None else None}).encode() + b"\n"
     data = line + encode(journal)
     if len(data) > MAX_JOURNAL_BYTES:
         raise EditError(
