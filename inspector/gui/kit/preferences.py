@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -24,7 +25,7 @@ class SettingsPage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting(Generic[T]):
+class Setting(ABC, Generic[T]):
     """One setting; ``label`` and ``tip`` describe it in the dialog, on ``page``."""
 
     key: str
@@ -33,9 +34,9 @@ class Setting(Generic[T]):
     label: str
     tip: str
 
+    @abstractmethod
     def read(self, stored: str) -> T:
         """The value of a stored text; the default if the text is not valid."""
-        raise NotImplementedError
 
     def text(self, value: T) -> str:
         """The text that stores a value."""
