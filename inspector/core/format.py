@@ -30,6 +30,11 @@ class RefusedMemberError(MemberError):
     """A member's content may be right, but is not decoded: it asks for too much memory."""
 
 
+def needs_too_much_memory(error: Exception) -> bool:
+    """Whether a decoder of the standard library gave up for the memory that data asks for, not for what it is."""
+    return isinstance(error, MemoryError) or str(error) == "Memory usage limit exceeded"  # as lzma says it
+
+
 class ProbeResult(IntEnum):
     """Whether a source is of a format, judged by its content alone."""
 

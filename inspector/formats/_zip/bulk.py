@@ -133,10 +133,9 @@ class BulkWalk:
         good &= self._has_harmless_extra(data, rows, central)
         chosen = np.flatnonzero(good)
         near, places = self._read_local(heads[chosen], lengths[chosen])
-        local = _gather(near, places, LOCAL_SIZE)
         same = _is_signed(near, places)
         same &= (_gather(near, places + 4, 24, "<u8") == _gather(buffer, rows[chosen] + 6, 24, "<u8")).all(axis=1)
-        names, extras = _pair(local, 26), _pair(local, 28)
+        names, extras = _variable_sizes(near, places)
         same &= _harmless(near, places + LOCAL_SIZE + lengths[chosen], extras, local=True)
         renamed, unread = self._only_counted(buffer, rows[chosen] + CENTRAL_SIZE, near, places, lengths[chosen])
         starts = heads[chosen] + LOCAL_SIZE + names + extras
@@ -185,8 +184,7 @@ class BulkWalk:
         full, used_up = self._walk.capped
         if not (full or used_up) or not len(places):
             return none, none
-        local = _gather(near, places, LOCAL_SIZE)
-        name_sizes, extra_sizes = _pair(local, 26), _pair(local, 28)
+        name_sizes, extra_sizes = _variable_sizes(near, places)
         signed = _is_signed(near, places)
         renamed = unread = none
         if full:
@@ -253,9 +251,10 @@ def _is_signed(near: Bytes, places: Numbers) -> Numbers:
     return signed
 
 
-def _pair(headers: Bytes, at: int) -> Numbers:
-    """The number of two bytes at ``at`` of each header."""
-    return headers[:, at].astype(np.int64) + (headers[:, at + 1].astype(np.int64) << 8)
+def _variable_sizes(near: Bytes, places: Numbers) -> tuple[Numbers, Numbers]:
+    """The sizes of the names and of the extra fields behind local headers."""
+    sizes = _gather(near, places + 26, 4, "<u2").astype(np.int64)
+    return sizes[:, 0], sizes[:, 1]
 
 
 def _extend(column: array[int], values: Numbers) -> None:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from inspector.core.format import MemberError, RefusedMemberError
+from inspector.core.format import MemberError, RefusedMemberError, needs_too_much_memory
 from inspector.core.member import Codec, Member
 from inspector.core.names import brief
 from inspector.core.numbers import in_bytes
@@ -148,7 +148,7 @@ def _unpacked(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _translated(error: Exception, what: str) -> MemberError:
-    if isinstance(error, MemoryError) or "limit exceeded" in str(error):
+    if needs_too_much_memory(error):
         return RefusedMemberError(f"The {what} needs too much memory.")
     return MemberError(f"The {what} is damaged: {str(error).rstrip('.')}.")
 

@@ -180,7 +180,7 @@ class _Explanation:
             what, why, spans = codes.HASH_RESUMED_WRONGLY, self._resumed(row), place
         elif segment < 0 or hashes.hash_only(row):
             why, spans = self._only_hash(row), place
-        elif segment in self._layout.damaged.keys() - self._layout.refused:
+        elif segment in self._layout.damaged and segment not in self._layout.refused:
             why, spans = self._undecodable(row)
         else:
             why, spans = self._decodable(row), self._suspects(row)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.codes import COMPRESSED_CUT_OFF, COMPRESSED_DAMAGED, COMPRESSED_FOLLOWED
 from inspector.core.finding import Finding
-from inspector.core.format import MemberError
+from inspector.core.format import MemberError, needs_too_much_memory
 from inspector.core.limits import CONTENT
 from inspector.core.member import HOLES, SPECIAL, Codec, Member
 from inspector.core.names import encoded, visible
@@ -234,7 +234,7 @@ class _Unpacking:
             yield from self._pieces
         except (zlib.error, lzma.LZMAError, ZstdError, OSError, ValueError, EOFError) as error:
             self.failed = error
-            self.refused = isinstance(error, ZstdRefusedError) or "limit exceeded" in str(error)
+            self.refused = isinstance(error, ZstdRefusedError) or needs_too_much_memory(error)
 
     def doubt(self, size: int) -> Finding | None:
         """What is wrong, in a finding of the ``size`` bytes that came out; None if nothing is."""
