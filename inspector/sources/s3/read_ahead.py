@@ -181,15 +181,9 @@ class ReadAhead:
     def _pass_for(self, run: range, expected: int) -> _Pass | None:
         """The pass that gives ``run``, planned to its end; None to ask for it directly."""
         hop = self._pace.hop_bytes // BLOCK_BYTES
-        for each in reversed(self._passes):
-            if each.at <= run.start < each.end:
-                if each.is_stream and run.start - each.flights[0].next > hop:
-                    self._end(each)
-                    continue
-                return self._forward(each, run)
-            if each.end <= run.start <= each.end + hop and each.end < each.limit:
-                each.at = each.end = run.start  # what lies between is not asked for any more
-                return self._forward(each, run)
+        known = self._pass_near(run.start, hop)
+        if known is not None:
+            return self._forward(known, run)
         if expected - run.start > _MAX_BLOCKS:
             return self._forward(self._begin(run.start, min(expected, self._blocks), announced=True), run)
         before = next((end for end in self._readers if end <= run.start <= end + hop), None)
@@ -200,6 +194,19 @@ class ReadAhead:
             self._note_reader(run.stop, steps)
             return None
         return self._forward(self._begin(run.start, self._blocks, announced=False), run)
+
+    def _pass_near(self, start: int, hop: int) -> _Pass | None:
+        """The pass that asks for the block ``start``, or ends at most ``hop`` blocks before it."""
+        for each in reversed(self._passes):
+            if each.at <= start < each.end:
+                if not each.is_stream or start - each.flights[0].next <= hop:
+                    return each
+                self._end(each)
+            elif each.end <= start <= each.end + hop and each.end < each.limit:
+                if start - each.end > _FIRST_BLOCKS:
+                    each.end = start  # what lies between is not asked for any more
+                return each
+        return None
 
     def _all_kept(self, start: int, stop: int) -> bool:
         return stop - start <= _FIRST_BLOCKS and all(map(self._store.has, range(start, stop)))

@@ -11,6 +11,7 @@ import pytest
 
 from inspector.core.program.progress import Cancelled, Progress, cancelling, check_cancelled
 from inspector.core.source import SourceError, expect
+from inspector.sources.s3 import read_ahead
 from inspector.sources.s3.cache import BlockCache, Blocks, DiskCache
 from inspector.sources.s3.read_ahead import BLOCK_BYTES, MAX_IN_FLIGHT, MAX_REQUEST_BYTES, Pace, Take
 from inspector.sources.s3.request_log import Phase
@@ -124,6 +125,29 @@ def test_gaps_are_streamed_over_where_that_costs_less_than_an_answer() -> None:
     for _ in range(20):
         pace.note_bytes(1_000_000_000, 1)
     assert pace.hop_bytes == MAX_REQUEST_BYTES
+
+
+class _AtOnce(Thread):
+    """Runs where it is started: each request has ended before the next read."""
+
+    def start(self) -> None:
+        self.run()
+
+
+@pytest.mark.parametrize("stride", range(2, 6))
+def test_what_lies_between_hops_is_asked_for_with_them_where_a_pass_ended_between(
+    monkeypatch: pytest.MonkeyPatch, stride: int
+) -> None:
+    monkeypatch.setattr(read_ahead, "Thread", _AtOnce)
+    server, pace = Server(), Pace()
+    pace.note_answer(0.1)
+    cache = BlockCache(SIZE, server.fetch, Blocks(64 * MEBI, 0), server.pour, pace)
+    for at in range(0, SIZE, stride * BLOCK_BYTES):
+        cache.read(at, 100)
+    hops = sorted(server.asked)
+    assert [stop for _, stop in hops[3:-1]] == [start for start, _ in hops[4:]]
+    assert cache.read(0, SIZE) == DATA
+    assert len(server.asked) <= len(hops) + 3  # what lies between the steps that made it a pass
 
 
 def test_a_block_that_memory_has_no_room_for_is_kept_on_disk() -> None:
