@@ -48,7 +48,7 @@ def _run(arguments: list[str]) -> int:
     with exit_on_interrupt():
         from inspector.cli.options import with_debug_target
         from inspector.cli.parser import COMMANDS, PROGRAM, mistyped, window_parser
-        from inspector.core.program.debug_log import VARIABLE, LogError, logging_to
+        from inspector.core.program.log import VARIABLE, LogError, logging_to
 
     if arguments == [RENDER_PDF]:
         from inspector.gui.kit import pdf

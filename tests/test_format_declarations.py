@@ -10,7 +10,6 @@ import importlib
 import pickle
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -247,13 +246,13 @@ def test_a_format_leaves_nothing_out(known: Format, checked: dict[Path, Opened])
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_what_a_format_leaves_out_is_named(without: dict[str, object], named: str, checked: dict[Path, Opened]) -> None:
-    assert named in set(lacking(replace(ar.FORMAT, **without), checked))  # type: ignore[arg-type]
+    assert named in set(lacking(ar.FORMAT._replace(**without), checked))  # type: ignore[arg-type]
 
 
 def test_a_finding_that_nothing_raises_is_named(checked: dict[Path, Opened]) -> None:
     dead = FindingType("ar-dead", Severity.ERROR, "Nothing raises this.")
 
-    said = set(lacking(replace(ar.FORMAT, findings=(*ar.FORMAT.findings, dead)), checked))
+    said = set(lacking(ar.FORMAT._replace(findings=(*ar.FORMAT.findings, dead)), checked))
 
     assert said == {"ar: no sample shows ar-dead, and nothing raises it."}
 

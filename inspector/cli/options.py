@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from inspector.core.program.debug_log import STANDARD_ERROR
 from inspector.core.program.hints import Hint, HintTexts
+from inspector.core.program.log import STANDARD_ERROR
 from inspector.sources.s3.connection import Connection
 
 PROGRESS_INTERVAL_S = 10.0

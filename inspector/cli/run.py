@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
-import shlex
 import signal
 import threading
 import time
@@ -20,8 +18,8 @@ from inspector.cli.options import STANDARD_INPUT, add_message_options, hint_text
 from inspector.cli.output import OutputError, close_output, complain, flush, remark, under_quiet
 from inspector.cli.parser import PROGRAM, READS_STANDARD_INPUT, DiscreetParser, description, epilog
 from inspector.core import limits
-from inspector.core.program.debug_log import VARIABLE, LogError, logging_to, remarks_on_standard_error
 from inspector.core.program.hints import using_hints
+from inspector.core.program.log import VARIABLE, Log, LogError, logging_to, remarks_on_standard_error
 from inspector.core.program.redaction import redacted
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
@@ -30,7 +28,7 @@ from inspector.sources.web.address import enter, is_web, read_only, without_quer
 REPORT_VARIABLE = "ARCHIVE_INSPECTOR_REPORT"
 """The environment variable that names the file a crash report is written to."""
 
-_LOG = logging.getLogger(__name__)
+_LOG = Log(__name__)
 
 
 ENDING_S = 30.0
@@ -96,7 +94,9 @@ def run_command(arguments: Sequence[str]) -> int:
         if options.verbose:
             stack.enter_context(remarks_on_standard_error(f"{PROGRAM}: "))
         began = time.monotonic()
-        if _LOG.isEnabledFor(logging.DEBUG):
+        if _LOG.logger is not None:
+            import shlex
+
             _LOG.debug("arguments: %s", redacted(shlex.join(map(without_query, arguments))))
         status = _run_parsed(name, options)
         _LOG.info("%s ended with status %d after %.2f s", name, status, time.monotonic() - began)

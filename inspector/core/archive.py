@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 from inspector.core.field import Field, locate, tile
 from inspector.core.finding import UNREADABLE, Finding, FindingType, Severity
@@ -22,7 +22,6 @@ MAX_FINDINGS_PER_KIND = 1_000
 """Findings of one kind that are reported one by one."""
 
 
-@dataclass(slots=True)
 class Archive:
     """One decoded source. It only grows, so it may be read while it is being decoded.
 
@@ -37,20 +36,37 @@ class Archive:
     all checksums the archive records; a decoder may supply them lazily and unchecked, and the check replaces them.
     """
 
-    source: Source
-    format: str
-    title: str
-    fields: Sequence[Field]
-    members: Members = field(default_factory=Members)
-    findings: list[Finding] = field(default_factory=list)
-    findings_dropped: int = 0
-    inner: SplicedSource | None = None
-    detail: Any = None
-    ranges_at: int = -1
-    complete: bool = False
-    thorough: bool = False
-    verdicts: bytearray = field(default_factory=bytearray)
-    checksums: Sequence[Checksum] = ()
+    def __init__(
+        self,
+        source: Source,
+        format: str,  # noqa: A002 - that is what it is
+        title: str,
+        fields: Sequence[Field],
+        members: Members | None = None,
+        *,
+        findings: Iterable[Finding] = (),
+        detail: Any = None,
+    ) -> None:
+        self.source = source
+        self.format = format
+        self.title = title
+        self.fields = fields
+        self.members = Members() if members is None else members
+        self.findings = list(findings)
+        self.findings_dropped = 0
+        self.inner: SplicedSource | None = None
+        self.detail = detail
+        self.ranges_at = -1
+        self.complete = False
+        self.thorough = False
+        self.verdicts = bytearray()
+        self.checksums: Sequence[Checksum] = ()
+
+    def copy(self) -> Self:
+        """Another archive of the same values, with a list of findings of its own."""
+        made = copy(self)
+        made.findings = list(self.findings)
+        return made
 
     def verdict(self, member: int) -> Verdict:
         """The verdict on a member so far."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.core.archive import Archive, Emitter
@@ -219,8 +219,7 @@ class Functions(NamedTuple):
     structure: Callable[[Source], Sequence[Span]] = no_structure
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """One kind of archive: its names, what it consists of, and what it can do.
 
     ``kinds`` are the kinds of fields that it has beside those of ``Kind``, in the order of its specification. Where it
@@ -252,7 +251,7 @@ class Format:
     sequential: tuple[str, ...] = ()
     has_checksums: bool = True
     findings: tuple[FindingType, ...] = ()
-    concerns: Mapping[str, Concern] = field(default_factory=dict)
+    concerns: Mapping[str, Concern] = MappingProxyType({})
     torn: frozenset[str] = frozenset()
     readers: Callable[[], Sequence[Reader]] = no_readers
     diagram: tuple[DiagramColumn, ...] = ()

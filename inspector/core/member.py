@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise, repeat
 from operator import sub
@@ -60,8 +59,7 @@ STRETCH = 1_000
 """Members whose skipped headers are read together when all members are iterated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One archived file, folder or link.
 
     ``path`` is the name as bytes (UTF-8 if the format says so). ``size`` is the decoded size and ``stored`` the size in
@@ -69,7 +67,7 @@ class Member:
     begins (a local header, a block's varint), -1 if there is none. ``digest`` looks like ``crc32:0c0f2e38``.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # of a tuple, nobody needs of a member
     path: bytes
     size: int
     stored: int

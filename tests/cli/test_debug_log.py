@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.program import debug_log
+from inspector.core.program.log import VARIABLE
 from tests.cli.running import Run, process
 
 Sample = Callable[[str], Path]
@@ -31,7 +31,7 @@ def test_a_log_is_a_file_that_grows(run: Run, sample: Sample, tmp_path: Path) ->
     assert text.count("# Archive Inspector's log\n") == 1
     assert text.count("list ended with status 0") == 2
     assert log.stat().st_mode & 0o077 == 0
-    assert debug_log.VARIABLE not in os.environ
+    assert VARIABLE not in os.environ
     before = log.read_text()
     run("list", sample("journey.caf"))
     assert log.read_text() == before

@@ -7,7 +7,6 @@ other header says is damage. Nothing proves a name, so changing one needs confir
 
 from __future__ import annotations
 
-import dataclasses
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -433,8 +432,7 @@ class _HeaderProof:
         if codec is None or stop > self.source.size or form.size > self.left or (stored and form.size != form.stored):
             return -1
         self.left -= form.size
-        candidate = dataclasses.replace(
-            self.directory.members[member],
+        candidate = self.directory.members[member]._replace(
             spans=(Span(form.begin, stop),),
             codec=codec,
             size=form.size,

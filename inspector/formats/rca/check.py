@@ -7,7 +7,6 @@ mismatch whatever the hash.
 
 from __future__ import annotations
 
-import dataclasses
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -139,7 +138,11 @@ def decode_group(archive: Archive, index: int) -> int:
 def thread_copy(archive: Archive) -> Archive:
     """See Format.thread_copy: a reader stores its position in the layout, so each thread needs its own layout."""
     layout = archive.detail
-    return dataclasses.replace(archive, detail=replace(layout, cursor=None)) if isinstance(layout, Layout) else archive
+    if not isinstance(layout, Layout):
+        return archive
+    copy = archive.copy()
+    copy.detail = replace(layout, cursor=None)
+    return copy
 
 
 def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Sequence[Finding]:
@@ -152,7 +155,7 @@ def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Seque
         return archive.findings
     hashes = stored.hashes
     segments = sorted({decode_group(archive, member) for member in members})
-    copy = dataclasses.replace(archive, findings=list(archive.findings))
+    copy = archive.copy()
     if not any(hashes.verdict(row) in _COMPARED for row in range(len(hashes))):
         near = {hashes.row(segment) + step for segment in segments for step in (-1, 0, 1)}
         hashes = compare(layout, progress, sorted(near.intersection(range(len(hashes)))))

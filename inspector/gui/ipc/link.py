@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import queue
 import threading
@@ -15,12 +14,13 @@ from typing import Any, Protocol
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from inspector.core.program.crash_report import CrashReport
+from inspector.core.program.log import Log
 from inspector.gui.ipc import fork_server
 from inspector.gui.ipc.crash_reports import REPORTS
 from inspector.gui.ipc.worker import run
 from inspector.sources.web.address import known_after
 
-_LOG = logging.getLogger(__name__)
+_LOG = Log(__name__)
 
 
 class Work(Protocol):

@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from inspector.core.limits import calculate_in_one_thread
-from inspector.core.program.debug_log import log_in_worker
 from inspector.core.program.hints import Hint, HintTexts, use_hints
+from inspector.core.program.log import log_in_worker
 from inspector.operations.protocol.requests import (
     AuditRequests,
     BrowseRequests,

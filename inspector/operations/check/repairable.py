@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from inspector.core.cause import SPLIT_CODE, TAKEN_OUT, Cause, is_cause
 from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.names import visible
@@ -33,7 +31,10 @@ def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
     if any(each.code == SPLIT_CODE for each in archive.diagnosis.repairs):
         return archive.diagnosis.repairs  # what the format would cut off or rewrite is another archive
     own = [each for each in archive.findings if not is_cause(each)]  # a format knows the codes of its findings only
-    without = archive if len(own) == len(archive.findings) else dataclasses.replace(archive, findings=own)
+    without = archive
+    if len(own) < len(archive.findings):
+        without = archive.copy()
+        without.findings = own
     repairs = (*archive.diagnosis.repairs, *archive.decoder.repairs(without, progress))
     if not _is_changed_throughout(archive):
         return repairs

@@ -127,7 +127,9 @@ class Listing:
 def unread(source: Source) -> Opened:
     """A source as plain bytes, none of which are read."""
     fields = (Field("bytes", Kind.BYTES, (Span(0, source.size),)),)
-    return Opened(source, "bytes", "plain bytes", fields, complete=True)
+    made = Opened(source, "bytes", "plain bytes", fields)
+    made.complete = True
+    return made
 
 
 def _listing_of(location: str, place: Source | LocalFolder | S3Prefix, version: Version, progress: Progress) -> Listing:

@@ -19,7 +19,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct
 
-from inspector.core.program.debug_log import log_in_worker
+from inspector.core.program.log import log_in_worker
 from inspector.core.program.progress import Progress
 from inspector.operations.jobs.subprogress import SharedMemoryProgress
 from inspector.sources.web.address import known_after, learn

@@ -21,7 +21,6 @@ Whatever else is in a file, loading it raises nothing, and nothing of it is used
 
 from __future__ import annotations
 
-import logging
 import sys
 from array import array
 from collections.abc import Iterator
@@ -34,6 +33,7 @@ from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import MemberError
 from inspector.core.limits import INDEX_CACHE
 from inspector.core.member import SPECIAL, Codec, Members
+from inspector.core.program.log import Log
 from inspector.core.source import Source, SourceError, SplicedSource, blocks, fingerprint_of, is_remote
 from inspector.core.span import Span
 from inspector.operations.open.opening import Opened
@@ -62,7 +62,7 @@ _COLUMNS = {"path_stops": "Q", "starts": "Q", "stops": "Q", "sizes": "Q", "diges
 }
 _ALWAYS = ("path_stops", "starts", "stops")
 
-_LOG = logging.getLogger(__name__)
+_LOG = Log(__name__)
 
 
 class _Header(Struct, frozen=True):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +16,7 @@ from inspector.core.kinds import Kind
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
+from inspector.core.program.log import Log
 from inspector.core.program.progress import Cancelled, Progress, cancelling
 from inspector.core.source import Source, SourceError, SplicedSource, doubt_of, expect, is_sparing
 from inspector.core.span import Span
@@ -51,10 +50,9 @@ UNKNOWN_FORMAT = "This is not a known archive format."
 MAX_READ_ONCE_BYTES = 32 << 20
 """Larger archives are read twice, for their structure and for their content, rather than held in memory."""
 
-_LOG = logging.getLogger(__name__)
+_LOG = Log(__name__)
 
 
-@dataclasses.dataclass(slots=True)
 class Opened(Archive):
     """An archive and the format that decodes it and reads its members; ``decoder`` is None for plain bytes.
 
@@ -69,21 +67,32 @@ class Opened(Archive):
     check found, which stand before all other findings.
     """
 
-    decoder: Format | None = None
-    unreadable: str = ""
-    decoded_findings: int = 0
-    decoded_dropped: int = 0
-    decoded_checksums: Sequence[Checksum] = ()
-    given_findings: Sequence[Finding] = ()
-    late_findings: Callable[[], Iterable[Finding]] = tuple
-    suppressed_codes: frozenset[str] = frozenset()
-    checking: bool = False
-    checked: bool = False
-    cut_short: bool = False
-    decode_seconds: float = 0.0
-    listed: Members | None = None
-    targets: Mapping[int, bytes | None] = dataclasses.field(default_factory=dict)
-    diagnosis: Diagnosis = NO_DIAGNOSIS
+    def __init__(
+        self,
+        source: Source,
+        format: str,  # noqa: A002 - as in Archive
+        title: str,
+        fields: Sequence[Field],
+        *,
+        decoder: Format | None = None,
+        given_findings: Sequence[Finding] = (),
+    ) -> None:
+        super().__init__(source, format, title, fields)
+        self.decoder = decoder
+        self.unreadable = ""
+        self.decoded_findings = 0
+        self.decoded_dropped = 0
+        self.decoded_checksums: Sequence[Checksum] = ()
+        self.given_findings = given_findings
+        self.late_findings: Callable[[], Iterable[Finding]] = tuple
+        self.suppressed_codes: frozenset[str] = frozenset()
+        self.checking = False
+        self.checked = False
+        self.cut_short = False
+        self.decode_seconds = 0.0
+        self.listed: Members | None = None
+        self.targets: Mapping[int, bytes | None] = {}
+        self.diagnosis: Diagnosis = NO_DIAGNOSIS
 
     @property
     def shown(self) -> Members:
@@ -234,8 +243,7 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
         if was_sparing:
             source.sparing = True
         raise
-    for each in dataclasses.fields(Opened):
-        setattr(archive, each.name, getattr(again, each.name))
+    vars(archive).update(vars(again))
 
 
 def learn(archive: Opened, indices: Iterable[int], progress: Progress) -> bool:

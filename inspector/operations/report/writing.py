@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from inspector.core.archive import Archive
 from inspector.core.names import visible
+from inspector.core.program.log import Log
 from inspector.core.program.progress import Progress
 from inspector.operations.audit.audit import Job, JobOutcome, outcome_of, report_on
 from inspector.operations.check.checking import CheckReport
@@ -28,7 +28,7 @@ from inspector.sources.local.atomic import AtomicFile
 _POLL_S = 0.1
 _MAX_PDF_PROBLEM = 300
 
-_LOG = logging.getLogger(__name__)
+_LOG = Log(__name__)
 
 
 def kind_of(path: Path) -> ReportKind:

@@ -13,7 +13,6 @@ An unexpected exception is sent as a ``CrashReport`` before the answer of its re
 from __future__ import annotations
 
 import contextlib
-import logging
 import signal
 import sys
 import threading
@@ -28,6 +27,7 @@ from typing import Any
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.program.crash_report import CrashReport, report
+from inspector.core.program.log import Log
 from inspector.core.program.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
@@ -42,7 +42,7 @@ GRACE_SECONDS = 5.0
 """Seconds for jobs to stop when the loop ends."""
 _SWITCH_SECONDS = 0.001
 """Seconds a job may hold the interpreter while a request waits."""
-_LOG = logging.getLogger(__name__)
+_LOG = Log(__name__)
 _CONTROLS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 

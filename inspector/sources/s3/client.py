@@ -13,7 +13,7 @@ from botocore.loaders import create_loader
 
 from inspector.core import limits
 from inspector.core.names import visible
-from inspector.core.program.debug_log import redact_logs
+from inspector.core.program.log import redact_logs
 from inspector.core.program.redaction import redacted
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Address, Place

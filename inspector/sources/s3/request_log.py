@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,7 +9,9 @@ from threading import Lock
 
 from msgspec import Struct
 
-_LOG = logging.getLogger(__name__)
+from inspector.core.program.log import Log
+
+_LOG = Log(__name__)
 
 MAX_REQUESTS_KEPT = 1_000
 """The log keeps the last ones; the totals count all."""

@@ -30,7 +30,7 @@ from inspector import __version__
 from inspector.core import limits
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.program.debug_log import redact_logs
+from inspector.core.program.log import redact_logs
 from inspector.sources.s3.abort import watch
 from inspector.sources.s3.address import Place
 from inspector.sources.s3.request_log import RequestLog, Why

@@ -323,10 +323,7 @@ def test_the_state_that_findings_spell(found: tuple[tuple[Severity, str], ...], 
 def judged(path: Path, found: tuple[tuple[Severity, str], ...]) -> Opened:
     archive = start(FileSource(path))
     assert archive.decoder is not None
-    archive.decoder = type(archive.decoder)(
-        **{name: getattr(archive.decoder, name) for name in archive.decoder.__slots__ if name != "torn"},
-        torn=frozenset(("torn",)),
-    )
+    archive.decoder = archive.decoder._replace(torn=frozenset(("torn",)))
     emitter = Emitter(archive)
     for severity, code in found:
         emitter.report(FindingType(code, severity, "Something."), "Something.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -128,7 +127,7 @@ def offering(archive: Opened, *repairs: Repair) -> Opened:
     """The archive, of a format that would repair it so."""
     assert archive.decoder is not None
     functions = archive.decoder.load()._replace(repairs=lambda *_: repairs)
-    archive.decoder = replace(archive.decoder, load=lambda: functions)
+    archive.decoder = archive.decoder._replace(load=lambda: functions)
     return archive
 
 

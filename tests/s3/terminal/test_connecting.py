@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.core.program.debug_log import LOGGERS
+from inspector.core.program.log_handlers import LOGGERS
 from inspector.core.program.progress import Progress
 from inspector.core.program.redaction import redacted, strip_credentials
 from inspector.core.source import SourceError
