@@ -171,7 +171,7 @@ class Document(QObject):
         if status.unexplained and ArchiveRequests.name_causes not in self._jobs:
             self.start(ArchiveRequests.name_causes).then(lambda _: self.refresh_status())
         if status.generation != old.generation:
-            self.client.ask(ArchiveRequests.layers).then(self.take_layers)
+            self.take_layers(status.layers)
             self.rowsChanged.emit()
         if status != old:
             self.statusChanged.emit()

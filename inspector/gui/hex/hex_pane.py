@@ -288,6 +288,8 @@ class HexPane(QWidget):
             self._model.changed.connect(self._describe_look)
             self._show_notes()
             self.hex.setModel(self._model)  # which also updates the frame of the map
+            if self.hex.isVisible():
+                self._model.request(*self.hex.shown())  # before all that the panels ask for
             self.hex.setEmptyText("There are no bytes.")
             self._show_unread()
         self._changed()

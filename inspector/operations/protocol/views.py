@@ -48,6 +48,7 @@ class Status(Struct, frozen=True):
     first, None if nothing is wrong. ``has_checksums``: the format records some. ``plain_folder``: it is a folder or
     prefix that holds no dataset. ``unexplained``: something is wrong whose cause has not been looked for.
     ``appendable``, ``header_edited`` and ``anew`` are what the format of a single archive says, see ``Format``.
+    ``layers`` are all of it; 0 is the file.
     """
 
     stage: Stage
@@ -71,6 +72,7 @@ class Status(Struct, frozen=True):
     appendable: bool = False
     header_edited: bool = False
     anew: str = ""
+    layers: tuple[LayerInfo, ...] = ()
 
     @property
     def given_up(self) -> Status:

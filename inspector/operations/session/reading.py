@@ -84,6 +84,7 @@ def status(session: SessionState) -> Status:
         known is not None and known.appendable,
         known is not None and known.header_edited,
         known.anew if known is not None else "",
+        now.layers.infos(),
     )
 
 
